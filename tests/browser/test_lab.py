@@ -10,7 +10,7 @@ from browser.lab import TOKEN, jupyter_lab, write_notebook
 from missing import skip_without
 from playwright.sync_api import expect
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, in_words
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, names_by_label
 from workbench.runs.execution.run import Run, open_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -215,13 +215,13 @@ def test_axis_measure_and_table_of_a_view_are_chosen_in_the_cell(opened):
     page, view = notebook.page, notebook.execute(0)
     view.locator("canvas").first.wait_for()
     axis = view.get_by_role("group", name="Axis")
-    for said, name in in_words(AXES).items():
+    for said, name in names_by_label(AXES).items():
         column, label = AXES[name]
         axis.get_by_role("button", name=said, exact=True).click()
         until(lambda label=label: figure(page)["x"] == label, f"the axis is {label}")
         assert {one.split()[0] for one in figure(page)["columns"]} == {column}
         expect(axis.get_by_role("button", pressed=True)).to_have_text([said])
-    for said, name in in_words(MEASURES).items():
+    for said, name in names_by_label(MEASURES).items():
         columns, label = MEASURES[name]
         view.get_by_label("Show", exact=True).select_option(said)
         until(lambda label=label: figure(page)["y"] == label, f"{name} is shown")

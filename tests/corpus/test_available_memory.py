@@ -8,7 +8,6 @@ from workbench.data.available_memory import (
     MIB,
     available_memory,
     container_memory,
-    format_size,
     parse_size,
 )
 from workbench.errors import DataError
@@ -99,11 +98,3 @@ def test_a_container_with_less_than_the_machine_counts(monkeypatch):
     assert available_memory().describe() == "the container has left 10 MB"
     monkeypatch.setattr("workbench.data.available_memory.container_memory", lambda: 2**60)
     assert available_memory().describe().endswith("are free")
-
-
-def test_sizes_are_formatted_with_their_unit():
-    assert (format_size(340.4 * MIB), format_size(GIB), format_size(1234.5 * GIB)) == (
-        "340 MB",
-        "1.0 GB",
-        "1,234.5 GB",
-    )

@@ -22,7 +22,7 @@ from workbench.dashboard.compare.files import (
     table_file,
 )
 from workbench.dashboard.shared import files as shared_files
-from workbench.dashboard.shared.downloads import Downloads, Handover, size
+from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.measures import mean_curves, moves
 from workbench.measures.smoothing import smoothed
@@ -387,17 +387,3 @@ def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():
     downloads = Downloads(Handover(), {"CSV": lambda: lambda: 1 / 0})
     downloads.buttons["CSV"].clicks += 1
     assert "Division by zero" in downloads.said.object and not downloads.buttons["CSV"].disabled
-
-
-@pytest.mark.parametrize(
-    "n_bytes, text",
-    [
-        (1, "1 kB"),
-        (34_400, "34 kB"),
-        (999_499, "999 kB"),
-        (999_500, "1.0 MB"),
-        (20_000_000, "20.0 MB"),
-    ],
-)
-def test_sizes_are_for_people(n_bytes, text):
-    assert size(n_bytes) == text

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from workbench.dashboard.oracle import microscope
-from workbench.dashboard.oracle.answers import answer_of, number
+from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import TOYS
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.measures.count_expectations import FUNCTIONS, count_expectations
+from workbench.numbers import format_number
 from workbench.views.count_expectations import FORMULAS
 
 TOY = TOYS["Unequal alpha (toy A)"]
@@ -43,7 +44,10 @@ def shown(card) -> list[list[str]]:
 
 def wanted(q, prior) -> list[list[str]]:
     values = count_expectations(q, prior)["expectation"]
-    return [[number(float(value), 5) for value in values.sel(function=name)] for name in FUNCTIONS]
+    return [
+        [format_number(float(value), 5) for value in values.sel(function=name)]
+        for name in FUNCTIONS
+    ]
 
 
 def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):

@@ -2,10 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from workbench.dashboard.compare.table import RESULTS, RunTable, called, duration, is_setting, row
+from workbench.dashboard.compare.table import RESULTS, RunTable, called, is_setting, row
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -184,22 +183,6 @@ def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
     (path / "data.zarr" / "numbers" / "zarr.json").unlink()
     cells = row(RunMonitor(tmp_path / "runs").look().readings[0])
     assert (cells["name"], cells["state"], cells["K"]) == ("broken", "unreadable", "–")
-
-
-@pytest.mark.parametrize(
-    "seconds, text",
-    [
-        (None, "–"),
-        (np.nan, "–"),
-        (0.04, "0.0 s"),
-        (12.34, "12.3 s"),
-        (59.97, "1 min 00 s"),
-        (65, "1 min 05 s"),
-        (7800, "2 h 10 min"),
-    ],
-)
-def test_durations_are_for_people(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_only_rows_that_have_changed_are_sent(reading_of):

@@ -16,7 +16,6 @@ import pytest
 from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.shared import snapshots
-from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -36,7 +35,7 @@ from workbench.dashboard.topics.filled import changes
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.dashboard.topics.sizes import size_series
-from workbench.dashboard.topics.unseen import folded, listed, unseen_document
+from workbench.dashboard.topics.unseen import folded, listing_of, unseen_document
 from workbench.data import blocks
 from workbench.measures import (
     coherence,
@@ -53,6 +52,7 @@ from workbench.measures import (
     topic_sizes,
     topics_by_size,
 )
+from workbench.numbers import format_size
 from workbench.report.drawing import WIDTHS
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.fit import fit, resume
@@ -531,7 +531,7 @@ def test_uploaded_documents_are_a_table_that_can_be_taken_away(of_words, new_run
     word = "plum"
     content = f"title,text\nfirst,{word} {word}\nsecond,unheard of zebra\n".encode()
     found = folded(moment(of_words), "new.csv", content, ".csv")
-    listing = listed(found)["documents"]
+    listing = listing_of(found)["documents"]
     assert [(one["title"], one["share"]) for one in listing] == [("first", 0.0), ("second", 1.0)]
     told = unseen_document(found, 0, NONE, {})
     assert [(piece["word"], piece["n"]) for piece in told["words"]] == [(word, 2)] and not told[
@@ -588,7 +588,8 @@ def test_a_small_file_of_very_many_documents_is_refused_before_inference(
     monkeypatch.setattr(unseen, "infer", lambda *asked, **more: pytest.fail("inferred"))
     content = csv_of(1001) if kind == ".csv" else 1001 * b'{"text": "plum"}\n'
     told = (
-        f"x has 1,001 documents, which take up to {size(1001 * each)} under 2 topics where a page takes {size(1000 * each)} "
+        f"x has 1,001 documents, which take up to {format_size(1001 * each)} under 2 topics where "
+        f"a page takes {format_size(1000 * each)} "
         "(1,000 documents); use `workbench infer` in a terminal"
     )
     with pytest.raises(ValueError, match=re.escape(told)):
@@ -639,7 +640,7 @@ def test_inference_takes_no_more_than_the_server_allows_its_runs(of_words, ruled
 
 def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
     long = f"title,text\n{'T' * 1000},plum\n".encode() + 300 * b"more,plum\n"
-    listing = listed(folded(moment(of_words), "x.csv", long, ".csv"))["documents"]
+    listing = listing_of(folded(moment(of_words), "x.csv", long, ".csv"))["documents"]
     assert len(listing) == 200 and len(listing[0]["title"]) == 200
 
     types = [

@@ -11,7 +11,7 @@ import workbench as wb
 from workbench.cli import main
 from workbench.measures import top_words, topics_by_size
 from workbench.report.files import ReportError
-from workbench.report.findings import findings, listed, once
+from workbench.report.findings import findings, once
 from workbench.report.gathering import gather
 from workbench.report.text_tables import markdown
 
@@ -61,7 +61,6 @@ def test_captions_say_a_sentence_once():
         "See above.",
         "Five.",
     ]
-    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from toys import simulated
 import workbench as wb
 from workbench.measures import each_run
 from workbench.runs.execution import forecast as outlook_module
-from workbench.runs.execution.forecast import duration, forecast
+from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.run import make_runs
 from workbench.runs.execution.sweep import failures, run_cells, tabulate
@@ -140,15 +140,6 @@ def test_what_is_finished_costs_nothing_more(here, store):
     assert forecast(cells, runs, 1).startswith("2 cells, 2 runs, 1 of them finished before; up to ")
     run_cells(runs, 1, progress=False)
     assert forecast(cells, runs, 1) == "2 cells, 2 runs, 2 of them finished before"
-
-
-def test_durations_are_told_in_seconds_minutes_or_hours():
-    assert [duration(seconds) for seconds in (7.4, 99, 150, 20_000)] == [
-        "7 s",
-        "99 s",
-        "2 min",
-        "5.6 h",
-    ]
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ from workbench.cli.flags import (
     Vocabulary,
     load_documents,
 )
-from workbench.cli.printing import number, perplexity, print_json, print_table, say, saying_warnings
+from workbench.cli.printing import perplexity, print_json, print_table, say, saying_warnings
+from workbench.numbers import format_number
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 """Largest numbers of rows, topics and words in the table for people."""
@@ -148,7 +149,12 @@ def _infer_records(
         print_json(dict(inferred.attrs) | listed)
     elif out is None:
         shown = [
-            [*row[:2], number(row[2]), row[3], *(f"{p:.3f}" if p == p else "" for p in row[4:])]
+            [
+                *row[:2],
+                format_number(row[2]),
+                row[3],
+                *(f"{p:.3f}" if p == p else "" for p in row[4:]),
+            ]
             for row in rows
         ]
         print_table(header, shown[:SHOWN_DOCUMENTS])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import INTERRUPTED
+from workbench.numbers import DASH, format_number
 
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
@@ -95,9 +96,9 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
                     run["name"],
                     *(() if grid else (run["label"], run["seed"])),
                     run["state"],
-                    "–" if run["n_iterations"] is None else f"{run['n_iterations']:,}",
+                    DASH if run["n_iterations"] is None else f"{run['n_iterations']:,}",
                     *(perplexity(run[name]) for name in FINAL[:3]),
-                    number(run["cpu_time"], "s"),
+                    format_number(run["cpu_time"], unit="s"),
                 )
                 for run in summaries
             ],
@@ -119,18 +120,11 @@ def print_files(paths: list[Path], as_json: bool) -> None:
         say(f"{folder}: {n} file{'s' if n != 1 else ''} ({kinds})")
 
 
-def number(value: float | None, unit: str = "") -> str:
-    """Format a number with one decimal and its unit; a dash for none."""
-    return (
-        "–" if value is None or math.isnan(value) else f"{value:,.1f}{' ' + unit if unit else ''}"
-    )
-
-
 def perplexity(value: float | None) -> str:
     """Format a perplexity with as many decimals as it needs; a dash for none."""
     from workbench.runs.progress import decimals
 
-    return "–" if value is None or math.isnan(value) else f"{value:,.{decimals(value)}f}"
+    return DASH if value is None else format_number(value, decimals(value))
 
 
 def print_facts(rows: list[tuple]) -> None:

@@ -191,8 +191,8 @@ def _describe(made) -> dict:
 
 def _print_figures(figures: list, json: bool) -> None:
     """Print the figures with their full and quick cost; those without runs have none."""
+    from workbench.numbers import format_duration
     from workbench.papers.figure import Drawing
-    from workbench.runs.execution.forecast import duration
 
     listed = [
         {name: getattr(one, name) for name in ("name", "what", "paper")}
@@ -216,7 +216,7 @@ def _print_figures(figures: list, json: bool) -> None:
             each["name"],
             each["what"],
             *(
-                f"{each[extent]['runs']} runs, {duration(each[extent]['seconds'])}"
+                f"{each[extent]['runs']} runs, {format_duration(each[extent]['seconds'])}"
                 if extent in each
                 else "no run, seconds"
                 for extent in ("full", "quick")

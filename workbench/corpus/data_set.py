@@ -15,6 +15,7 @@ from workbench.corpus.fetching import cache_folder, fetch_files
 from workbench.corpus.readers import read_corpus
 from workbench.data.names import with_options
 from workbench.data.opening import bundled_folders, data_folders
+from workbench.numbers import join_words
 
 SIZES = ("documents", "words", "pairs", "tokens")
 
@@ -29,7 +30,7 @@ class Form:
     urls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return _and(self.files)
+        return join_words(self.files)
 
     def read(self, folder: Path, name: str) -> Corpus:
         """The corpus in the files of a folder, whatever its content."""
@@ -147,7 +148,7 @@ class DataSet:
             except CorpusError as error:
                 served = str(error).replace(f"{folder}{os.sep}", "")
                 raise CorpusError(
-                    f"what came from {_and(form.urls)} cannot be used: {served}"
+                    f"what came from {join_words(form.urls)} cannot be used: {served}"
                 ) from None
             (home / self.name).mkdir(exist_ok=True)
             for file in form.files:
@@ -179,14 +180,14 @@ class DataSet:
         if corpus.content_hash == self.content:
             return corpus
         wanted, came = (
-            _and([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES])
+            join_words([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES])
             for one in (self, corpus)
         )
         difference = f"{wanted} were wanted, {came} came"
         if came == wanted:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
         raise CorpusError(
-            f"{folder / form.files[0]} with {_and(form.files[1:])} beside it is not the published {self.name!r}: "
+            f"{folder / form.files[0]} with {join_words(form.files[1:])} beside it is not the published {self.name!r}: "
             f"{difference}; {mend}"
         )
 
@@ -205,16 +206,13 @@ class DataSet:
                 there = [file for file in form.files if (folder / file).is_file()]
                 if form.files[0] in there:
                     missing = [file for file in form.files if file not in there]
-                    return f"{folder} has {_and(there)} of the data set {self.name!r} but not {_and(missing)}; put it there"
+                    return (
+                        f"{folder} has {join_words(there)} of the data set {self.name!r} but not "
+                        f"{join_words(missing)}; put it there"
+                    )
         looked = os.pathsep.join(map(str, data_folders())) or "not set"
         by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
         missing = f"the data set {self.name!r} is not on this machine"
         if self.whereabouts() == "fetchable":
             return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"
         return f"{missing} and no public address serves its files; {by_hand}"
-
-
-def _and(names) -> str:
-    """a, b and c."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -21,6 +21,7 @@ from workbench.corpus.formats import Asked, Prepared, stem_of
 from workbench.data.available_memory import check_fits
 from workbench.data.opening import read_bytes
 from workbench.data.saving import encoded
+from workbench.numbers import join_words
 
 MEANING = "a NumPy archive of counts"
 SUFFIXES = (".npz",)
@@ -131,7 +132,7 @@ def read_arrays(
             members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
             if missing := [name for name in wanted if name not in members]:
                 raise CorpusError(
-                    f"{path}: arrays {_and(wanted)} were wanted; there is no {missing[0]}, but "
+                    f"{path}: arrays {join_words(wanted)} were wanted; there is no {missing[0]}, but "
                     f"{', '.join(members) or 'nothing'}"
                 )
             found = {name: members[name] for name in (*wanted, *besides) if name in members}
@@ -178,10 +179,6 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
             f"{where} has characters that there are not; the file is damaged, fetch it again"
         )
     return array
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:

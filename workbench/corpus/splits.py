@@ -26,6 +26,7 @@ from workbench.data.drawing import (
     drawn_blocks,
 )
 from workbench.errors import Got, Named
+from workbench.numbers import parse_number
 
 ROWS = Named("holdout_rows", text="rows to hold out")
 PAIRS = 1 << 18
@@ -248,10 +249,13 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
         )
     by, how, value = asked.groups()
     if how == ">=":
-        return {"by": by, "at_least": _number(value)}
+        return {"by": by, "at_least": parse_number(value)}
     known = set(_known(corpus, by))
     values = [one.strip() for one in value.split(",")]
-    return {"by": by, "values": [_number(one) if _number(one) in known else one for one in values]}
+    return {
+        "by": by,
+        "values": [parse_number(one) if parse_number(one) in known else one for one in values],
+    }
 
 
 def rows_as_asked(rows: dict) -> str:
@@ -262,16 +266,6 @@ def rows_as_asked(rows: dict) -> str:
         return f"{rows['by']}>={rows['at_least']}"
     values = rows["values"] if isinstance(rows["values"], list | tuple) else [rows["values"]]
     return f"{rows['by']}={','.join(map(str, values))}"
-
-
-def _number(text: str):
-    """A whole number, another number, or the text."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:

@@ -39,8 +39,8 @@ from workbench.corpus.text import (
     check_pruning,
     counted,
     kept_words,
-    listed,
     no_word_left,
+    repeatable,
 )
 from workbench.corpus.words import WORD_PATTERN, analyser, stop_list
 from workbench.data.available_memory import check_fits
@@ -134,7 +134,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
     for name in LISTS:
         if name in request.text_options:
             # an iterator gives its words once
-            request.text_options[name] = options[name] = listed(options[name])
+            request.text_options[name] = options[name] = repeatable(options[name])
     stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
     about = {
         "asked": request.asked._asdict(),
@@ -229,7 +229,7 @@ def _read_texts(
     """Counts all texts: the words, the number of documents, and what else is known of them."""
     options = as_counted(request.counted, request.text_options)
     of_words = {
-        name: listed(options[name]) if name in LISTS else options[name]
+        name: repeatable(options[name]) if name in LISTS else options[name]
         for name in OF_WORDS
         if name in options
     }

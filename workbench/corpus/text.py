@@ -126,14 +126,14 @@ def count_words(
     )
     check_pruning(min_documents, max_share, max_words)
     of_words = {
-        "stop_words": listed(stop_words),
+        "stop_words": repeatable(stop_words),
         "token_pattern": token_pattern,
         "lowercase": lowercase,
         "accents": accents,
         "min_letters": min_letters,
         "ngrams": ngrams,
         "tokenizer": tokenizer,
-        "more_stop_words": listed(more_stop_words),
+        "more_stop_words": repeatable(more_stop_words),
         "segmenter": segmenter,
     }
     words_of = analyser(**of_words)
@@ -212,8 +212,8 @@ def as_written(of_words: dict) -> dict:
     return found | ({"tokenizer": True} if "tokenizer" in found else {})
 
 
-def listed(words):
-    """Words that can be looked at twice."""
+def repeatable(words):
+    """Return words given as an iterator as a list, which can be read twice; all else as it is."""
     return (
         words
         if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import psutil
 
 from workbench.errors import DataError
+from workbench.numbers import GIB, MIB, format_size
 
-MIB, GIB = 2**20, 2**30
 UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40, "P": 2**50}
 
 
@@ -112,8 +112,3 @@ def _lines(path: Path) -> list[str]:
         return path.read_text().splitlines()
     except OSError:
         return []
-
-
-def format_size(n_bytes: float) -> str:
-    """A size with its unit, as 3.1 GB."""
-    return f"{n_bytes / GIB:,.1f} GB" if n_bytes >= GIB else f"{n_bytes / MIB:,.0f} MB"

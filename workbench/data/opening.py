@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.data.available_memory import AvailableMemory, available_memory, format_size
+from workbench.data.available_memory import AvailableMemory, available_memory
 from workbench.data.encodings import STRICT, decoded, named_encoding
 from workbench.errors import DataError
+from workbench.numbers import format_size
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

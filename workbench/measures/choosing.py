@@ -17,6 +17,7 @@ from workbench.measures.matching import match_topics
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import MeasureError, each_run, grouped, replicate_of, spec_of
 from workbench.measures.topics import used_topics
+from workbench.numbers import format_number
 
 MEANINGS = {
     "log_likelihood": ("mean log p(w|d) of the held-out tokens", "nats"),
@@ -195,9 +196,7 @@ def recommend_k(table: xr.Dataset, coming: Iterable[int] = ()) -> Recommendation
     within = (-table["difference"] <= table["difference_se"]).values
     k = next((k for k, near in zip(ks, within, strict=True) if near and k < best), best)
     chosen, highest = table.sel(n_topics=k), table.sel(n_topics=best)
-    score = (
-        f"held-out log likelihood, {_signed(float(highest['log_likelihood']), 4)} nats per token"
-    )
+    score = f"held-out log likelihood, {format_number(float(highest['log_likelihood']), 4)} nats per token"
     if len(ks) == 1:
         reason = f"K = {k} is the only number of topics that has a score: {score}."
     elif k != best:
@@ -242,13 +241,9 @@ def _cautions(table: xr.Dataset, k: int, coming: list[int]) -> Iterable[str]:
         for name, (said, least) in FALLS.items():
             before, now = float(below[name]), float(chosen[name])
             if before - now >= least:
-                yield f"{said} falls from {_signed(before, 2)} at K = {ks[at - 1]} to {_signed(now, 2)}."
+                yield f"{said} falls from {format_number(before, 2)} at K = {ks[at - 1]} to {format_number(now, 2)}."
     if (used := float(chosen["n_active_topics"])) <= k - 0.5:
         yield f"Only {used:.0f} of these {k} topics have a token."
-
-
-def _signed(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _label_of(runs: list[xr.Dataset]) -> str:

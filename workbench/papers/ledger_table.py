@@ -6,9 +6,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.numbers import format_with_error
 from workbench.papers.ledger import ITEMS, Item
 from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Result, read_results
-from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, with_error
+from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED
 
 NUMBER, NOT_RUN, BY_TEST, OTHER, NOTHING = (
     "number",
@@ -137,7 +138,7 @@ def _means(result: Result) -> Iterable[str]:
 
 def _value(number) -> str:
     error = float("nan") if number.error is None else number.error
-    return with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
+    return format_with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from workbench.corpus import Corpus, hold_out_documents, load_corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import options_of
+from workbench.numbers import format_duration
 from workbench.papers.figure import (
     ALL,
     DRAW,
@@ -35,7 +36,7 @@ from workbench.report.drawing import FORMATS
 from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
 from workbench.runs.execution.compare import RunFailed
-from workbench.runs.execution.forecast import duration, forecast
+from workbench.runs.execution.forecast import forecast
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run, make_runs
 from workbench.runs.execution.sweep import failures, run_cells, warmed
@@ -142,7 +143,7 @@ def reproduce(
     corpora = {name: some_documents(corpus, extent.n_documents) for name, corpus in corpora.items()}
     cells, runs = [], []
     if progress:
-        cost = duration(figure.cost(extent))
+        cost = format_duration(figure.cost(extent))
         print(
             f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores",
             file=sys.stderr,

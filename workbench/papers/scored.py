@@ -3,6 +3,7 @@
 import numpy as np
 
 from workbench.measures.intervals import mean_and_error
+from workbench.numbers import format_with_error
 from workbench.papers.figure import HITS, Figure
 from workbench.papers.numbers import (
     BOTTOM,
@@ -14,7 +15,6 @@ from workbench.papers.numbers import (
     Row,
     table,
 )
-from workbench.papers.verdicts import with_error
 from workbench.views import Picture
 from workbench.views.picture import SideBySide
 from workbench.views.row_scores import GAINS, gain_marks, score_courses
@@ -178,9 +178,9 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
                 row.method,
                 str(len(row.runs)),
                 f"{row.runs[0].run['iteration'].values[-1]}",
-                *(with_error(*row.mean(name)) for name in scores),
-                with_error(*row.mean("seconds"), 4),
-                with_error(*row.mean("until_converged"), 2),
+                *(format_with_error(*row.mean(name), 3) for name in scores),
+                format_with_error(*row.mean("seconds"), 4),
+                format_with_error(*row.mean("until_converged"), 2),
             )
             for row in rows
         ),

@@ -8,6 +8,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.measures import Curve, each_run, spec_of
 from workbench.measures.intervals import mean_and_error
+from workbench.numbers import format_with_error
 from workbench.papers.correlated_topics import CLOCKS
 from workbench.papers.figure import ALL, EACH, Extent, Figure
 from workbench.papers.figures import CURVES
@@ -15,7 +16,6 @@ from workbench.papers.generic import TABLE, Published, format_size
 from workbench.papers.hdp import BOUND, LOG_P, POINTS, STEPS
 from workbench.papers.numbers import UNSEEN, Measured, Row, table
 from workbench.papers.scored import SCORES, show_scored
-from workbench.papers.verdicts import with_error
 from workbench.report.captions import settings, statistics
 from workbench.report.gathering import Gathered
 from workbench.views import Picture, perplexity_curves, pictures
@@ -342,7 +342,7 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
                 _format(row, "converged", 0),
                 _format(row, "seconds", 3),
                 _format(row, "until_converged", 1),
-                *(with_error(*row.mean(name), 1) for name in UNSEEN),
+                *(format_with_error(*row.mean(name), 1) for name in UNSEEN),
                 "",
                 *(
                     (
@@ -373,9 +373,9 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
                 row.method,
                 str(row.n_topics or "found"),
                 str(len(row.runs)),
-                with_error(*row.mean(LOG_P)),
-                with_error(*row.mean(BOUND)),
-                with_error(*row.mean("topics"), 1),
+                format_with_error(*row.mean(LOG_P), 3),
+                format_with_error(*row.mean(BOUND), 3),
+                format_with_error(*row.mean("topics"), 1),
                 f"{row.mean('steps')[0]:,.0f}",
             )
 
@@ -395,4 +395,4 @@ def _format(row: Row, number: str, digits: int) -> str:
         and not math.isnan(mean)
         and row.mean("moving")[0] > 0
     )
-    return "≥ " * more + with_error(mean, math.nan, digits)
+    return "≥ " * more + format_with_error(mean, math.nan, digits)

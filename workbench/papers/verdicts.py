@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.measures.intervals import mean_and_error, t_interval
+from workbench.numbers import format_with_error
 from workbench.papers.figure import Claim, Extent, Figure
 from workbench.papers.generic import FEWER, MORE
 from workbench.papers.hdp import BOUND, LOG_P
@@ -241,7 +242,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
             if wanted is not None:
                 mean, error = row.mean(number)
                 away = mean - wanted - common
-                text = f"{with_error(mean, error)} ({_count(len(row.runs), 'run')})"
+                text = f"{format_with_error(mean, error, 3)} ({_count(len(row.runs), 'run')})"
                 text += f", {away:+.3f} from it beside what all have in common" if common else ""
                 says = f"{what} of {row.method} is {wanted:.3f} ± {within:g}"
                 yield verdict(says, "near", row.method, away, error, within, text, len(row.runs))
@@ -249,7 +250,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
         wanted, spread = figure.found[row.corpus, row.method]
         (mean, error), n = row.mean("topics"), len(row.runs)
         says = f"{row.method} finds {wanted:g} ± {spread:g} topics on {row.corpus}"
-        text = f"{with_error(mean, error, 1)} with a token after {row.mean('steps')[0]:,.0f} steps ({_count(n, 'run')})"
+        text = f"{format_with_error(mean, error)} with a token after {row.mean('steps')[0]:,.0f} steps ({_count(n, 'run')})"
         within = 3 * math.hypot(spread, error)
         yield verdict(
             says, "topics", row.method, mean - wanted, error, within, text, n, enough=n > 1
@@ -258,13 +259,6 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}s" if n > 1 else f"one {what}"
-
-
-def with_error(mean: float, error: float, digits: int = 3) -> str:
-    """mean ± standard error; the mean alone where there is no error, a dash where there is no mean."""
-    if math.isnan(mean):
-        return "–"
-    return f"{mean:,.{digits}f}" + ("" if math.isnan(error) else f" ± {error:,.{digits}f}")
 
 
 def verdict_lines(verdicts: list[Verdict]) -> list[str]:

@@ -4,8 +4,8 @@ import numpy as np
 
 from workbench.measures import data_of, labels_of, paired_differences, summary
 from workbench.measures.selection import has_course, last_iteration
+from workbench.numbers import format_interval, format_number, format_with_error, join_words
 from workbench.report.gathering import Gathered, scores
-from workbench.report.tables import between, number, with_error
 from workbench.runs.progress import decimals
 
 MOST_NAMED = 5
@@ -17,11 +17,11 @@ def findings(found: list[Gathered]) -> list[str]:
     runs = [each.dataset for each in found]
     labels, seeds = list(dict.fromkeys(labels_of(runs))), sorted({each.spec.seed for each in found})
     named = (
-        listed(labels)
+        join_words(labels)
         if len(labels) <= MOST_NAMED
         else f"{len(labels)} combinations of engines and settings"
     )
-    corpora = listed(list(dict.fromkeys(each.spec.corpus for each in found)))
+    corpora = join_words(list(dict.fromkeys(each.spec.corpus for each in found)))
     verb = "Compared are" if len(labels) > 1 else "Shown is"
     of = f" with {len(seeds)} seeds" if len(seeds) > 1 else f" with seed {seeds[0]}"
     return [
@@ -45,7 +45,7 @@ def _result(found: list[Gathered], labels: list[str]) -> list[str]:
     best = ranked.index[0]
     first = ranked.iloc[0]
     digits = decimals(first["test_perplexity"])
-    told = with_error(first["test_perplexity"], first["test_perplexity_se"], digits)
+    told = format_with_error(first["test_perplexity"], first["test_perplexity_se"], digits)
     if len(set(data_of(runs))) > 1:
         return [
             "The data differ, and perplexities of different data cannot be compared.",
@@ -56,8 +56,8 @@ def _result(found: list[Gathered], labels: list[str]) -> list[str]:
     second = ranked.index[1]
     pair = paired_differences(runs, best, scored=scores(found)).sel(label=second)
     low, high = float(pair["difference_low"]), float(pair["difference_high"])
-    interval = between(low, high, digits, sign=True)
-    more = number(float(pair["difference"]), digits)
+    interval = format_interval(low, high, digits, sign=True)
+    more = format_number(float(pair["difference"]), digits)
     apart = (
         f"{more} higher on the same splits and seeds"
         if np.isfinite(float(pair["difference"]))
@@ -97,11 +97,6 @@ def _care(found: list[Gathered], ranked, close: str = "") -> str:
 
 def _times(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def listed(names: list[str]) -> str:
-    """As in: this, that and the other."""
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
 def once(captions: list[str]) -> list[str]:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from workbench.engines import get_engine
 from workbench.measures import in_papers_order
+from workbench.numbers import join_words
 from workbench.report.captions import definitions, remarks, rows_of, settings, statistics
 from workbench.report.commands import commands, wrapped
 from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
-from workbench.report.findings import findings, listed, once
+from workbench.report.findings import findings, once
 from workbench.report.gathering import (
     Gathered,
     corpora_of,
@@ -114,7 +115,7 @@ def _page(
         lstrip_blocks=True,
     ).get_template(TEMPLATE)
     return template.render(
-        title=title or f"{listed(engines)} on {listed(corpora)}",
+        title=title or f"{join_words(engines)} on {join_words(corpora)}",
         findings=findings(found),
         lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
         remarks=remarks(found, left_out),

@@ -29,6 +29,7 @@ from workbench.measures.comparison import further_scores
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import grouped
 from workbench.models.networks.levels import DOCUMENT
+from workbench.numbers import DASH, format_interval, format_number, format_with_error
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import Gathered, scores
@@ -36,7 +37,6 @@ from workbench.runs.progress import decimals
 from workbench.runs.versions import versions
 from workbench.views.curves import SHORT
 
-NONE = "–"
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")
 DIGITS = dict.fromkeys(PERPLEXITIES, 1) | {
     "elapsed": 2,
@@ -63,25 +63,6 @@ SIZE_BAR, WORD_BAR = 5.0, 4.0
 """Lengths of the bar of the largest topic and of the line under the most probable word, em."""
 
 
-def number(value: float, digits: int = 1, sign: bool = False) -> str:
-    """With thousands separated and a true minus; a dash for NaN."""
-    if math.isnan(value):
-        return NONE
-    return f"{value:{'+' if sign else ''},.{digits}f}".replace("-", "−")
-
-
-def with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -> str:
-    """mean ± standard error, or the mean alone where there is no error."""
-    told = number(mean, digits, sign)
-    return told if math.isnan(error) else f"{told} ± {number(error, digits)}"
-
-
-def between(low: float, high: float, digits: int = 1, sign: bool = False) -> str:
-    """An interval, as in: 2,210.4 … 2,319.0; empty where there is none."""
-    told = f"{number(low, digits, sign)} … {number(high, digits, sign)}"
-    return "" if math.isnan(low) or math.isnan(high) else told
-
-
 def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict], str, str]:
     """A row for each label, the reference's label, and the perplexity that times are until ("" where there is none).
 
@@ -99,29 +80,37 @@ def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict]
         row = {
             "label": own["label"],
             "n_runs": own["n_runs"],
-            "n_pairs": NONE if itself or not pairs else pairs,
+            "n_pairs": DASH if itself or not pairs else pairs,
         }
         fine = decimals(own["test_perplexity"])
         for name, digits in (DIGITS | dict.fromkeys(PERPLEXITIES, fine)).items():
             error = own[f"{name}_se"]
             exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
-            row[name] = with_error(own[name], math.nan if exact else error, 0 if exact else digits)
+            row[name] = format_with_error(
+                own[name], math.nan if exact else error, 0 if exact else digits
+            )
         rows.append(
             row
             | {
                 "difference": "reference"
                 if itself
-                else with_error(own["difference"], own["difference_se"], fine, sign=True),
-                "documents": between(own["low"], own["high"], fine),
+                else format_with_error(own["difference"], own["difference_se"], fine, sign=True),
+                "documents": format_interval(own["low"], own["high"], fine),
                 "difference_documents": ""
                 if itself or pairs != 1
-                else between(own["difference_low"], own["difference_high"], fine, sign=True),
-                "time_to": with_error(
+                else format_interval(
+                    own["difference_low"], own["difference_high"], fine, sign=True
+                ),
+                "time_to": format_with_error(
                     *mean_and_error(spent.values[spent["label"].values == own["label"]]), 2
                 ),
             }
         )
-    until = "" if math.isnan(target) else number(target, 0 if target >= 100 else decimals(target))
+    until = (
+        ""
+        if math.isnan(target)
+        else format_number(target, 0 if target >= 100 else decimals(target))
+    )
     return rows, table.attrs["reference"], until
 
 
@@ -131,17 +120,19 @@ def score_table(found: list[Gathered]) -> tuple[dict[str, str], dict[str, list[s
     scores, table = further_scores(runs), summary(runs)
     rows = {
         label: [
-            with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3) for name in scores
+            format_with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3)
+            for name in scores
         ]
         for at, label in enumerate(table["label"].values.tolist())
     }
     return {
-        in_words(name): f"{about['long_name']}, {about['units']}" for name, about in scores.items()
+        heading_of(name): f"{about['long_name']}, {about['units']}"
+        for name, about in scores.items()
     }, rows
 
 
-def in_words(score: str) -> str:
-    """The name of a score as it stands in a heading."""
+def heading_of(score: str) -> str:
+    """Return the name of a score as a heading has it."""
     return score.removeprefix("test_").replace("_", " ")
 
 
@@ -155,7 +146,7 @@ def run_rows(found: list[Gathered]) -> list[dict]:
     ):
         shown = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
         row, attrs = (
-            {name: number(last[name], digits) for name, digits in shown.items()},
+            {name: format_number(last[name], digits) for name, digits in shown.items()},
             each.dataset.attrs,
         )
         if last["iteration"] < last["n_iterations"]:
@@ -314,7 +305,7 @@ def with_figures(values) -> str:
     """Mean ± standard error with three figures of the mean."""
     mean, error = mean_and_error(values)
     digits = max(2 - math.floor(math.log10(abs(mean))), 0) if mean else 2
-    return with_error(mean, error if error > 0 else math.nan, digits)
+    return format_with_error(mean, error if error > 0 else math.nan, digits)
 
 
 def move_tables(found: list[Gathered]) -> list[dict]:

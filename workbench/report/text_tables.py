@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from workbench.numbers import DASH
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import Gathered, gather
-from workbench.report.tables import NONE, label_rows, run_rows, topic_tables
+from workbench.report.tables import label_rows, run_rows, topic_tables
 from workbench.views import SideBySide
 
 FORMS = ("md", "tex")
@@ -81,7 +82,7 @@ def write_tables(
     }
     written = []
     for name, (columns, rows) in tables.items():
-        there = [key for key in columns if any(row[key] not in ("", NONE) for row in rows)]
+        there = [key for key in columns if any(row[key] not in ("", DASH) for row in rows)]
         heads = [columns[key].format(against=against, target=target) for key in there]
         cells = [[str(row[key]) for key in there] for row in rows]
         for form in forms if rows else ():

@@ -21,6 +21,7 @@ from workbench.measures.choosing import (
     topic_similarity,
 )
 from workbench.measures.selection import grouped
+from workbench.numbers import format_with_error
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_begun
 from workbench.runs.execution.run import Run
@@ -221,8 +222,5 @@ def _cell(one: xr.Dataset, name: str, digits: int, best: bool) -> str:
     """A mean, and its standard error where it is known."""
     if best and name == "difference":
         return "best"
-    value, error = float(one[name]), float(one[f"{name}_se"])
-    if not np.isfinite(value):
-        return "–"
-    known = np.isfinite(error) and name != "n_active_topics"
-    return f"{value:,.{digits}f}".replace("-", "−") + (f" ± {error:.{digits}f}" if known else "")
+    error = np.nan if name == "n_active_topics" else float(one[f"{name}_se"])
+    return format_with_error(float(one[name]), error, digits)

@@ -23,7 +23,7 @@ from workbench.dashboard.compare.starting import (
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.values import listed
+from workbench.dashboard.shared.values import as_list
 from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution import warm_sweep
@@ -69,7 +69,7 @@ def values_of(form: dict) -> dict:
 def mistakes(values: dict) -> dict[str, str]:
     """Field → sentence about what is wrong with it."""
     found = mistakes_in(values)
-    if "n_topics" not in found and len(listed(values["n_topics"])) < 2:
+    if "n_topics" not in found and len(as_list(values["n_topics"])) < 2:
         found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
     if values["warm"] and not engines()[values["engine"]]:
         found.setdefault("warm", f"Runs of {values['engine']} cannot begin from others; choose no.")
@@ -114,7 +114,7 @@ def runs_of(readings: Iterable[Reading], values: dict) -> list[Reading]:
     runs with one name of the corpus have different tokens, those with the tokens of the newest.
     """
     ks, seeds = (
-        sorted(listed(values["n_topics"])),
+        sorted(as_list(values["n_topics"])),
         range(values["seed"], values["seed"] + values["seeds"]),
     )
     fits = partial(_fits, values=values, names=names_of(values["corpus"]))
@@ -143,7 +143,7 @@ def runs_of(readings: Iterable[Reading], values: dict) -> list[Reading]:
 
 def progress_of(runs: list[Reading], values: dict, readings: Iterable[Reading]) -> Progress:
     """How far the runs are that the form describes; the time left is that of the pace of the newest run of their kind."""
-    ks, n_iterations = sorted(listed(values["n_topics"])), values["n_iterations"]
+    ks, n_iterations = sorted(as_list(values["n_topics"])), values["n_iterations"]
     to_come = {
         (k, seed): n_iterations
         for k in ks

@@ -58,8 +58,8 @@ RANK = ("rank", "topics, that of the largest prior first")
 """Column and label of the axis that the priors of topics are drawn along."""
 
 
-def in_words(names) -> dict[str, str]:
-    """What the page calls each of these axes, measures, ranges or groupings → its name."""
+def names_by_label(names) -> dict[str, str]:
+    """Return the page's label of each of these axes, measures, ranges or groupings → its name."""
     return {WORDS.get(name, capital(name)): name for name in names}
 
 

@@ -28,6 +28,7 @@ from workbench.measures import (
     time_to,
 )
 from workbench.measures.selection import in_papers_order
+from workbench.numbers import DASH, format_interval, format_number
 from workbench.runs.afterwards.heldout_by_document import score_documents
 from workbench.runs.execution.run import Run
 from workbench.runs.progress import decimals
@@ -231,20 +232,6 @@ def _scored(run: Run) -> dict:
         return {}
 
 
-def format_range(low: float, high: float, digits: int) -> str:
-    """An interval as text: −3.1 … 2.0; empty where there is none."""
-    return (
-        f"{format_signed(low, digits)} … {format_signed(high, digits)}"
-        if np.isfinite([low, high]).all()
-        else ""
-    )
-
-
-def format_signed(number: float, digits: int) -> str:
-    """A number with its sign, a true minus."""
-    return f"{number:+,.{digits}f}".replace("-", "−") if np.isfinite(number) else "–"
-
-
 def table(found: pd.DataFrame, drawn: tuple) -> str:
     """The comparison as an HTML table: text, and a dot and an interval for each difference, all on one scale."""
     until = found["until"].iloc[0]
@@ -326,27 +313,28 @@ def _cells(label: str, one: pd.Series, low: float, high: float, drawn: tuple) ->
         else ""
     )
     digits = decimals(one["test_perplexity"])
-    interval = format_range(one["difference_low"], one["difference_high"], digits)
+    interval = format_interval(one["difference_low"], one["difference_high"], digits, sign=True)
     ends = one["documents_low"], one["documents_high"]
     cells = [
         f"{one['n_runs']:.0f}",
         f"{one['test_perplexity']:,.{digits}f}",
-        f"{one['mc_error']:,.{digits + 1}f}\n{one['mc_source']}"
+        f"{format_number(one['mc_error'], digits + 1)}\n{one['mc_source']}"
         if np.isfinite(one["mc_error"])
-        else "–",
-        " … ".join(f"{end:,.{digits}f}" for end in ends) if np.isfinite(ends).all() else "–",
+        else DASH,
+        format_interval(*ends, digits) or DASH,
         "0"
         if one["reference"] == label
-        else format_signed(one["difference"], digits) + (f" ({interval})" if interval else ""),
+        else format_number(one["difference"], digits, sign=True)
+        + (f" ({interval})" if interval else ""),
     ]
     cells += [_interval(one, low, high, colour)]
     if not one["has_course"]:
-        cells += ["–", "–"]
+        cells += [DASH, DASH]
     else:
         cells += (
             [f"{one['elapsed']:,.3g} s{few}", f"{one['updates']:,.0f}"]
             if one["n_reached"]
-            else ["not reached", "–"]
+            else ["not reached", DASH]
         )
     return cells
 

@@ -12,8 +12,7 @@ from workbench.corpus import SINGLETONS
 from workbench.corpus.readers import FORMATS
 from workbench.corpus.segmenting import SEGMENTERS
 from workbench.corpus.words import ACCENTS, WORD_PATTERN, languages
-from workbench.dashboard.compare.wording import LABELS, in_words, label_of, labelled
-from workbench.dashboard.shared.downloads import size
+from workbench.dashboard.compare.wording import LABELS, label_of, label_of_value, labelled
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import ROUTE, otherwise
 from workbench.dashboard.shared.values import SEVERAL, Column, Field, Menu, Number, Upload, Values
@@ -24,6 +23,7 @@ from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import PRIOR
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.models.networks.shipped import SHIPPED
+from workbench.numbers import format_size
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import named_sets
 from workbench.runs.settings import SETTINGS
@@ -154,7 +154,7 @@ def corpora() -> dict[str, str]:
 
 def upload_field(token: str) -> Upload:
     """The field for a file that is sent; ``token``: of the page's inbox."""
-    most = size(policy().max_upload)
+    most = format_size(policy().max_upload)
     there = " Or give its path below." if policy().takes_paths else ""
     hint = (
         f"Or drop it here: CSV, Parquet, Excel, JSON lines, a zip of texts …, up to {most}.{there}"
@@ -416,7 +416,10 @@ def option_field(field: dataclasses.Field) -> Field:
         return Field(label, field.default, meaning)
     if about["choices"]:
         return Menu(
-            label, {in_words(choice): choice for choice in about["choices"]}, field.default, meaning
+            label,
+            {label_of_value(choice): choice for choice in about["choices"]},
+            field.default,
+            meaning,
         )
     value = "" if field.default is None else f"{field.default:g}"
     looks = {"placeholder": "a number or inf"} if about["infinite"] else {}

@@ -6,7 +6,13 @@ from functools import partial
 import panel as pn
 import param
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, describe_measure, in_words
+from workbench.dashboard.compare.charts import (
+    AXES,
+    BY_TOPIC,
+    CHARTS,
+    describe_measure,
+    names_by_label,
+)
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
@@ -194,7 +200,7 @@ class FigureCard:
         """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
         measures = CHARTS[self.chart.value]
         if self.measure.value not in measures:
-            self.measure.param.update(options=in_words(measures), value=measures[0])
+            self.measure.param.update(options=names_by_label(measures), value=measures[0])
 
     def _describe(self) -> None:
         """Writes below the figure what it shows, what the marks are, and whether there is nothing to see."""
@@ -227,7 +233,7 @@ class FigureCard:
         chart = next((chart for chart, measures in CHARTS.items() if name in measures), None)
         if chart is not None:
             self.chart.value = chart
-            self.measure.param.update(options=in_words(CHARTS[chart]), value=name)
+            self.measure.param.update(options=names_by_label(CHARTS[chart]), value=name)
         return chart is not None
 
     def view(self) -> pn.Column:
@@ -250,4 +256,4 @@ class FigureCard:
 
 
 def _choice(name: str, options, value: str):
-    return styled(Choice(label=name, options=in_words(options), value=value))
+    return styled(Choice(label=name, options=names_by_label(options), value=value))

@@ -11,7 +11,7 @@ from workbench.dashboard.compare.starting import combinations, grid_of, n_runs
 from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.received import Received
-from workbench.dashboard.shared.values import listed
+from workbench.dashboard.shared.values import as_list
 from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
@@ -103,14 +103,14 @@ def _checks(values: dict) -> Iterator[tuple[str, Callable[[], object]]]:
             yield "model", partial(published, values["model"])
             continue
         for name in model_fields(engine):
-            for value in listed(values[name]):
+            for value in as_list(values[name]):
                 if network:  # whose numbers are held to what LDA takes, and then to the network
                     yield name, partial(LDA, **{name: value})
                 yield name, partial(make, **{name: value})
     for name in ("n_iterations", "seed"):
         yield name, partial(checked, {name: values[name]})
     for field, name, limit, value in _limited(values):
-        for one in listed(value):
+        for one in as_list(value):
             yield field, partial(_check_limit, name, limit, one)
     yield "seeds", partial(whole, "seeds", values["seeds"], 1, 100)
     yield "jobs", partial(whole, "jobs", values["jobs"], 1, SLOTS)

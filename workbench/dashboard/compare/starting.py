@@ -17,13 +17,13 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.received import Received
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
-from workbench.dashboard.shared.values import listed
+from workbench.dashboard.shared.values import as_list
 from workbench.engines import get_engine
 from workbench.errors import InputError
+from workbench.numbers import format_duration
 from workbench.records import Records
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
-from workbench.runs.execution.forecast import duration
 from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.memory_check import (
     Planned,
@@ -74,7 +74,7 @@ def grid_of(values: dict, engine: str) -> dict[str, list]:
 
 def combinations(given: dict) -> Iterator[dict]:
     """The values with one of each list, in every combination."""
-    for chosen in product(*map(listed, given.values())):
+    for chosen in product(*map(as_list, given.values())):
         yield dict(zip(given, chosen, strict=True))
 
 
@@ -112,14 +112,14 @@ def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
         * values["n_iterations"]
         * sum(
             each
-            * sum(listed(values["n_topics"] or 1))
+            * sum(as_list(values["n_topics"] or 1))
             * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
             for each, grid in zip(
                 known, (grid_of(values, engine) for engine in values["engines"]), strict=True
             )
         )
     )
-    return f"{said}; estimated {duration(seconds / min(jobs, n, os.cpu_count() or 1))}."
+    return f"{said}; estimated {format_duration(seconds / min(jobs, n, os.cpu_count() or 1))}."
 
 
 def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
@@ -230,11 +230,11 @@ def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
 def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
     """The runs of one engine: every combination of what has several values."""
     grid = {
-        name: listed(values[name])
+        name: as_list(values[name])
         for name in model_fields(get_engine(engine))
         if name == "n_topics"
     }
-    grid = grid | grid_of(values, engine) or {"n_iterations": listed(values["n_iterations"])}
+    grid = grid | grid_of(values, engine) or {"n_iterations": as_list(values["n_iterations"])}
     options = {
         name: value for name, value in values["options"].get(engine, {}).items() if name not in grid
     }
@@ -246,7 +246,7 @@ def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Pla
     fixed |= {name: values[name] for name in NETWORK if name in get_engine(engine).model.takes}
     if values["start"] is not None:
         fixed["start"] = store / values["start"]
-    most_parts = max(listed(values["options"].get(engine, {}).get("partition", 1)))
+    most_parts = max(as_list(values["options"].get(engine, {}).get("partition", 1)))
     n_threads = min(most_parts, os.cpu_count() or 1)
     return lay_out(corpus, grid, engine, values["seeds"], options, n_threads=n_threads, **fixed)
 

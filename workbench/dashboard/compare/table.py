@@ -16,6 +16,7 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
 from workbench.measures.settings import differing, every_setting, settings_of
+from workbench.numbers import DASH, format_duration
 from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
 from workbench.views.style import GREY, look_of
@@ -32,7 +33,6 @@ LEARNT = {
     "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
 }
 """What may be learnt → its name, the column of its value, and what that is."""
-DASH = "–"
 USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
 """The columns beside the name that are shown unless others are chosen; settings have columns of their own."""
 RESULTS = {
@@ -204,8 +204,8 @@ def row(reading: Reading) -> dict:
         if n_iterations and reading.has_course
         else DASH,
         "perplexity": told_perplexity if math.isfinite(perplexity) else DASH,
-        "time": duration(latest[ELAPSED]),
-        "left": duration(status["time_left"]),
+        "time": format_duration(latest[ELAPSED]),
+        "left": format_duration(status["time_left"]),
         "numbers": {
             "K": topics,
             "seed": spec.seed if spec else None,
@@ -254,15 +254,3 @@ def learnt(reading: Reading) -> str:
     ]
     parts += ["tau"] if reading.spec.options.get("learn_tau") else []
     return f"learns {', '.join(parts)}" if parts else ""
-
-
-def duration(seconds: float | None) -> str:
-    """Seconds as text: 3.2 s, 1 min 05 s, 2 h 10 min."""
-    if seconds is None or not math.isfinite(seconds):
-        return DASH
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return (
-        f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
-    )

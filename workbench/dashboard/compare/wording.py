@@ -153,11 +153,11 @@ def _worded(part) -> str:
         return NOUNS.get(part.field, label)
     if part.value is ...:
         return f"under {label}"
-    return f"{label} {in_words(part.value)}"
+    return f"{label} {label_of_value(part.value)}"
 
 
-def in_words(value) -> str:
-    """A value of an option as its menu shows it."""
+def label_of_value(value) -> str:
+    """Return a value of an option as its menu shows it."""
     return {"True": "yes", "False": "no", "None": "none"}.get(
         str(value), str(value).replace("_", " ")
     )

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import CHAINS
 from workbench.measures.selection import in_papers_order
+from workbench.numbers import format_number, format_with_error
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_begun
 from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
@@ -208,11 +209,11 @@ def _table(table: xr.Dataset, clock: str) -> str:
         one = own.sel(label=label)
         cells = [
             str(int(one["n_runs"])),
-            f"{float(one['updates']):,.0f}",
-            f"{float(one['cpu_time']):,.2f}",
-            _with_error(one, "distance"),
-            f"{float(one['difference']):+.4f}".replace("-", "−"),
-            _with_error(one, "jitter"),
+            format_number(float(one["updates"]), 0),
+            format_number(float(one["cpu_time"]), 2),
+            format_with_error(float(one["distance"]), float(one["distance_se"]), 4),
+            format_number(float(one["difference"]), 4, sign=True),
+            format_with_error(float(one["jitter"]), float(one["jitter_se"]), 4),
         ]
         marked = ' class="lit"' if one[f"efficient_{clock}"] else ""
         rows += (
@@ -220,10 +221,3 @@ def _table(table: xr.Dataset, clock: str) -> str:
             f"{''.join(f'<td class=n>{cell}</td>' for cell in cells)}</tr>"
         )
     return f'<table class="by-k" aria-label="settings by cost"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _with_error(one: xr.Dataset, name: str) -> str:
-    value, error = float(one[name]), float(one[f"{name}_se"])
-    if not np.isfinite(value):
-        return "–"
-    return f"{value:.4f}" + (f" ± {error:.4f}" if np.isfinite(error) else "")

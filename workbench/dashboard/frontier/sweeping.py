@@ -18,7 +18,7 @@ from workbench.dashboard.compare.starting import (
 )
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.values import listed
+from workbench.dashboard.shared.values import as_list
 from workbench.dashboard.sweeps.progress import Progress, names_of
 from workbench.engines import ENGINES, REFERENCE, get_engine
 from workbench.engines.lda import adaptive
@@ -56,7 +56,7 @@ def hybrids() -> tuple[str, ...]:
 
 def values_of(form: dict) -> dict:
     """The values of the form as the Compare page has them: those of the hybrids, of what adapts, and of cgs."""
-    engine, rs = form["engine"], listed(form["r"])
+    engine, rs = form["engine"], as_list(form["r"])
     options = {engine: {"r": form["r"], "n_chains": form["n_chains"]}, GIBBS: {}}
     # what else has nothing to adapt
     between = [r for r in rs if isinstance(r, int | float) and 0 < r < math.inf]

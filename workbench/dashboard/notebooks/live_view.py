@@ -14,7 +14,7 @@ from pathlib import Path
 import panel as pn
 from tornado.ioloop import PeriodicCallback
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, in_words
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, names_by_label
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
@@ -109,11 +109,11 @@ class LiveView:
             "headline" if not paths or any(Run(path).spec.test for path in paths) else "training"
         )
         self._ticks = PeriodicCallback(self.tick, TICK)
-        self.axis = styled(Choice(label="Axis", options=in_words(AXES), value=axis))
+        self.axis = styled(Choice(label="Axis", options=names_by_label(AXES), value=axis))
         self.measure = styled(
             pn.widgets.Select(
                 label="Show",
-                options=in_words(MEASURES),
+                options=names_by_label(MEASURES),
                 value=measure,
                 width=120,
                 css_classes=["wb-unlabelled"],

@@ -3,7 +3,6 @@
 from functools import lru_cache
 from html import escape
 
-import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
@@ -19,6 +18,7 @@ from workbench.measures.against_exact import (
     lda_engines,
 )
 from workbench.models import LDA
+from workbench.numbers import format_number
 from workbench.report.drawing import draw, inline
 from workbench.report.figures import table_of
 from workbench.views import Picture
@@ -68,14 +68,15 @@ def answer_of(toy: Toy, engine: str) -> xr.Dataset:
 def exact_shown(found: xr.Dataset) -> str:
     """The evidence and the predictive probabilities as HTML."""
     said = (
-        f"log p(words) = {number(float(found['log_evidence']), 6)} nats, exact: the sum over all {found.attrs['n_states']:,} "
-        f"assignments of topics to {found.sizes['token']} tokens."
+        f"log p(words) = {format_number(float(found['log_evidence']), 6)} nats, exact: the sum over all "
+        f"{found.attrs['n_states']:,} assignments of topics to {found.sizes['token']} tokens."
     )
     heads = "".join(
         f'<th scope="col" class="n">{escape(str(word))}</th>' for word in found["word"].values
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(str(document))}</th>{"".join(f"<td class=n>{number(p)}</td>" for p in row)}</tr>'
+        f'<tr><th scope="row">{escape(str(document))}</th>'
+        f"{''.join(f'<td class=n>{format_number(p, 4)}</td>' for p in row)}</tr>"
         for document, row in zip(
             found["document"].values, found["predictive"].values.tolist(), strict=True
         )
@@ -101,7 +102,7 @@ def table_shown(answers: list[xr.Dataset]) -> str:
             *(float(each["bound"].sel(kind=kind)) for kind in KINDS),
             *(float(each[name]) for name in DISTANCES),
         ]
-        cells = [*map(number, numbers), str(int(each["n_attractors"]))]
+        cells = [*(format_number(one, 4) for one in numbers), str(int(each["n_attractors"]))]
         rows += f'<tr><th scope="row">{each.attrs["engine"]}</th>{"".join(f"<td class=n>{cell}</td>" for cell in cells)}</tr>'
     head = f'<thead><tr><th scope="col">Engine</th>{heads}</tr></thead>'
     return (
@@ -149,8 +150,3 @@ def file_of(picture: Picture, form: str, columns: int) -> File:
         return File(f"{picture.name}.csv", table_of(picture))
     parts = picture.legend, picture.height, picture.title, picture.caption
     return File(f"{picture.name}.{form}", draw(picture.panels, columns, (form,), *parts)[form])
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number with so many digits behind the point, or a dash."""
-    return f"{value:.{digits}f}".replace("-", "−") if np.isfinite(value) else "–"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of, number
+from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of
 from workbench.dashboard.oracle.toys import Toy, model_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
@@ -16,11 +16,11 @@ from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import widget_part
 from workbench.dashboard.shared.shell import column, message, text
 from workbench.dashboard.shared.values import Field, Menu, Number
-from workbench.dashboard.shared.values import number as number_in
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
 from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
+from workbench.numbers import format_number, parse_number
 from workbench.views import Picture
 from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture
 
@@ -234,7 +234,7 @@ def _typed(asked: Asked) -> tuple[list[float], float, str]:
     found: list[float] = []
     for part in asked.typed.split(","):
         value, times, copies = part.partition("*")
-        q, n = number_in(value), number_in(copies) if times else 1
+        q, n = parse_number(value), parse_number(copies) if times else 1
         if (
             isinstance(q, str)
             or not 0 <= q <= 1
@@ -255,7 +255,7 @@ def _typed(asked: Asked) -> tuple[list[float], float, str]:
 
 
 def _prior(typed: str) -> float:
-    found = number_in(typed)
+    found = parse_number(typed)
     if isinstance(found, str) or not SMALLEST_PRIOR <= found <= LARGEST_PRIOR:
         raise InputError(
             f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {typed!r}",
@@ -280,7 +280,7 @@ def _table(found: xr.Dataset) -> str:
     for name in FUNCTIONS:
         one = found.sel(function=name)
         cells = "".join(
-            f"<td class=n>{number(float(value), 5)}{f'<br><small>{_signed(float(error))}</small>' if at else ''}</td>"
+            f"<td class=n>{format_number(float(value), 5)}{f'<br><small>{_signed(float(error))}</small>' if at else ''}</td>"
             for at, (value, error) in enumerate(zip(one["expectation"], one["error"], strict=True))
         )
         rows += f'<tr><th scope="row">{FORMULAS[name]}</th>{cells}</tr>'

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.dashboard.shared.values import number
 from workbench.errors import InputError, Named
 from workbench.models import LDA
+from workbench.numbers import parse_number
 
 MOST_ROWS, MOST_COLUMNS = 8, 8
 """Documents and words of a table."""
@@ -100,8 +100,8 @@ def model_of(n_topics, alpha: str, beta: str) -> LDA:
     if n_topics is None or n_topics > MOST_TOPICS:
         wanted = f"a whole number from 1 to {MOST_TOPICS} for a toy"
         raise InputError.must_be(Named("n_topics", text="topics"), wanted, n_topics)
-    alphas = [number(one) for one in alpha.split(",")]
-    return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], number(beta))
+    alphas = [parse_number(one) for one in alpha.split(",")]
+    return LDA(n_topics, tuple(alphas) if len(alphas) > 1 else alphas[0], parse_number(beta))
 
 
 def name_of(toy: Toy) -> str:
@@ -110,7 +110,7 @@ def name_of(toy: Toy) -> str:
 
 
 def _count(cell: str, d: int, w: int) -> int:
-    found = number(cell)
+    found = parse_number(cell)
     if isinstance(found, int) and 0 <= found <= 10**6:
         return found
     came = f"got {cell!r}" if cell else "the cell is empty"

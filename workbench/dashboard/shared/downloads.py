@@ -8,6 +8,7 @@ import param
 from workbench.dashboard.shared.background import FILES, in_background, sentence_of
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, styled, text
+from workbench.numbers import format_size
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -79,16 +80,9 @@ class Downloads:
                 return
             show(
                 False,
-                f"{file.name}, {size(len(file.content))}, is among the downloads of the browser.",
+                f"{file.name}, {format_size(len(file.content))}, is among the downloads of the browser.",
             )
             self._handover.file = file._asdict()
 
         show(True, "Making the file …")
         in_background(self._document, work, then, FILES)
-
-
-def size(n_bytes: int) -> str:
-    """A number of bytes as text: 34 kB, 1.2 MB, 3.4 GB."""
-    if n_bytes >= 999_950_000:
-        return f"{n_bytes / 1e9:,.1f} GB"
-    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 999_500 else f"{max(1, round(n_bytes / 1e3))} kB"

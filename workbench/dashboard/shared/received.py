@@ -17,9 +17,9 @@ from typing import NamedTuple
 import panel as pn
 
 from workbench.dashboard.shared.background import NAMED
-from workbench.dashboard.shared.downloads import size
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.ui_events import with_lock
+from workbench.numbers import format_size
 
 ROUTE = "upload"
 """Where files are sent, beside the pages."""
@@ -41,7 +41,7 @@ class Received(NamedTuple):
 
     def told(self) -> str:
         """Name and size."""
-        return f"{self.name}, {size(self.n_bytes)}"
+        return f"{self.name}, {format_size(self.n_bytes)}"
 
     def there(self) -> Path:
         """Its path; raises PolicyError where it has been removed."""
@@ -162,7 +162,7 @@ class Sending:
 
 def too_large(name: str, n_bytes: int) -> PolicyError:
     """The sentence about a file that is larger than may be."""
-    much = f"{shown_name(name)} has {size(n_bytes)} where this server takes {size(policy().max_upload)}"
+    much = f"{shown_name(name)} has {format_size(n_bytes)} where this server takes {format_size(policy().max_upload)}"
     return PolicyError(f"{much}; {otherwise()}")
 
 

@@ -6,6 +6,8 @@ A field is no widget: all of them are drawn by one part of the page, see `workbe
 import math
 from collections.abc import Callable
 
+from workbench.numbers import parse_number
+
 SEVERAL = "Several values, separated by commas, give one run each."
 
 
@@ -80,11 +82,11 @@ class Values(Field):
         """The number, a list of several, None where nothing is typed; a text that is no number as it is, nothing as ''."""
         if not self.value.strip():
             return None
-        different = list(dict.fromkeys(map(number, self.value.split(","))))
+        different = list(dict.fromkeys(map(parse_number, self.value.split(","))))
         return different if len(different) > 1 else different[0]
 
     def of(self, text: str) -> str:
-        if not all(self._fits(number(each)) for each in text.split(",")):
+        if not all(self._fits(parse_number(each)) for each in text.split(",")):
             raise ValueError(text)
         return text
 
@@ -115,7 +117,7 @@ class Number(Field):
         text = super().typed(text)
         if not text.strip():
             return None
-        found = number(text)
+        found = parse_number(text)
         if isinstance(found, str):
             raise ValueError(text)
         return self._checked(found if self._whole else float(text))
@@ -248,16 +250,6 @@ def written(value) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def number(text: str) -> int | float | str:
-    """The text as a whole number, else as a number, else as it is."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text.strip()
-
-
-def listed(value) -> list:
-    """The values of a field: several as they are, one alone in a list."""
+def as_list(value) -> list:
+    """Return the values of a field: several as they are, one alone in a list."""
     return value if isinstance(value, list) else [value]

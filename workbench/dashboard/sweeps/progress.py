@@ -10,7 +10,7 @@ from workbench.corpus.sharded import ShardedCorpus, is_sharded
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import DataError
-from workbench.runs.execution.forecast import duration
+from workbench.numbers import format_duration
 from workbench.runs.loading import named_set
 
 
@@ -34,7 +34,7 @@ def told(progress: Progress, goes_on: bool) -> str:
         short = f", {n_short} with fewer iterations than the form says{on}" if n_short else ""
         return f"All {counted(n_wanted)} have ended{short}."
     if n_alive or goes_on:
-        return f"{said}; about {duration(left)} left." if left is not None else f"{said}."
+        return f"{said}; about {format_duration(left)} left." if left is not None else f"{said}."
     why = f"; {len(failed)} failed: {policy().shown(failed[0])}" if failed and failed[0] else ""
     return f"{said}{why}. {'No run is active.' if policy().read_only else 'Start runs the others.'}"
 

@@ -15,7 +15,7 @@ from workbench.dashboard.shared.snapshots import (
     topic_colour,
 )
 from workbench.dashboard.topics.filled import NONE, Filled
-from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
+from workbench.dashboard.topics.sheet import Sheet, number_cell, sheet_row
 from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
@@ -174,7 +174,7 @@ def _rows(
                 topic,
                 labels.get(topic, ""),
                 (other, "none" if other is None else str(other)),
-                number(float(distances[topic])),
+                number_cell(float(distances[topic])),
                 (shared, "–" if np.isnan(shared) else f"{100 * shared:.0f} %"),
                 " ".join(word for word in mine[topic] if word in theirs.get(other, [])),
                 " ".join(word for word in theirs.get(other, []) if word not in mine[topic]),

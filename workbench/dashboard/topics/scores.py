@@ -5,7 +5,7 @@ from functools import lru_cache
 import xarray as xr
 
 from workbench.dashboard.shared.snapshots import Moment, counts_of
-from workbench.dashboard.topics.sheet import Sheet, number, sheet_row
+from workbench.dashboard.topics.sheet import Sheet, number_cell, sheet_row
 from workbench.measures import coherence, diversity, topic_sizes, topics_by_size
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
@@ -62,11 +62,11 @@ def score_table(moment: Moment, labels: tuple) -> dict:
     )
     rows = [
         sheet_row(
-            topic, names.get(topic, ""), (share, f"{100 * share:.1f} %"), *map(number, scores)
+            topic, names.get(topic, ""), (share, f"{100 * share:.1f} %"), *map(number_cell, scores)
         )
         for topic, share, *scores in table[["share", *SCORES]].itertuples()
     ]
-    means = [number(found.attrs[f"mean_{name}"])[1] for name in SCORES]
+    means = [number_cell(found.attrs[f"mean_{name}"])[1] for name in SCORES]
     caption = f"coherence of the topics of {moment.path.name}"
     return {
         "content": {"rows": rows, "foot": ["mean", "", "", *means], "caption": caption},

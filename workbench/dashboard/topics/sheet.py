@@ -8,6 +8,7 @@ from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.link import Part, attribute_part
 from workbench.dashboard.shared.snapshots import topic_colour
 from workbench.dashboard.topics.filled import Filled
+from workbench.numbers import format_number
 
 
 class Sheet(Filled):
@@ -49,6 +50,6 @@ def sheet_row(topic: int, *cells) -> dict:
     }
 
 
-def number(value: float) -> tuple[float, str]:
-    """A cell with a number; a dash where there is none."""
-    return value, "–" if math.isnan(value) else f"{value:.3f}".replace("-", "−")
+def number_cell(value: float) -> tuple[float, str]:
+    """Return a cell with a number; a dash where there is none."""
+    return value, format_number(value, 3)

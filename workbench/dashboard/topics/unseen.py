@@ -18,7 +18,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.corpus import corpus_of
 from workbench.corpus.words import WORD_PATTERN
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.downloads import Downloads, Handover, size
+from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import button, column, styled, text
@@ -34,6 +34,7 @@ from workbench.dashboard.topics.documents import (
 )
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
+from workbench.numbers import format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.run import Run
@@ -87,8 +88,9 @@ class Unseen:
         )
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
         hint = (
-            f"or a file of up to {size(most)}, {size(MOST_READ)} of memory once it is read, {MOST_TOKENS:,} tokens and "
-            f"{size(most_bytes())} for documents times topics: .txt (one document), .csv or .jsonl (a column or field “text”)"
+            f"or a file of up to {format_size(most)}, {format_size(MOST_READ)} of memory once it is read, "
+            f"{MOST_TOKENS:,} tokens and {format_size(most_bytes())} for documents times topics: "
+            ".txt (one document), .csv or .jsonl (a column or field “text”)"
         )
         beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
         bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
@@ -144,7 +146,7 @@ class Unseen:
         if (found := self._folded) is not None:
             self.shelf.fill(
                 lambda times, *asked: {
-                    "content": listed(found),
+                    "content": listing_of(found),
                     "shown": unseen_document(found, *asked),
                 },
                 self._times,
@@ -230,14 +232,17 @@ def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> No
     """Raises FileError for more documents than there is room for under so many topics."""
     each, most = made_of(moment, partial(inference_bytes, n_documents=1)), most_bytes()
     if n_documents * each > most:
-        much = f"{name} has {n_documents:,} documents, which take up to {size(n_documents * each)} under {n_topics:,} topics"
-        may = f"a page takes {size(most)} ({most // each:,} documents)"
+        size = format_size(n_documents * each)
+        much = f"{name} has {n_documents:,} documents, which take up to {size} under {n_topics:,} topics"
+        may = f"a page takes {format_size(most)} ({most // each:,} documents)"
         raise FileError(f"{much} where {may}; use `workbench infer` in a terminal")
 
 
 def too_large(name: str, n_bytes: int) -> FileError:
     """The sentence about a file that a page does not take."""
-    much = f"{name} has {size(n_bytes)} where a page takes {size(policy().max_upload)}"
+    much = (
+        f"{name} has {format_size(n_bytes)} where a page takes {format_size(policy().max_upload)}"
+    )
     return FileError(f"{much}; use `workbench infer` in a terminal")
 
 
@@ -262,8 +267,8 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
     return corpus
 
 
-def listed(found: Folded) -> dict:
-    """The documents as `Shelf` lists them."""
+def listing_of(found: Folded) -> dict:
+    """Return the documents as `Shelf` lists them."""
     unknown, tokens = (
         found.inferred[name].values[:MOST_LISTED].tolist()
         for name in ("out_of_vocabulary", "n_tokens")

@@ -26,9 +26,10 @@ from workbench.corpus.document_table import COPIES, DocumentTable
 from workbench.corpus.dropped import noting_dropped
 from workbench.corpus.header import columns_in
 from workbench.data import saving
-from workbench.data.available_memory import available_memory, format_size
+from workbench.data.available_memory import available_memory
 from workbench.data.opening import path_of
 from workbench.errors import ALONE, DataError, InputError, Named, one_sentence
+from workbench.numbers import format_size
 from workbench.records import Records
 from workbench.runs.loading import load_data, named_set
 

@@ -4,6 +4,7 @@ import os
 import time
 from dataclasses import replace
 
+from workbench.numbers import format_duration
 from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
@@ -51,14 +52,8 @@ def forecast(
         seconds += (
             one_iteration(cell) / _size(cell) * sum(visits[run] for run in (hardest, *others))
         )
-    return f"{text}; about {duration(seconds / min(jobs, len(coming), n_processors or os.cpu_count() or 1))}, {jobs} at a time"
-
-
-def duration(seconds: float) -> str:
-    """Format a time with its unit: seconds, minutes or hours."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    seconds /= min(jobs, len(coming), n_processors or os.cpu_count() or 1)
+    return f"{text}; about {format_duration(seconds)}, {jobs} at a time"
 
 
 def _size(cell: Planned) -> int:

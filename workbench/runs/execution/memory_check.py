@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.corpus import Corpus
-from workbench.data.available_memory import GIB, MIB, available_memory, format_size
+from workbench.data.available_memory import available_memory
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.options import options_of, split_options
 from workbench.kernels.simd.lanes import padded
 from workbench.models.options import OptionError
+from workbench.numbers import GIB, MIB, format_size
 from workbench.runs.parts.crew import Here
 from workbench.runs.parts.laying_out import LaidOut
 from workbench.runs.parts.whole import Whole

@@ -16,7 +16,7 @@ from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
 from workbench.corpus.streams import Counted, as_arrays
-from workbench.corpus.text import LISTS, as_written, listed
+from workbench.corpus.text import LISTS, as_written, repeatable
 from workbench.engines import STREAMING, get_engine
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named
@@ -100,7 +100,9 @@ def fit_stream(
     """
     n_passes = _passes(passes, documents)
     # read for each pass
-    of_text = {name: listed(value) if name in LISTS else value for name, value in of_text.items()}
+    of_text = {
+        name: repeatable(value) if name in LISTS else value for name, value in of_text.items()
+    }
     if isinstance(documents, FileDocuments):
         of_text, vocabulary = (
             documents.of_text | of_text,

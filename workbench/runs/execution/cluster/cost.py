@@ -10,8 +10,9 @@ import numpy as np
 
 from workbench.engines.engine import StepContext
 from workbench.engines.in_parts import ADDED
+from workbench.numbers import format_duration
 from workbench.runs.execution.cluster.connecting import losses
-from workbench.runs.execution.forecast import LONG, duration, one_iteration
+from workbench.runs.execution.forecast import LONG, one_iteration
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.parts.group import opened
 from workbench.runs.parts.laying_out import given, places_of
@@ -111,7 +112,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         at_once = min(n * threads[home], n_groups)
         return computed / at_once, network_of(passes, n).waited * per_byte
 
-    text += f", about {duration(sum(seconds(n_workers)))} each"
+    text += f", about {format_duration(sum(seconds(n_workers)))} each"
     too_many = next((n for n in range(1, n_groups + 1) if np.less(*seconds(n))), None)
     if too_many is None:
         return f"{text}; up to {n_groups} workers have something to do"

@@ -17,11 +17,11 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from workbench.data.available_memory import format_size
 from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.engines.in_parts import add_told, from_subtrees, subtrees
 from workbench.engines.memory import DOUBLE
 from workbench.kernels.simd.lanes import padded
+from workbench.numbers import format_size
 from workbench.runs.execution.cluster.connecting import (
     ClusterError,
     ask_workers,

@@ -1,0 +1,64 @@
+"""Numbers as text for people, and back: one form of each on every page, table and line."""
+
+import math
+from collections.abc import Sequence
+
+DASH = "–"
+"""Stands where there is no number."""
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def format_number(value: float | None, digits: int = 1, sign: bool = False, unit: str = "") -> str:
+    """Return a number with thousands separated and a true minus; a dash for None, NaN and infinity."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    text = f"{value:{'+' if sign else ''},.{digits}f}".replace("-", "−")
+    return f"{text} {unit}" if unit else text
+
+
+def format_with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -> str:
+    """Return mean ± standard error; the mean alone where there is no error."""
+    text = format_number(mean, digits, sign)
+    known = math.isfinite(mean) and math.isfinite(error)
+    return f"{text} ± {format_number(error, digits)}" if known else text
+
+
+def format_interval(low: float, high: float, digits: int = 1, sign: bool = False) -> str:
+    """Return an interval, as in 2,210.4 … 2,319.0; empty where an end is missing."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    return f"{format_number(low, digits, sign)} … {format_number(high, digits, sign)}"
+
+
+def format_duration(seconds: float | None) -> str:
+    """Return a time with its units: 3.2 s, 1 min 05 s, 2 h 10 min; a dash for None, NaN and infinity."""
+    if seconds is None or seconds < 59.95 or not math.isfinite(seconds):
+        return format_number(seconds, unit="s")
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def format_size(n_bytes: float) -> str:
+    """Return a number of bytes with its unit, a power of 1,024: 34 kB, 1.2 MB, 340 MB, 3.1 GB."""
+    if n_bytes >= GIB:
+        return f"{n_bytes / GIB:,.1f} GB"
+    if n_bytes >= MIB:
+        return f"{n_bytes / MIB:.{1 if n_bytes < 9.95 * MIB else 0}f} MB"
+    return f"{math.ceil(n_bytes / 1024)} kB"
+
+
+def parse_number(text: str) -> int | float | str:
+    """Return the text as a whole number, else as another number, else as it is without blanks around it."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return the words as a list in a sentence: a, b and c."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
