@@ -45,7 +45,7 @@ def format_size(n_bytes: float) -> str:
     if n_bytes >= GIB:
         return f"{n_bytes / GIB:,.1f} GB"
     if n_bytes >= MIB:
-        return f"{n_bytes / MIB:.{1 if n_bytes < 9.95 * MIB else 0}f} MB"
+        return f"{n_bytes / MIB:{'.2g' if n_bytes < 9.95 * MIB else ',.0f'}} MB"
     return f"{math.ceil(n_bytes / 1024)} kB"
 
 

@@ -118,7 +118,7 @@ def test_what_is_too_large_empty_or_broken_is_told_at_the_field(page, scratch, n
     box = page.locator(".drop")
     box.evaluate(DROP, ["large.csv", "x" * 1_200_000])
     page.get_by_text(
-        "large.csv has 1.2 MB where this server takes 1.0 MB; give a part of it."
+        "large.csv has 1.1 MB where this server takes 1 MB; give a part of it."
     ).wait_for()
     box.evaluate(DROP, ["none.csv", ""])
     page.get_by_text("none.csv is empty; choose a file with data.").wait_for()

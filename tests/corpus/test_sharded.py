@@ -338,7 +338,7 @@ def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
     monkeypatch.setenv("WORKBENCH_MEMORY", "1K")
     with pytest.raises(
         CorpusError,
-        match="'drawn' as a whole would take about 0 MB of memory and .*; read it shard by shard",
+        match="'drawn' as a whole would take about 5 kB of memory and .*; read it shard by shard",
     ):
         sharded.in_memory()
 

@@ -205,7 +205,7 @@ def test_where_others_come_in_a_file_is_sent_and_no_path_is_typed(ruled, make_pa
         == "The corpus needs a file; upload one or choose a corpus of the list"
     )
     (part,) = (part for part in page.settings.form.parts if part["name"] == "upload")
-    assert part["open"] and "path" not in part["hint"] and part["most"] == 5 * 10**6
+    assert part["open"] and "path" not in part["hint"] and part["most"] == 5 * 2**20
     assert part["otherwise"] == "give a part of it"
 
 

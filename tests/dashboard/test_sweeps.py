@@ -14,6 +14,7 @@ from workbench.dashboard.compare.starting import (
     summary_of_start,
 )
 from workbench.dashboard.shared.values import Values
+from workbench.numbers import format_duration
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
 
@@ -129,7 +130,7 @@ def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_o
     values = form.values() | {"corpus": "kos", "jobs": 1}
     assert describe_sweep(values, pace).startswith("18 runs, 1 in parallel, 17 queued; estimated ")
     topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
-    assert f"estimated {3 * seconds * topics:.0f} s" in describe_sweep(values, pace)
+    assert f"estimated {format_duration(3 * seconds * topics)}." in describe_sweep(values, pace)
     assert "estimated" not in describe_sweep(values | {"corpus": "nips"}, pace)
     for change in ({"top_words": 100}, {"merge": 2}, {"repeat": 2}):
         assert "estimated" not in describe_sweep(values | change, pace)

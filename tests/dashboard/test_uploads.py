@@ -17,7 +17,7 @@ from workbench.dashboard.shared.policy import PolicyError
 from workbench.dashboard.shared.received import Inbox, name_on_disk, shown_name
 
 CSV = b"text\nred ants\n"
-MOST = 10**6
+MOST = 2**20
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def inbox(scratch):
 @contextmanager
 def up(tmp_path, monkeypatch, **settings):
     with served(
-        tmp_path / "runs", monkeypatch, **{"max_upload": MOST / 10**6} | settings
+        tmp_path / "runs", monkeypatch, **{"max_upload": MOST / 2**20} | settings
     ) as server:
         yield server
 
@@ -108,7 +108,7 @@ def test_a_file_is_stored_whole_and_the_next_takes_its_place(tmp_path, monkeypat
         )
         assert (
             oct(first.path.parent.stat().st_mode)[-3:] == "700"
-            and first.told() == "wörd list.bin, 1.0 MB"
+            and first.told() == "wörd list.bin, 1 MB"
         )
         assert send(server, inbox.token).code == 204
     assert files_in(scratch) == ["news.csv"] and inbox.files[1].path.read_bytes() == CSV
@@ -129,7 +129,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
             assert answer.startswith("HTTP/1.1 413 "), answer
             assert (
                 "A b.csv has " in answer
-                and "where this server takes 1.0 MB; give its path, or start" in answer
+                and "where this server takes 1 MB; give its path, or start" in answer
             )
         assert " 411 " in speak(server, head + "many").decode()
         assert (

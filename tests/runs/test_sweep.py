@@ -104,7 +104,7 @@ def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     monkeypatch.setattr(outlook_module, "LONG", 0)
     monkeypatch.setattr(outlook_module, "one_iteration", lambda cell: 0.4)
     # at K = 4 an iteration of 0.4 s, at K = 2 half of that; both for 1000 iterations and twice, two at a time
-    assert forecast(cells, runs, 2).endswith("; about 10 min, 2 at a time")
+    assert forecast(cells, runs, 2).endswith("; about 10 min 00 s, 2 at a time")
     monkeypatch.undo()
     assert 0 < outlook_module.one_iteration(cells[0]) < 10
 

@@ -35,6 +35,7 @@ from workbench.dashboard.shared.private_api import answer_without_tracebacks
 from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
 from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.topics import page as topics
+from workbench.numbers import MIB
 from workbench.runs.execution.run import default_store
 
 PORT = 5006
@@ -45,8 +46,7 @@ ENDING = 3.0
 """Seconds that work in threads is given when the server ends; runs are processes of their own, and go on."""
 LAZY = "dask.array", "pyarrow.pandas_compat", "xarray.computation.nanops"
 """Modules, those that are installed, that reading a run imports."""
-MEGABYTE = 10**6
-AROUND = 8 * MEGABYTE
+AROUND = 8 * MIB
 """Bytes of a message beside the file that it brings; one that is longer ends the connection."""
 
 
@@ -132,7 +132,7 @@ class Serving:
             self.others,
             self.read_only,
             folders,
-            round(self.max_upload * MEGABYTE),
+            round(self.max_upload * MIB),
             limits,
             uploads=True,
         )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from workbench.data.opening import path_of
 from workbench.errors import InputError
+from workbench.numbers import MIB
 
 PATH = re.compile(r"(?<![\w:/.])~?/(?:[^\s/'\"`]+/)*([^\s/'\"`]*)")
 """An absolute path in a sentence, and the last name of it."""
@@ -76,7 +77,7 @@ class Policy(NamedTuple):
     others: bool = False  # do people come from other machines?
     read_only: bool = False  # look and download, and no more
     folders: tuple[Path, ...] = ()  # where the data lie that others may name; resolved
-    max_upload: int = 5 * 10**6  # bytes of an upload
+    max_upload: int = 5 * MIB  # bytes of an upload
     limits: Limits = Limits()
     # does the server take files to its disk? `panel serve` and notebooks have no route for it
     uploads: bool = False

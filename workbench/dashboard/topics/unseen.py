@@ -34,7 +34,7 @@ from workbench.dashboard.topics.documents import (
 )
 from workbench.dashboard.topics.filled import NONE
 from workbench.measures import token_topics, used_topics
-from workbench.numbers import format_size
+from workbench.numbers import MIB, format_size
 from workbench.runs.afterwards.infer import infer, inference_bytes
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.run import Run
@@ -42,9 +42,9 @@ from workbench.views.elements import fitting
 
 MOST_TOKENS = 5 * 10**6
 """Tokens that a file counts."""
-MOST_READ = 100 * 10**6
+MOST_READ = 100 * MIB
 """Bytes of memory that the documents of a file take once they are read, without their texts."""
-MOST_BYTES = 200 * 10**6
+MOST_BYTES = 200 * MIB
 """That inference may take for the documents of a file, which grows with documents times topics."""
 MOST_LISTED = 200
 MOST_LETTERS = 200
