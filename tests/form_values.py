@@ -9,7 +9,7 @@ from toys import data_for, dated, placed, sequenced, simulated
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS, Choice, choice_of, choices
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.wording import in_words
+from workbench.dashboard.compare.wording import label_of_value
 from workbench.engines import get_engine
 from workbench.engines.options import options_of, split_options
 from workbench.errors import InputError
@@ -195,7 +195,11 @@ def option_value(choice: Choice) -> tuple:
     for value in unusual_values(choice.field):
         beside = needed_beside(choice, value)
         if beside is not None:
-            return in_words(value), value, {key: in_words(each) for key, each in beside.items()}
+            return (
+                label_of_value(value),
+                value,
+                {key: label_of_value(each) for key, each in beside.items()},
+            )
     pytest.fail(
         f"no unusual value of the option {choice.key} stands by itself or beside one other option; "
         "have `unusual_values` in tests/form_values.py try one that does"

@@ -293,7 +293,11 @@ def test_where_nothing_is_held_out_the_page_says_so_and_shows_the_rest(swept):
             False,
             "All 12 runs have ended, 2 with fewer iterations than the form says; Start takes them there.",
         ),
-        (Progress(12, 5, 0, 2, 130.0, ()), False, "5 of 12 runs have ended; about 2 min 10 s left."),
+        (
+            Progress(12, 5, 0, 2, 130.0, ()),
+            False,
+            "5 of 12 runs have ended; about 2 min 10 s left.",
+        ),
         (Progress(12, 5, 0, 0, None, ()), True, "5 of 12 runs have ended."),
         (
             Progress(12, 1, 0, 0, 9.0, ()),

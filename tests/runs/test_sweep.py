@@ -92,7 +92,7 @@ def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch)
 def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, capsys):
     wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12, store=store)
     told = capsys.readouterr().err
-    assert "2 cells, 2 runs; up to 0 MB on disk, about 250 MB of memory\n" in told
+    assert "2 cells, 2 runs; on disk, about 250 MB of memory\n" in told
     assert "2 of 2 runs: 100%" in told and "24/24" in told
 
 
@@ -100,7 +100,7 @@ def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, caps
 def test_a_long_sweep_is_timed_before_it_starts(store, monkeypatch):
     cells = lay_out(simulated(), {"r": [1, 2], "n_topics": [2, 4]}, n_iterations=1000)
     runs = make_runs(store, cells, 1)
-    assert forecast(cells, runs, 2).startswith("4 cells, 4 runs; up to 0 MB on disk, about ")
+    assert forecast(cells, runs, 2).startswith("4 cells, 4 runs; up to ")
     monkeypatch.setattr(outlook_module, "LONG", 0)
     monkeypatch.setattr(outlook_module, "one_iteration", lambda cell: 0.4)
     # at K = 4 an iteration of 0.4 s, at K = 2 half of that; both for 1000 iterations and twice, two at a time

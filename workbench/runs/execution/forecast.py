@@ -4,7 +4,7 @@ import os
 import time
 from dataclasses import replace
 
-from workbench.numbers import format_duration
+from workbench.numbers import format_duration, format_size
 from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
@@ -41,7 +41,7 @@ def forecast(
         kinds.setdefault((coming[run].spec.engine, repr(coming[run].spec.options)), []).append(run)
     n_bytes = sum(_bytes([(run, coming[run]) for run in alike]) for alike in kinds.values())
     text += (
-        f"; up to {n_bytes / 2**20:,.0f} MB on disk, {memory_forecast(list(coming.values()), jobs)}"
+        f"; up to {format_size(n_bytes)} on disk, {memory_forecast(list(coming.values()), jobs)}"
     )
     visits = {run: _visits(run, cell) for run, cell in coming.items()}
     if sum(visits.values()) < LONG:
