@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from workbench.corpus import Corpus, running_text
+from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.by_name import known_words, unknown_word
 from workbench.corpus.catalog import is_named, load_corpus
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.formats import IDS, TEXTS, Stream
+from workbench.corpus.formats import IDS, TEXTS, Stream, trait
 from workbench.corpus.readers import Request, request_of
 from workbench.corpus.sharded import is_sharded
 from workbench.data.opening import path_of
@@ -108,20 +108,13 @@ def _source(source, options: dict) -> AnyCorpus | Request:
 
 
 def _stream(request: Request) -> Stream | None:
-    """A file as it comes; None where it is read at once."""
-    read = getattr(request.format, "stream", None)
-    return None if read is None else read(request.path, request.asked, lambda share: None)
+    """Return a file as a stream of documents; None where it is read at once."""
+    return trait(request.format, "stream")(request.path, request.asked, lambda share: None)
 
 
 def _has_texts(request: Request) -> bool:
     stream = _stream(request)
-    return "texts" in _at_once(request) if stream is None else stream.words == TEXTS
-
-
-def _at_once(request: Request) -> dict:
-    """The arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
-    options = request.text_options if request.format is running_text else {}
-    return request.format.read(request.path, request.asked, **options)
+    return "texts" in request.read() if stream is None else stream.words == TEXTS
 
 
 def _of_file(request: Request) -> Iterator[Document]:
@@ -129,7 +122,7 @@ def _of_file(request: Request) -> Iterator[Document]:
     try:
         stream = _stream(request)
         if stream is None:
-            read = _at_once(request)
+            read = request.read()
             request.check("texts" in read)
             yield from (
                 read["texts"]

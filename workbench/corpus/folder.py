@@ -11,6 +11,7 @@ from workbench.data.encodings import decoded
 
 MEANING = "a folder of .txt files"
 SUFFIXES = ()
+TAKES = ("encoding",)
 
 
 def read(folder: Path, asked: Asked) -> dict:

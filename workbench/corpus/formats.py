@@ -7,20 +7,30 @@ module with
 
     MEANING                             a file of this format, in words
     SUFFIXES                            of the names of such files
-    looks_like(start, asked)            whether the first bytes of a file are of this format
     read(path, asked)                   the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
-    write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
-    stream(path, asked, told)           Stream: what ``read`` gives, some documents at a time; optional, and None where a file
-                                        cannot be read so
 
-All but ``looks_like`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
+and, where it has them (else `DEFAULTS` hold),
+
+::
+
+    looks_like(start, asked)            whether the first bytes of a file are of this format
+    CERTAIN                             whether no other format begins so: then the bytes decide before the name does
+    TAKES                               groups of arguments of `read_corpus` that it takes: "columns" (inputs, sequence,
+                                        position, time), "columns of counts", "dialect", "encoding"
+    TEXT_OPTIONS                        text options that ``read`` itself takes
+    write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
+    stream(path, asked, told)           Stream: what ``read`` gives, some documents at a time; None where a file cannot be
+                                        read so
+
+``read``, ``write`` and ``stream`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
 To add one: write the file and add a line to `FORMATS` in `readers`.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +38,21 @@ from workbench.corpus.corpus import Corpus
 from workbench.data.encodings import DETECT
 from workbench.data.rows import Dialect
 
+DEFAULTS = {
+    "CERTAIN": False,
+    "TAKES": (),
+    "TEXT_OPTIONS": (),
+    "looks_like": lambda start, asked: False,
+    "stream": lambda path, asked, told: None,
+}
+"""Of a format that leaves them out; one without ``write`` is read only."""
 TEXTS, NAMES, IDS = "texts", "names", "ids"
 """Documents of a batch: as texts; as counts of words by name; as counts of word ids."""
+
+
+def trait(format: ModuleType, name: str) -> Any:
+    """Return an attribute of a format, or its default."""
+    return getattr(format, name, DEFAULTS[name])
 
 
 class Asked(NamedTuple):

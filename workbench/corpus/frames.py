@@ -21,6 +21,8 @@ ROWS = 4096
 class Frames:
     """A format of tables, with what `workbench.corpus.formats` wants of one; it is read only."""
 
+    CERTAIN, TAKES = True, ("columns", "columns of counts")
+
     def __init__(
         self, meaning: str, suffixes: tuple[str, ...], starts: re.Pattern[bytes], package: str
     ):

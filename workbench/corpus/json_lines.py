@@ -20,6 +20,7 @@ from workbench.data.saving import encoded
 
 MEANING = "a file with one JSON object a line"
 SUFFIXES = (".jsonl", ".ndjson", ".json")
+TAKES = ("columns", "encoding")
 KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a list ["word", …]')}
 
 

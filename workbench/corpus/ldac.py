@@ -23,6 +23,7 @@ from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_h
 
 MEANING = "an lda-c file of counts"
 SUFFIXES = (".dat", ".ldac", ".lda-c")
+CERTAIN = True
 NUMBER = rb"\d{1,18}"  # what an int64 holds for certain
 PAIR = re.compile(rb"%b:%b" % (NUMBER, NUMBER))
 LINE = re.compile(rb"[ \t]*%b(?:[ \t]+%b)*[ \t\r]*" % (NUMBER, PAIR.pattern))

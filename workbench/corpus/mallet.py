@@ -20,6 +20,8 @@ from workbench.data.saving import encoded
 
 MEANING = "a MALLET text file (name label text)"
 SUFFIXES = (".mallet",)
+CERTAIN = True
+TAKES = ("encoding",)
 JAVA_MAGIC = b"\xac\xed\x00"
 NAME = re.compile(r"(\S+)[\s,]+")
 LABEL = re.compile(r"(\S+)[\s,]*+")

@@ -23,6 +23,7 @@ from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_h
 
 MEANING = "a Matrix Market coordinate file"
 SUFFIXES = (".mtx", ".mm")
+CERTAIN = True
 BANNER = re.compile(rb"(?i)\A%%MatrixMarket\b([^\n]*)(?:\n|\Z)")
 HEAD = re.compile(rb"(?:[ \t]*(?:%[^\n]*)?\r?\n)*([^\n]*)(?:\n|\Z)")
 SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")

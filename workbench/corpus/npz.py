@@ -25,6 +25,7 @@ from workbench.numbers import join_words
 
 MEANING = "a NumPy archive of counts"
 SUFFIXES = (".npz",)
+CERTAIN = True
 ZIP_MAGIC = b"PK\x03\x04"
 TRIPLES = ("doc", "word", "count")
 BESIDES = ("shape", "vocabulary", "titles", "about", "inputs")

@@ -26,7 +26,7 @@ from workbench.corpus import (
     zipped,
 )
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, stem_of, suffix_of
+from workbench.corpus.formats import Asked, stem_of, suffix_of, trait
 from workbench.corpus.frames import excel, parquet
 from workbench.corpus.text import TEXT_OPTIONS, as_counted
 from workbench.data.encodings import DETECT
@@ -35,27 +35,21 @@ from workbench.data.rows import Dialect
 from workbench.errors import Named
 
 FORMATS = {
-    "uci": uci,
     "lda-c": ldac,
+    "uci": uci,
     "mtx": matrix_market,
     "mallet": mallet,
     "folder": folder,
-    "csv": tables,
     "jsonl": json_lines,
-    "npz": npz,
+    "csv": tables,
     "fasta": fasta,
     "words": running_text,
     "parquet": parquet,
     "excel": excel,
     "zip": zipped,
+    "npz": npz,
 }
-TABLES = (tables, json_lines, parquet, excel)
-"""Formats whose documents have columns or fields."""
-CERTAIN = ("parquet", "excel", "zip", "npz", "mallet", "mtx", "lda-c", "uci")
-"""Formats whose first bytes nothing else has."""
-LIKELY = ("jsonl", "csv", "fasta")
-OF_SEQUENCES = ("stop_words", "max_words", "token_pattern")
-"""Text options that running text has too."""
+"""Name → format; of two that a file looks like the first is taken."""
 
 
 def read_corpus(
@@ -145,9 +139,14 @@ class Request(NamedTuple):
     text_options: dict
     counted: Mapping | None
 
+    def read(self) -> dict:
+        """Return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
+        options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
+        return self.format.read(self.path, self.asked, **options)
+
     def check(self, has_texts: bool) -> None:
-        """Refuses what is asked for of texts alone, or of counts alone, once it is known what the file has."""
-        if not has_texts and self.text_options and self.format is not running_text:
+        """Refuse options of texts alone, or of counts alone, once it is known which of them the file has."""
+        if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
             )
@@ -186,30 +185,29 @@ def _request(given: Mapping) -> Request:
         **{name: given[name] for name in Asked._fields if name in given} | columns, dialect=dialect
     )
     found = FORMATS[_format(path, given["format"], asked)]
+    takes, own_options = trait(found, "TAKES"), trait(found, "TEXT_OPTIONS")
     named = next(
         (name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None
     )
-    if named and found not in TABLES:
+    if named and "columns" not in takes:
         raise CorpusError(
             f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
             f"leave {named} out"
         )
-    if encoding != DETECT and found not in (tables, json_lines, mallet, folder, zipped):
+    if encoding != DETECT and "encoding" not in takes:
         raise CorpusError(
             f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out"
         )
-    if dialect != Dialect() and found is not tables:
+    if dialect != Dialect() and "dialect" not in takes:
         raise CorpusError(
             f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
         )
-    if asked.counts != Asked().counts and found not in (tables, parquet, excel):
+    if asked.counts != Asked().counts and "columns of counts" not in takes:
         raise CorpusError(
             f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
             "leave document, word and count out"
         )
-    if found is running_text and (
-        idle := [option for option in text_options if option not in OF_SEQUENCES]
-    ):
+    if own_options and (idle := [name for name in text_options if name not in own_options]):
         raise CorpusError(
             f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
         )
@@ -224,9 +222,7 @@ def _request(given: Mapping) -> Request:
 def read_request(request: Request) -> Corpus:
     """The corpus that a request asks for."""
     path, asked = request.path, request.asked
-    read = request.format.read(
-        path, asked, **(request.text_options if request.format is running_text else {})
-    )
+    read = request.read()
     request.check("texts" in read)
     if "texts" in read and not read["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
@@ -253,8 +249,18 @@ def has_known_format(path: Path) -> bool:
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
-    return named_format(path) is not None or any(
-        FORMATS[name].looks_like(start, Asked()) for name in CERTAIN
+    return named_format(path) is not None or _format_by_bytes(start, Asked(), True) is not None
+
+
+def _format_by_bytes(start: bytes, asked: Asked, certain: bool) -> str | None:
+    """Return the format that the first bytes look like, of those that are certain by them or of the others."""
+    return next(
+        (
+            name
+            for name, format in FORMATS.items()
+            if trait(format, "CERTAIN") == certain and trait(format, "looks_like")(start, asked)
+        ),
+        None,
     )
 
 
@@ -290,11 +296,11 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
             Named("format", ...),
         )
     start = first_bytes(path)
-    certain, likely = (
-        next((name for name in names if FORMATS[name].looks_like(start, asked)), None)
-        for names in (CERTAIN, LIKELY)
+    found = (
+        _format_by_bytes(start, asked, certain=True)
+        or named_format(path)
+        or _format_by_bytes(start, asked, certain=False)
     )
-    found = certain or named_format(path) or likely
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
         wanted = ", ".join(format.MEANING for format in FORMATS.values())

@@ -14,11 +14,7 @@ from workbench.data.opening import read_text
 
 MEANING = "a plain text file as one sequence of words"
 SUFFIXES = ()
-
-
-def looks_like(start: bytes, asked: Asked) -> bool:
-    """Nothing says so: every file of text is one."""
-    return False
+TEXT_OPTIONS = ("stop_words", "max_words", "token_pattern")
 
 
 def read(

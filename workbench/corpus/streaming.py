@@ -25,7 +25,7 @@ import numpy as np
 from workbench.corpus.by_name import known_words, unknown_word
 from workbench.corpus.corpus import INT32_MAX, CorpusError, check_unnamed
 from workbench.corpus.covariates import checked_inputs, checked_sequence
-from workbench.corpus.formats import IDS, TEXTS, Batch, Stream
+from workbench.corpus.formats import IDS, TEXTS, Batch, Stream, trait
 from workbench.corpus.kept_counts import KeptCounts, identity, kept_beside
 from workbench.corpus.pair_files import PairFiles
 from workbench.corpus.readers import Request, read_request, request_of
@@ -165,11 +165,10 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
 
 
 def _stream(request: Request, told: Callable[[float], None]) -> Stream | None:
-    """The file as it comes; None where it is to be read at once."""
-    read = getattr(request.format, "stream", None)
-    return (
-        None if read is None or request.path.is_fifo() else read(request.path, request.asked, told)
-    )
+    """Return the file as a stream of documents; None where it is to be read at once."""
+    if request.path.is_fifo():
+        return None
+    return trait(request.format, "stream")(request.path, request.asked, told)
 
 
 def _write(

@@ -26,6 +26,7 @@ from workbench.data.saving import encoded
 
 MEANING = "a CSV file with a header row"
 SUFFIXES = (".csv", ".tsv")
+TAKES = ("columns", "columns of counts", "dialect", "encoding")
 COUNTS = ("document", "word", "count")
 WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 

@@ -20,6 +20,7 @@ from workbench.data.opening import bounded, line_blocks, with_head
 
 MEANING = "a UCI bag of words"
 SUFFIXES = ()
+CERTAIN = True
 SIZE = rb"[ \t]*(\d{1,18})[ \t]*"
 HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?%b\r?\n%b\r?\n%b(?:\r?\n|\Z)" % (SIZE, SIZE, SIZE))
 LAST_HEADER_LINE = 3

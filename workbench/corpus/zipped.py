@@ -16,6 +16,8 @@ from workbench.data.saving import refused_by_system
 
 MEANING = "a zip of .txt files"
 SUFFIXES = (".zip",)
+CERTAIN = True
+TAKES = ("encoding",)
 MAGIC = b"PK\x03\x04"
 NAME_LENGTH, NAME = slice(26, 28), 30
 """Where the header of a member has the length of its name, and the name."""
