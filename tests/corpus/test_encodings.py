@@ -23,18 +23,27 @@ SENTENCES = {
         "Lapset menevät kouluun. Hän ei tiedä mitä tehdä. Tänään sää on kylmä. Äiti keittää kahvia. Yöllä näkyy tähtiä.",
         "La città è più bella di notte. Perché non sei venuto? Così è la vita. Lunedì andrò all'università. Virtù e libertà.",
         "Það er kalt á Íslandi á veturna. Hún þekkir fólkið sem býr við sjóinn. Maðurinn keypti brauð og mjólk í búðinni.",
+        "Børnene går i skole hver dag. Æblerne er røde, og pærerne er grønne. Øerne ligger langt ude på havet.",
+        "Els nens van a l'escola cada matí. La cançó és molt bonica. Què vols fer aquest pròxim estiu? Això també és així.",
+        "De coöperatie heeft één idee. Patiënten zijn geïnteresseerd in de reünie. België heeft drie ministeriële zeeën.",
+        "Fëmijët shkojnë në shkollë çdo ditë. Është një ditë e bukur dhe dielli ndriçon. Çfarë po bën tani në shtëpi?",
+        "Lapsed lähevad kooli igal hommikul. Õunad ja pirnid kasvavad puude otsas. Öö on külm ja tähed säravad.",
     ],
     "cp1250": [
         "Wczoraj rząd ogłosił nowe święto. Dzieci poszły do szkoły. Książka leży na półce obok łóżka. Mężczyzna kupił chleb.",
         "Příliš žluťoučký kůň úpěl ďábelské ódy. Vláda včera schválila nový zákon. Děti šly ráno do školy přes řeku.",
         "Az idő gyorsan múlik, és az ősz hűvös szelet hoz. Ő jött először, és utolsóként ment el. A főváros fürdői híresek.",
         "Copiii merg la şcoală în fiecare dimineaţă. Guvernul a hotărât să mărească preţurile. Pâinea şi brânza sunt pe masă.",
+        "Deti idú ráno do školy cez rieku. Vláda včera schválila nový zákon. Ľudia kúpili chlieb, mlieko a štyri vajíčka.",
+        "Otroci gredo zjutraj v šolo čez reko. Vlada je včeraj sprejela nov zakon. Življenje je težko. Kdo išče ključe?",
+        "Djeca idu ujutro u školu. Gdje ćeš biti večeras? Život je lijep, a čovjek traži sreću. Đak uči novi zakon.",
     ],
     "cp1254": [
         "Öğrenciler sınıfta kitap okuyor. Şimdi eve gidiyorum, yarın görüşürüz. İşçiler akşama kadar çalıştı."
     ],
     "cp1257": [
-        "Vaikai eina į mokyklą. Šiandien šalta ir lyja. Vyriausybė priėmė naują įstatymą. Močiutė kepa."
+        "Vaikai eina į mokyklą. Šiandien šalta ir lyja. Vyriausybė priėmė naują įstatymą. Močiutė kepa.",
+        "Bērni iet uz skolu katru rītu. Valdība vakar pieņēma jaunu likumu. Kur tu biji šodien? Kaķis guļ uz dīvāna.",
     ],
 }
 GREEK = (
