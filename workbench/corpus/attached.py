@@ -15,12 +15,12 @@ from workbench.data.opening import read_lines
 
 
 def titles(path: Path) -> dict:
-    """A title a line."""
+    """Return the titles in a file with a title a line."""
     return {"titles": read_lines(path, None, "lines")}
 
 
 def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict:
-    """``year TAB title`` a line; ``year/name`` is a title that begins with its year. Authors: see `_authors`."""
+    """Read lines ``year TAB title`` (``year/name`` is a title that begins with its year), and the authors, see `_authors`."""
     rows = [line.split("\t") for line in read_lines(documents, None, "lines")]
     try:
         years = [int(row[0].split("/")[0]) for row in rows]
@@ -34,13 +34,13 @@ def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict
 
 
 def ids_and_topics(path: Path) -> dict:
-    """``id TAB split TAB topics`` a line: the id is the title, the topics, blanks between them, the label."""
+    """Read lines ``id TAB split TAB topics``: the id becomes the title, the topics, blanks between them, the label."""
     rows = [line.split("\t") for line in read_lines(path, None, "lines")]
     return {"titles": [row[0] for row in rows], "labels": [row[-1] for row in rows]}
 
 
 def newsgroups(labels: Path, groups: Path) -> dict:
-    """The group is the label; the title is part, group and number of the message: ``train/alt.atheism/49960``."""
+    """Return the group as label and ``part/group/number`` of the message as title: ``train/alt.atheism/49960``."""
     named = read_lines(groups, None, "lines")
     ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
     of_documents = [named[group] for group in ids]

@@ -81,7 +81,7 @@ class Rows(NamedTuple):
         return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
 
     def _numbers(self, what: str, name: str) -> list:
-        """(row,) the values of a column as finite numbers; whole ones if they are positions."""
+        """Return (row,) the values of a column as finite numbers; positions must be whole."""
         found, whole = [], what == "position"
         for row, value in enumerate(self.column(what, name)):
             try:
@@ -98,7 +98,7 @@ class Rows(NamedTuple):
 
 
 def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
-    """Lists of entries that follow each other, each of about `BATCH` characters or at most so many entries."""
+    """Yield lists of consecutive entries, each of about `BATCH` characters or at most so many entries."""
     batch, size = [], 0
     for entry in entries:
         batch.append(entry)
@@ -111,7 +111,7 @@ def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
 
 
 class Kept:
-    """What is known of the rows of a file that is read in pieces: of each piece what it tells alone, the rest later."""
+    """Collects what is known of the rows of a file read in pieces: some of it per piece, the rest at the end."""
 
     LATER = ("time", "sequence", "position")
     """What all rows together decide: dates of one form, places counted in a sequence."""
@@ -155,13 +155,13 @@ def _check_position(asked: Asked) -> None:
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """(name,) int64 ids in the order of first appearance after the known ones, and the names by id."""
+    """Return (name,) int64 ids, in the order of first appearance after the known ones, and the names by id."""
     ids = {name: at for at, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
 def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> dict:
-    """Arguments of `Corpus.from_pairs`, of (row,) words by name and whatever else it takes; count 0 makes a word known.
+    """Return arguments of `Corpus.from_pairs` for (row,) words by name; a count of 0 adds the word to the vocabulary.
 
     The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
     have is refused.
@@ -174,7 +174,7 @@ def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> di
 
 
 def known_words(path: Path, asked: Asked) -> Sequence[str]:
-    """The words of the vocabulary that is asked for; none where the file makes its own."""
+    """Return the words of the vocabulary option; none where the file makes its own."""
     return (
         ()
         if asked.vocabulary is None
@@ -183,7 +183,7 @@ def known_words(path: Path, asked: Asked) -> Sequence[str]:
 
 
 def unknown_word(path: Path, word: str) -> CorpusError:
-    """The error that a word is not in the vocabulary that is asked for."""
+    """Return the error for a word that the vocabulary option has not."""
     return CorpusError(
         f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
         "out"
@@ -191,7 +191,7 @@ def unknown_word(path: Path, word: str) -> CorpusError:
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
-    """For each document its words with their counts.
+    """Return the words of each document with their counts.
 
     With ``vocabulary`` the first document has every word, count 0 where it has none of it, so that whoever reads
     the documents in order sees the words in their order, those that occur nowhere included.

@@ -32,7 +32,7 @@ def data_sets() -> Mapping[str, DataSet | DrawnSet]:
 
 
 def is_named(name) -> bool:
-    """Whether `load_corpus` takes this for a name of the catalog, with options (``bars:side=4``) or without."""
+    """Return whether `load_corpus` takes this for a name of the catalog, with options (``bars:side=4``) or without."""
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 
 
@@ -86,7 +86,7 @@ def load_corpus(
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
-    """The data set of a name of the catalog; another name is refused with the nearest ones."""
+    """Return the data set of that name of the catalog; the error for another name suggests the nearest ones."""
     if name not in DATA_SETS:
         raise CorpusError(
             f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
@@ -95,7 +95,7 @@ def find_data_set(name: str) -> DataSet | DrawnSet:
 
 
 def _named(name: str, fetch: bool, options: dict) -> Corpus:
-    """The corpus of a name, its options checked against those of its data set."""
+    """Return the corpus of a name, after its options were checked against those of its data set."""
     data_set = DATA_SETS[name.split(":")[0]]
     options = options_in(name, options, data_set.options)
     if fetch and data_set.whereabouts() != "drawn":

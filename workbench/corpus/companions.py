@@ -17,7 +17,7 @@ from workbench.data.saving import encoded, not_a_line
 def counts_of(
     path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Arguments of `Corpus.from_pairs`: zero-based (documents, words, counts), the words, titles and labels beside the file.
+    """Return arguments of `Corpus.from_pairs` for zero-based triples, with words, titles and labels from beside the file.
 
     Titles or labels that do not fit are refused.
     """
@@ -29,7 +29,7 @@ def counts_of(
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """The same arguments but for the triples."""
+    """Return the same arguments without the triples."""
     for what in ("titles", "labels"):
         if what not in about and (
             file := next(filter(Path.is_file, _names(path, stem, what)), None)
@@ -43,7 +43,7 @@ def about_counts(
 def find_words(
     path: Path, stem: str, vocabulary, n_words: int | None, also: str = ""
 ) -> list[str] | None:
-    """The vocabulary that is given (a path or words) or lies beside the file; None when there is none.
+    """Return the vocabulary from the option (a path or words) or from beside the file; None when there is none.
 
     Another number of words than ``n_words`` is refused, and a word that stands twice; None lets the vocabulary decide.
     ``also`` is a further name under which a vocabulary may lie beside the file.
@@ -62,7 +62,7 @@ def find_words(
 
 
 def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
-    """The words of a vocabulary that came as a path or as words; each may stand once."""
+    """Return the words of a vocabulary given as a path or as words; duplicates are refused."""
     if not isinstance(vocabulary, (str, Path)):
         words = list(vocabulary)
         refuse_repeated(words)
@@ -73,7 +73,7 @@ def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
 
 
 def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
-    """Refuses a vocabulary, of a file or none, in which a word stands twice: merging its counts would change the data."""
+    """Raise an error for a vocabulary with a duplicate word: merging its counts would change the data."""
     first: dict[str, int] = {}
     for at, word in enumerate(words):
         if first.setdefault(word, at) != at:
@@ -88,7 +88,7 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
 def with_companions(
     corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str
 ) -> Prepared:
-    """The file with its vocabulary, titles and labels beside it; a word that is not one line of text is refused.
+    """Return the file with its vocabulary, titles and labels beside it; a word must be one line of text.
 
     Titles are left out where they are the ones that any reader gives (document 0, …).
     """
@@ -116,7 +116,7 @@ def with_companions(
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
-    """Where it may lie, the usual place first."""
+    """Return the paths where a companion file may be, the usual one first."""
     named = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")

@@ -17,7 +17,7 @@ def content_hash(
     input_names: tuple[str, ...],
     sequence: Sequence | None,
 ) -> str:
-    """sha256 (hex) of a corpus: of each array its parts and its type, then fields of one entry per word or document."""
+    """Return the sha256 (hex) of a corpus: of the parts and type of each array, then of fields per word or document."""
     digest = hashlib.sha256()
     for parts, kind in arrays:
         for part in parts:
@@ -42,7 +42,7 @@ def _add(digest, texts: Iterable[str]) -> None:
 
 
 def _repr(values: Sequence | None) -> Iterator[str]:
-    """``repr(tuple(values))`` in pieces; of None "None"."""
+    """Yield ``repr(tuple(values))`` in pieces; "None" for None."""
     if values is None or len(values) < 2:
         yield repr(values if values is None else tuple(values))
         return

@@ -14,7 +14,7 @@ INSTEAD = "give counts, as of CountVectorizer, and no weights, as of TfidfVector
 
 
 def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") -> Corpus:
-    """The corpus of a matrix (document, word), dense or of scipy.sparse, which stays as it is.
+    """Return the corpus of a matrix (document, word), dense or of scipy.sparse, which is not changed.
 
     Documents without a word are legal, all of them too: they are to be folded in beside others.
 

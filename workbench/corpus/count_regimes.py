@@ -15,7 +15,7 @@ MERGE, REPEAT = Named("merge"), Named("repeat")
 
 
 def merge_documents(corpus: Corpus, n: int) -> Corpus:
-    """The corpus with every ``n`` consecutive documents joined into one, their counts added up; the last may be of fewer.
+    """Return the corpus with every ``n`` consecutive documents joined; the last may have fewer.
 
     A joined document has the title of its first with the number of the others, the authors of all, and the texts one below
     the other. Labels and times stay where all documents that are joined share theirs; otherwise the corpus has none, and no
@@ -56,7 +56,7 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
 
 
 def repeat_counts(corpus: Corpus, times: int) -> Corpus:
-    """The corpus with every count multiplied by ``times``: each document says all it says so often.
+    """Return the corpus with every count multiplied by ``times``, as if each document were repeated.
 
     Documents, vocabulary and pairs stay; there are as many more tokens. Refused are counts and corpora that no engine holds.
     """
@@ -80,7 +80,7 @@ def _title(titles: tuple[str, ...]) -> str:
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
-    """(joined document,) what its documents share; None where those of one do not."""
+    """Return (joined document,) the value that its documents share; None where they differ."""
     if values is None or any(len(set(values[group])) > 1 for group in groups):
         return None
     return [values[group][0] for group in groups]

@@ -34,7 +34,7 @@ FIRST_TEST_YEAR = 2012
 
 @dataclass(frozen=True, kw_only=True)
 class MadeSet(DataSet):
-    """What a function makes of files, (paths, options) to a corpus; its statistics are those of the default options."""
+    """A data set that a function makes from files; its statistics are those with the default options."""
 
     make: Callable[..., Corpus]
     held_out_rows: str
@@ -49,7 +49,7 @@ class MadeSet(DataSet):
         }
 
     def load(self, **options) -> Corpus:
-        """The corpus with these options; with those of the default refused if something else came out than was described."""
+        """Return the corpus with these options; with the defaults, raise an error if its content is not the published one."""
         own = {name: value for name, value in options.items() if value != self.options[name]}
         if not own:
             return self._verified()[1]

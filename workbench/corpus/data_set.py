@@ -22,7 +22,7 @@ SIZES = ("documents", "words", "pairs", "tokens")
 
 @dataclass(frozen=True)
 class Form:
-    """Files that hold a data set: the first has the counts, the second their vocabulary, others what lies beside."""
+    """Files that hold a data set: first the counts, second their vocabulary, then companions."""
 
     files: tuple[str, ...]
     about: Callable[..., dict] | None = None  # paths of the others → titles, authors, labels, times
@@ -33,7 +33,7 @@ class Form:
         return join_words(self.files)
 
     def read(self, folder: Path, name: str) -> Corpus:
-        """The corpus in the files of a folder, whatever its content."""
+        """Return the corpus in the files of a folder without checking its content."""
         counts, vocabulary, *others = (folder / file for file in self.files)
         corpus = read_corpus(counts, vocabulary=vocabulary, name=name)
         if self.about is None:
@@ -65,27 +65,27 @@ class DataSet:
 
     @property
     def options(self) -> dict:
-        """Name → default of each option of `load`."""
+        """Return the options of `load` by name, with their defaults."""
         return {"part": "all"} if self.parts else {}
 
     def folders(self) -> list[Path]:
-        """Where its files are looked for: in the package; else in the folders of WORKBENCH_DATA and where `fetch` puts them."""
+        """Return the folders to search: that in the package; else those of WORKBENCH_DATA and that of `fetch`."""
         if self.bundled:
             return bundled_folders(self.name)
         return [*data_folders(), cache_folder() / "data" / self.name]
 
     def folder(self) -> Path | None:
-        """The first folder that holds all files of one of its forms; None when there is none."""
+        """Return the first folder that holds all files of one of its forms; None when there is none."""
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:
-        """ "here", "fetchable" from a public address, or to be got "by hand"."""
+        """Return "here", "fetchable" (a public address has the files) or "by hand"."""
         if self.folder() is not None:
             return "here"
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"
 
     def facts(self) -> dict:
-        """Everything known of the data set, as JSON can hold it."""
+        """Return everything known of the data set as JSON can hold it."""
         names = (
             "name",
             "title",
@@ -156,7 +156,7 @@ class DataSet:
         return home / self.name
 
     def _found(self) -> list[tuple[Path, Form]]:
-        """Every folder and form whose files are all there."""
+        """Return every folder and form whose files are all present."""
         return [
             (folder, form)
             for folder in self.folders()
@@ -165,7 +165,7 @@ class DataSet:
         ]
 
     def _verified(self) -> tuple[Path, Corpus]:
-        """The first folder whose content is right, and the corpus in it."""
+        """Return the first folder whose content is the published one, and the corpus in it."""
         wrong = None
         for folder, form in self._found():
             try:
@@ -175,7 +175,7 @@ class DataSet:
         raise wrong or CorpusError(self._how_to_get())
 
     def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
-        """The corpus in a folder, refused unless it is the published one."""
+        """Return the corpus in a folder; raise an error unless it is the published one."""
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
@@ -192,12 +192,12 @@ class DataSet:
         )
 
     def _part(self, corpus: Corpus, part: str) -> Corpus:
-        """The documents of one part, named so that the name loads them again."""
+        """Return the documents of one part, under a name that loads them again."""
         documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
         return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 
     def _how_to_get(self) -> str:
-        """One sentence about files that are missing."""
+        """Return a sentence about missing files and how to get them."""
         wanted = " or ".join(str(form) for form in self.forms)
         if self.bundled:
             return f"the bundled data set {self.name!r} is missing from this installation ({wanted}); install workbench again"

@@ -23,7 +23,7 @@ VALUE_BYTES = 72
 
 @dataclass(frozen=True, eq=False)
 class DocumentTable:
-    """A row a document.
+    """The texts and other columns that were read with the documents, a row a document.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class DocumentTable:
 
     @property
     def n_documents(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(next(iter(self.columns.values())))
 
     @property
@@ -81,7 +81,7 @@ class DocumentTable:
         return self.columns[name]
 
     def of_documents(self, documents: Iterable[int]) -> "DocumentTable":
-        """The rows of these documents, in the order given."""
+        """Return the rows of these documents, in this order."""
         rows = list(documents)
         columns = {
             name: tuple(values[row] for row in rows) for name, values in self.columns.items()
@@ -95,12 +95,12 @@ class DocumentTable:
 
     @property
     def memory_bytes(self) -> int:
-        """About the most that it takes while it is loaded."""
+        """Return an upper estimate of the memory that loading it takes."""
         return COPIES * len(self._content) + VALUE_BYTES * self.n_documents * len(self.columns)
 
     @cached_property
     def content_hash(self) -> str:
-        """sha256 (hex) of everything."""
+        """The sha256 (hex) of all columns and settings."""
         return hashlib.sha256(self._content).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
@@ -130,7 +130,7 @@ class DocumentTable:
 
 
 def plain_value(value):
-    """A value as JSON has it: text, a finite number, a truth value or None."""
+    """Return a value as JSON has it: text, a finite number, a truth value or None."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if value is None or isinstance(value, str | bool | int):
         return value

@@ -14,7 +14,7 @@ FOUND = "found"
 
 @contextmanager
 def noting_dropped() -> Iterator[dict[str, list[int]]]:
-    """A dict into which all texts that are counted meanwhile write: option of `count_words` → [words, tokens] that it left out.
+    """Yield a dict that collects, while texts are counted, option of `count_words` → [words, tokens] that it left out.
 
     Under ``FOUND`` all words and tokens of the texts. The options leave out one after the other, in the order of the dict:
     stop_words, min_letters, then, of words and n-grams, min_documents, max_share and max_words; 0 are none.
@@ -28,7 +28,7 @@ def noting_dropped() -> Iterator[dict[str, list[int]]]:
 
 
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Notes what the steps leave out, each a function that finds those words of a text that it and the steps before keep."""
+    """Record what the steps leave out; each is a function that returns which words of a text it and earlier steps keep."""
     if (noted := _NOTED.get()) is None:
         return
     before = None
@@ -42,7 +42,7 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
 
 
 def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Notes what the steps leave out of words, (word,) tokens of each: (word,) is it left out, and by no step before?"""
+    """Record which words the steps leave out: (word,) bool each, of words with these (word,) totals."""
     if (noted := _NOTED.get()) is None:
         return
     for name, left_out in steps.items():

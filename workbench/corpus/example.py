@@ -26,7 +26,7 @@ EMPTY, TWICE = 200, 11
 
 
 def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
-    """Writes news of five categories with id, date, category, source and text; returns the path.
+    """Write news of five categories with id, date, category, source and text; return the path.
 
     A document has a day, uniform over 1,800 from 2019 on, and a category and a second theme drawn with weights that change with
     the day: technology rises all the time, health at once after three tenths of it, money falls. Of its 15 to 39 words four in

@@ -42,7 +42,7 @@ PER = ("corpus", "document", "half")
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
-    """The documents that have one of these labels, in their old order; the vocabulary stays whole.
+    """Return the documents with one of these labels, in their order; the vocabulary stays whole.
 
     A label that no document has is refused, and none at all.
     """
@@ -61,7 +61,7 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
 
 def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
-    """The corpus with the words kept (word,) bool alone, in their old order; documents that lose all theirs stay, empty."""
+    """Return the corpus with the words of the (word,) mask alone; documents that lose all theirs stay, empty."""
     left = with_counts(corpus, np.where(kept[corpus.words], corpus.counts, 0))
     if left.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
@@ -71,7 +71,7 @@ def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
 
 
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
-    """The corpus with the words that have at least so many tokens in it; 1 keeps those that occur.
+    """Return the corpus with the words that have at least ``least`` tokens; 1 keeps all that occur.
 
     More than any word has are refused.
     """
@@ -84,7 +84,7 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
 
 
 def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english") -> Corpus:
-    """The corpus without stop words, such as "the" and "of".
+    """Return the corpus without stop words, such as "the" and "of".
 
     ``stop_words`` is "english" or the words themselves, in small letters; "english" is scikit-learn's list with the
     stumps of contractions, as in `workbench.corpus.text.count_words`.
@@ -96,7 +96,7 @@ def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english")
 
 
 def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
-    """The corpus with its ``n_words`` most frequent words alone, in their old order; all other tokens are gone.
+    """Return the corpus with its ``n_words`` most frequent words alone, in their order.
 
     Words are ranked by their tokens in the whole corpus, and of equally frequent ones the first in the
     vocabulary comes first. Documents that lose all their words stay, empty. To be done before tokens are held
@@ -120,7 +120,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 def drop_singletons(
     train: Corpus, test: Corpus | None, where: str = "train", rule: str = "own"
 ) -> tuple[Corpus, Corpus | None]:
-    """Training and test corpus without singletons; documents and vocabulary stay as they are.
+    """Return training and test corpus without singletons; documents and vocabulary stay as they are.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def prepare(
     merge: int = 1,
     repeat: int = 1,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
-    """Training corpus, test corpus and the record of how they were made.
+    """Return training corpus, test corpus and the record of how they were made.
 
     Words are cut first, then documents joined, then counts repeated. Of the corpus that results tokens or rows are held out, so
     that training and test tokens are of one kind; then singletons are removed, by the counts that are left. Of halves of
@@ -269,7 +269,7 @@ def prepare(
 
 
 def split_in_words(split: dict) -> str:
-    """A record of `prepare` in words: what was held out, and what was done to the corpus."""
+    """Describe a record of `prepare`: what was held out, and how the corpus was changed."""
     fraction = split.get("fraction", 0)
     held_out = share_in_words(split, " held out") if fraction else "nothing held out"
     parts = [rows_in_words(split["rows"]) if "rows" in split else held_out]
@@ -282,14 +282,14 @@ def split_in_words(split: dict) -> str:
 
 
 def regime_in_words(split: dict) -> list[str]:
-    """How a record of `prepare` made counts larger, in words: documents joined, counts repeated; nothing where it did not."""
+    """Describe how a record of `prepare` made counts larger: documents joined, counts repeated; "" where it did not."""
     merge, repeat = split.get("merge", 1), split.get("repeat", 1)
     joined = [f"every {merge:,} documents joined"] if merge > 1 else []
     return joined + ([f"every count {repeat:,} times"] if repeat > 1 else [])
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:
-    """The share that is held out, in words: of what, by which seed, and how many scored tokens are left out."""
+    """Describe the share that is held out: of what, by which seed, and how many scored tokens are left out."""
     share, per, left_out = (
         f"{100 * split['fraction']:g} %",
         split.get("per", "corpus"),
@@ -310,14 +310,14 @@ def share_in_words(split: dict, held_out: str = "") -> str:
 
 
 def _plain(value):
-    """A value as JSON can hold it."""
+    """Return a value as JSON can hold it."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value
     return [_plain(one) for one in value]
 
 
 def rows_in_words(rows: dict) -> str:
-    """The arguments of `hold_out_rows` or `hold_out_ends` in words: which documents were held out."""
+    """Describe which documents were held out by these arguments of `hold_out_rows` or `hold_out_ends`."""
     if "n_rows" in rows:
         return f"the last {rows['n_rows']} documents of each sequence held out"
     values = rows.get("values")
@@ -332,7 +332,7 @@ def _tokens_of_words(corpus: Corpus) -> np.ndarray:
 
 
 def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
-    """The corpus without these pairs (pair,) bool."""
+    """Return the corpus without these pairs, a (pair,) bool mask."""
     left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if left.n_tokens == 0:
         raise CorpusError(
@@ -342,7 +342,7 @@ def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Co
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:
-    """(pair,) the count in the first corpus of each pair of the second; 0 where it has none."""
+    """Return (pair,) the first corpus' count of each pair of the second; 0 where it has none."""
     own, wanted = (each.documents * np.int64(each.n_words) + each.words for each in (corpus, pairs))
     at = np.searchsorted(own, wanted)
     at[at == len(own)] = 0

@@ -20,12 +20,12 @@ NO_SYMBOL = re.compile(r"[^A-Z*-]")
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it begins with the name of a record."""
+    """Return whether it begins with the name of a record."""
     return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
 
 
 def read(path: Path, asked: Asked) -> dict:
-    """A row for each symbol, its record the sequence."""
+    """Return a row for each symbol; its record is the sequence."""
     records: dict[str, list[str]] = {}
     name = None
     for line, content in enumerate(read_text(path).split("\n"), start=1):
@@ -53,7 +53,7 @@ def read(path: Path, asked: Asked) -> dict:
 
 
 def rows_of_symbols(path: Path, asked: Asked, symbols: dict[str, list[str]]) -> dict:
-    """The arguments of `Corpus.from_pairs` with a row of one count for each symbol of each sequence, by name."""
+    """Return arguments of `Corpus.from_pairs` with one row of count 1 for each symbol of each named sequence."""
     each = [symbol for found in symbols.values() for symbol in found]
     sequence = [(name, at) for name, found in symbols.items() for at in range(len(found))]
     known = asked if asked.vocabulary is not None else asked._replace(vocabulary=sorted(set(each)))

@@ -16,14 +16,14 @@ BLOCK = 1 << 16
 
 
 def cache_folder() -> Path:
-    """Where things are kept between processes: WORKBENCH_CACHE, else the user's cache."""
+    """Return the folder of files kept between processes: WORKBENCH_CACHE, else the user's cache."""
     return Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench"))
 
 
 def fetch_files(
     urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True
 ) -> None:
-    """Downloads the files into the folder: one address per file, or a single tar archive that has them all."""
+    """Download the files into the folder, from one address per file or from a single tar archive."""
     if len(urls) == len(files):
         for url, file in zip(urls, files, strict=True):
             _download(url, folder / file, progress)
@@ -77,7 +77,7 @@ def _download(url: str, path: Path, progress: bool) -> None:
 
 
 def _unpack(url: str, archive: Path, files: Sequence[str], folder: Path) -> None:
-    """Writes the archive's files of these names, whatever folder they lie in there."""
+    """Write the files of these names from the archive, whatever folder they have in it."""
     try:
         with tarfile.open(archive) as tar:
             members = {

@@ -21,7 +21,7 @@ Document = str | dict[str, int]
 
 
 class FileDocuments:
-    """The documents of files, one after the other: texts, or mappings of words to counts. They can be gone through again.
+    """The documents of files, one after the other: texts, or mappings of words to counts. Can be iterated repeatedly.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class FileDocuments:
             yield from (_of_corpus(source) if isinstance(source, AnyCorpus) else _of_file(source))
 
     def count(self) -> int:
-        """How many documents there are, those without a word too. Files are gone through for it, once."""
+        """Return the number of documents, empty ones included; the files are read once for it."""
         if self._n is None:
             self._n = sum(
                 each.n_documents if isinstance(each, AnyCorpus) else sum(1 for _ in _of_file(each))
@@ -71,13 +71,13 @@ class FileDocuments:
 
     @property
     def corpus(self) -> AnyCorpus | None:
-        """The only source, where it is a corpus."""
+        """The only source, where it is a corpus; else None."""
         source = self.sources[0]
         return source if len(self.sources) == 1 and isinstance(source, AnyCorpus) else None
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
-        """(word,) of the only source, where its words are known before its documents; else None."""
+        """The (word,) vocabulary of the only source, where it is known before the documents; else None."""
         if self.corpus is not None:
             return tuple(self.corpus.vocabulary)
         stream = None if len(self.sources) > 1 else _stream(self.sources[0])
@@ -86,12 +86,12 @@ class FileDocuments:
 
     @property
     def has_texts(self) -> bool:
-        """Has a file texts, which are yet to be counted?"""
+        """Whether a file has texts that are not yet counted."""
         return any(_has_texts(each) for each in self.sources if isinstance(each, Request))
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
-    """A source, opened as far as nothing of its documents is read."""
+    """Open a source without reading its documents."""
     if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):
@@ -118,7 +118,7 @@ def _has_texts(request: Request) -> bool:
 
 
 def _of_file(request: Request) -> Iterator[Document]:
-    """The documents of a file; what is wrong with it is told with its path."""
+    """Yield the documents of a file; errors name its path."""
     try:
         stream = _stream(request)
         if stream is None:
@@ -143,7 +143,7 @@ def _of_file(request: Request) -> Iterator[Document]:
 
 
 def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
-    """The documents of rows of counts."""
+    """Yield the documents of rows of counts."""
     names, known = (
         stream.names(),
         frozenset(() if stream.words == IDS else known_words(request.path, request.asked)),
@@ -177,14 +177,14 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
 
 
 def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
-    """The words of ids: w0, w1, … where nothing names them, as they are read."""
+    """Return the words of ids; w0, w1, … where nothing names them."""
     return (
         [f"w{at}" for at in ids.tolist()] if names is None else [names[at] for at in ids.tolist()]
     )
 
 
 def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
-    """The documents of a corpus, of one in shards a shard at a time."""
+    """Yield the documents of a corpus, a part at a time."""
     names = corpus.vocabulary
     for shard in corpus.parts():
         for begin, end in pairwise(shard.indptr.tolist()):

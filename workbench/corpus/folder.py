@@ -34,7 +34,7 @@ def stream(folder: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
 def stream_called(
     inside: Sequence[PurePath], texts: Iterable[str], told: Callable[[float], None]
 ) -> Stream:
-    """Documents of which each is a file, by their paths in one folder."""
+    """Stream one document per file, with titles and labels from the paths in the folder."""
 
     def batches() -> Iterator[Batch]:
         n = 0
@@ -47,7 +47,7 @@ def stream_called(
 
 
 def _inside(folder: Path) -> tuple[list[Path], int]:
-    """The texts of a folder, sorted by their paths in it, and how many bytes they have."""
+    """Return the text files of a folder by their paths in it, sorted, and their bytes in total."""
     try:
         inside = [
             file.relative_to(folder)
@@ -68,7 +68,7 @@ def _inside(folder: Path) -> tuple[list[Path], int]:
 
 
 def called(inside: Sequence[PurePath]) -> dict:
-    """Titles and labels of documents whose files lie in one folder, by their paths in it."""
+    """Return titles and labels of documents from the paths of their files in one folder."""
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]
@@ -78,7 +78,7 @@ def called(inside: Sequence[PurePath]) -> dict:
 
 
 def _text_of(file: Path, encoding: str) -> str:
-    """The text of one file of a folder; an empty file is an empty document."""
+    """Return the text of one file of a folder; an empty file is an empty document."""
     try:
         return decoded(file.read_bytes(), file, encoding)
     except OSError as error:

@@ -91,7 +91,7 @@ class Batch(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """A file as its documents come."""
+    """A file read as a stream of documents."""
 
     batches: Iterator[Batch]
     # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
@@ -102,14 +102,14 @@ class Stream(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The files of a corpus before they are written, the corpus' own last."""
+    """The files of a corpus before they are written, that of the counts last."""
 
     files: dict[Path, bytes]
     lost: list[str]  # parts of the corpus that the format has no place for, in words
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
-    """The name of a corpus: the file's name without ``docword.``, ``.gz`` and its format's suffix or ``.txt``."""
+    """Return the name of a corpus: its file's name without ``docword.``, ``.gz`` and its format's suffix or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
     return re.sub(
         rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1
@@ -117,18 +117,18 @@ def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """The last suffix of a name in lower case, ``.gz`` not counted."""
+    """Return the last suffix of a name in lower case, ``.gz`` not counted."""
     return next(
         (suffix for suffix in map(str.lower, reversed(path.suffixes)) if suffix != ".gz"), ""
     )
 
 
 def unplaced(corpus: Corpus, *placed: str) -> list[str]:
-    """Those of the corpus' fields that are there and not in ``placed``."""
+    """Return the names of the corpus' fields that have values and are not in ``placed``."""
     fields = ("titles", "labels", "authors", "times", "inputs", "sequence")
     return [field for field in fields if field not in placed and getattr(corpus, field) is not None]
 
 
 def has_titles(corpus: Corpus) -> bool:
-    """Whether its titles are others than those that every corpus without titles has: document 0, document 1, …"""
+    """Return whether its titles differ from the default document 0, document 1, …"""
     return corpus.titles != tuple(f"document {d}" for d in range(corpus.n_documents))

@@ -105,12 +105,12 @@ def _header(path: Path, names: Iterable) -> list[str]:
 
 
 def _values(frame) -> list[list[str]]:
-    """Of each column its values as text."""
+    """Return the values of each column as text."""
     return [[_text(value) for value in frame.iloc[:, at].tolist()] for at in range(frame.shape[1])]
 
 
 def _text(value) -> str:
-    """A value as CSV would have it."""
+    """Return a value as CSV would have it."""
     plain = plain_value(value)
     whole = isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53
     return "" if plain is None else str(int(plain) if whole else plain)

@@ -26,7 +26,7 @@ MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
 def columns_in(
     path: str | os.PathLike, format: str | None = None, encoding: str = DETECT
 ) -> dict[str, list[str]]:
-    """Column or field → its first values as text, cut; nothing for a format without columns.
+    """Return the first values, as cut text, of each column or field; nothing for a format without columns.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def _short(value) -> str:
 
 
 def _of_csv(path: Path, encoding: str) -> dict[str, list]:
-    """Of the rows that the beginning of the file has whole."""
+    """Return the columns of the complete rows at the beginning of a CSV file."""
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
         return _by_name(*read_columns(path, encoding)[:2])
@@ -74,7 +74,7 @@ def _by_name(header: list[str], values: list) -> dict[str, list]:
 
 
 def _whole_rows(start: bytes) -> bytes:
-    """The beginning of a table up to the last line's end that stands in no quotes: an even number is before it."""
+    """Return the beginning of a table up to the last line end outside quotes: an even number of quotes is before it."""
     at = len(start)
     while (at := start.rfind(b"\n", 0, at)) > 0 and start.count(b'"', 0, at) % 2:
         pass
@@ -82,7 +82,7 @@ def _whole_rows(start: bytes) -> bytes:
 
 
 def _of_json(path: Path, encoding: str) -> dict[str, list]:
-    """Of the first objects; one that is no object is told of when all is read."""
+    """Return the fields of the first objects; a line that is no object is left to the reader to report."""
     start = _start(path)
     whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
     lines = decoded(whole, path, STRICT if encoding == DETECT else encoding).split("\n")
@@ -101,7 +101,7 @@ def _objects(lines: list[str]) -> Iterator[dict]:
 
 
 def _of_frame(path: Path, encoding: str) -> dict[str, list]:
-    """Of Parquet and Excel."""
+    """Return the columns of the first rows of a Parquet or Excel file."""
     import pandas as pd
 
     excel = format_of(path) == "excel"

@@ -25,7 +25,7 @@ KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it begins with a brace."""
+    """Return whether it begins with a brace."""
     return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
 
 
@@ -101,7 +101,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
-    """Of each line that is not blank where it stands, and its object."""
+    """Return, for each line that is not blank, its place in words and its object."""
     where, entries = [], []
     for line, content in lines:
         if content.strip():
@@ -120,7 +120,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, asked: Asked) -> str | None:
-    """What the objects have in the place of a text; None of texts."""
+    """Return what the objects hold instead of texts ("counts" or "tokens"); None where they hold texts."""
     return (
         next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
     )
@@ -140,7 +140,7 @@ def _texts(rows: Rows, asked: Asked) -> list[str]:
 def _counts_of(
     where: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
-    """(row,) documents, of which the first has this number, words and counts of the entries."""
+    """Return (row,) documents, numbered from ``first``, words and counts of the entries."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
         found = _counts(place, entry, what)
@@ -151,7 +151,7 @@ def _counts_of(
 
 
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
-    """The counts of an entry by word."""
+    """Return the counts of an entry by word."""
     kind, wanted = KINDS[what]
     found = entry.get(what)
     if not isinstance(found, kind):
@@ -189,7 +189,7 @@ def _json_object(content: str, where: str) -> dict:
 
 
 def _added_up(pairs: list[tuple[str, object]]) -> dict:
-    """The object of the pairs; counts of a word that stands twice are added up, of anything else the last one stays."""
+    """Return the object of the pairs; counts of a duplicate word are added, of any other duplicate the last one stays."""
     found = dict(pairs)
     if len(found) < len(pairs) and all(type(value) is int for value in found.values()):
         found = dict.fromkeys(found, 0)

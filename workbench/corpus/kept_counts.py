@@ -34,12 +34,12 @@ LENGTH = 8
 
 
 def kept_beside(folder: Path) -> Path:
-    """The file of the counts of a conversion into a folder."""
+    """Return the path of the counts kept for a conversion into a folder."""
     return folder.with_name(f".{folder.name}.counted")
 
 
 def identity(path: Path, options: dict) -> dict:
-    """What the counts of the texts of a file or folder depend on: names, sizes, times of change, options, and the program."""
+    """Return what the counts of texts depend on: file names, sizes, times of change, options and the program."""
     files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
     stats = [(str(each), (found := each.stat()).st_size, found.st_mtime_ns) for each in files]
     return {
@@ -51,7 +51,7 @@ def identity(path: Path, options: dict) -> dict:
 
 
 class KeptCounts:
-    """The counts of the batches of a stream, read from a file as far as it has them, and then written to it.
+    """The counts of a stream's batches: read from a file as far as it has them, then appended to it.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class KeptCounts:
             self.delete()
 
     def counts(self) -> Iterator[WordCounts]:
-        """The counts of the batches that it has, in order."""
+        """Yield the counts of the stored batches, in order."""
         if self._file is None:
             return
         self._file.seek(self._begin)
@@ -115,7 +115,7 @@ class KeptCounts:
             yield found[1]
 
     def add(self, found: WordCounts) -> None:
-        """The counts of the next batch; nothing more is kept where the disk is full."""
+        """Append the counts of the next batch; stop storing them when the disk is full."""
         if self._file is None:
             return
         archive = io.BytesIO()
@@ -130,11 +130,11 @@ class KeptCounts:
 
     @property
     def is_worth(self) -> bool:
-        """Does it have so much that it should be kept when the conversion is interrupted?"""
+        """Return whether so much is stored that it should stay after an interruption."""
         return self._file is not None and self._n_bytes >= LEAST
 
     def close(self) -> None:
-        """Closes the file, which stays."""
+        """Close the file, which stays."""
         if self._file is not None:
             # of a full disk, whose rest is cut off when it is read
             with contextlib.suppress(OSError):
@@ -142,14 +142,14 @@ class KeptCounts:
             self._file = None
 
     def delete(self) -> None:
-        """Deletes the file."""
+        """Delete the file."""
         if self._file is not None:
             self._path.unlink(missing_ok=True)
             self.close()
 
 
 def _next(file) -> tuple[int, WordCounts] | None:
-    """Bytes and counts of the next batch; None at the end, and where one was written only partly."""
+    """Return the bytes and counts of the next batch; None at the end, or at a batch that was written only in part."""
     start = file.read(LENGTH)
     content = file.read(int.from_bytes(start, "little")) if len(start) == LENGTH else b""
     try:

@@ -98,7 +98,7 @@ def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
 def _pairs(
     path: Path, numbered: list[tuple[int, bytes]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(line,) pairs of each, (pair,) words and counts, of lines with their numbers."""
+    """Return (line,) numbers of pairs, and (pair,) words and counts, of numbered lines."""
     for number, line in numbered:
         if not LINE.fullmatch(line):
             raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
@@ -132,7 +132,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _trouble(line: bytes) -> str:
-    """What is wrong with a line that is not one of lda-c's."""
+    """Describe what is wrong with a line that is not one of lda-c's."""
     first, *pairs = line.split()
     wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
     if not re.fullmatch(NUMBER, first) or wrong is None:

@@ -30,7 +30,7 @@ NO_LABEL = "-"
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it is a dump of Java objects; MALLET's text has no mark of its own."""
+    """Return whether it is a dump of Java objects; MALLET's text has no mark of its own."""
     return start.startswith(JAVA_MAGIC)
 
 
@@ -70,7 +70,7 @@ def _refuse_java(path: Path) -> None:
 
 
 def _rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str, str]]:
-    """Name, label and text of each line that is not blank."""
+    """Yield name, label and text of each line that is not blank."""
     for line, content in lines:
         if not content.strip():
             continue
@@ -94,7 +94,7 @@ def _labels(labels: Sequence[str]) -> list[str] | None:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """One line a document, each word as often as it is counted.
+    """Write one line a document, with each word repeated as often as it is counted.
 
     Words that occur nowhere, the order of the vocabulary, authors and times have no place. Blanks and commas in titles
     and labels become ``_``; a word that MALLET would take for several, or for none, is refused.
@@ -125,5 +125,5 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def one_word(text: str) -> str:
-    """A title or label as MALLET takes it, blanks and commas become ``_``."""
+    """Return a title or label as MALLET takes it: blanks and commas become ``_``."""
     return re.sub(r"[\s,]+", "_", text) or NO_LABEL

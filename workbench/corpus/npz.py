@@ -33,7 +33,7 @@ FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it begins as a zip file does, which is what an npz file is."""
+    """Return whether it begins as a zip file does, which is what an npz file is."""
     return start.startswith(ZIP_MAGIC)
 
 
@@ -118,7 +118,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 def read_arrays(
     path: Path, wanted: Sequence[str], besides: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """name → array of those that are wanted, and of those besides that are there; other members of the file are not read.
+    """Return the arrays ``wanted``, and those of ``besides`` that are there, by name; other members are not read.
 
     A missing one is refused, with what there is, and a damaged file, pickled objects, and an array that does not have the
     size that it promises, before any memory is taken for it.
@@ -183,7 +183,7 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
 
 
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:
-    """Number of documents or words: as stated, else the largest id plus one."""
+    """Return the number of documents or words: as stated, else the largest id plus one."""
     ids = arrays[name]
     wrong = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
     if len(wrong):

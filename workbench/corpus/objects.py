@@ -85,7 +85,7 @@ def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) ->
 
 
 def _item(item) -> str:
-    """What an item of a document is."""
+    """Return the kind of an item of a document, in words."""
     if isinstance(item, str):
         return "token"
     pair = (
@@ -140,7 +140,7 @@ def _of_matrix(matrix, vocabulary, name: str) -> dict:
 
 
 def words_by_id(vocabulary, n_words: int) -> list[str] | None:
-    """The words of a vocabulary in the order of their ids; None where there is none."""
+    """Return the words of a vocabulary in the order of their ids; None where there is none."""
     if vocabulary is None:
         return None
     if hasattr(vocabulary, "token2id"):
@@ -222,7 +222,7 @@ def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> d
 
 
 def _text_column(frame):
-    """The column named text, or the only one of strings."""
+    """Return the name of the column "text", or of the only column of strings."""
     if "text" in frame.columns:
         return "text"
     found = [
@@ -237,7 +237,7 @@ def _text_column(frame):
 
 
 def _titles(index) -> tuple[str, ...] | None:
-    """The titles of an index or column; None of one that only counts."""
+    """Return the titles of an index or column; None for a default index."""
     values = list(index)
     return None if values == list(range(len(values))) else tuple(map(str, values))
 
@@ -247,12 +247,12 @@ def _is_missing(value) -> bool:
 
 
 def _filled(values: list, empty) -> list:
-    """The values, with the empty one where one is missing."""
+    """Return the values with missing ones replaced by ``empty``."""
     return [empty if _is_missing(value) else value for value in values]
 
 
 def _first(values):
-    """The first value that is not missing; None where all are."""
+    """Return the first value that is not missing; None where all are."""
     return next((value for value in values if not _is_missing(value)), None)
 
 

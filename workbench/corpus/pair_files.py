@@ -18,7 +18,7 @@ PARTS = ("documents", "words", "counts")
 
 
 class PairFiles:
-    """Writes rows (document, word, count) into a folder, of 12 bytes each, and reads them sorted by document.
+    """Rows (document, word, count) written to a folder, 12 bytes each, and read back sorted by document.
 
     Rows that come in the order of their documents, as those of texts and of most files of counts do, are read as they are;
     others are dealt into files of some documents each first.
@@ -36,7 +36,7 @@ class PairFiles:
         return self._n
 
     def add(self, documents: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Some more rows, (row,) integers; a count that 32 bits do not hold is refused."""
+        """Append rows of integers; a count over 32 bits is refused."""
         if counts.max(initial=0) > INT32_MAX:
             raise DataError(
                 f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
@@ -53,13 +53,13 @@ class PairFiles:
         self._n += len(documents)
 
     def close(self) -> None:
-        """Writes what is not yet in the files."""
+        """Write what is still buffered."""
         self._open.close()
 
     def blocks(
         self, n_documents: int
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
-        """First document, one after the last, and (row,) documents, words and counts, one block after another."""
+        """Yield first document, one after the last, and (row,) documents, words and counts, block by block."""
         self.close()
         first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (
@@ -89,7 +89,7 @@ class PairFiles:
             )
 
     def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """Rows sorted by document, of some documents after another."""
+        """Yield rows sorted by document, for consecutive ranges of documents."""
         lengths = np.zeros(n_documents, np.int64)
         for documents, *_ in self._read(self._folder, self._n):
             lengths += np.bincount(documents, minlength=n_documents)

@@ -49,14 +49,14 @@ def thousand_of_messages(news20: Corpus) -> Corpus:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSet(DataSet):
-    """What is made of another data set, whose files it has; its statistics are those of what comes out."""
+    """A data set made from another one, whose files it uses; its statistics are those of the result."""
 
     source: DataSet
     make: Callable[[Corpus], Corpus]
     part: str = "all"  # of the source
 
     def folders(self) -> list[Path]:
-        """Where the files of its source are looked for."""
+        """Return the folders to search for the files of its source."""
         return self.source.folders()
 
     def fetch(self, progress: bool = True) -> Path:
@@ -64,7 +64,7 @@ class PreparedSet(DataSet):
         return self.source.fetch(progress)
 
     def load(self) -> Corpus:
-        """The corpus, made anew; refused if something else came out than was described."""
+        """Return the corpus, made anew; raise an error if its content is not the published one."""
         corpus = replace(self.make(self.source.load(self.part)), name=self.name)
         if corpus.content_hash != self.content:
             raise CorpusError(

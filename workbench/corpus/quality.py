@@ -26,7 +26,7 @@ COMPARED = 10_000
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
-    """uint64 as random as hashes are; the finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
+    """Return uint64 hashes by the finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -37,7 +37,7 @@ SEEDS = _mixed(np.arange(BANDS * ROWS, dtype=np.uint64)) | np.uint64(1)
 
 
 class Quality(NamedTuple):
-    """Documents by their numbers, ascending."""
+    """Empty and duplicate documents by their numbers, ascending."""
 
     empty: np.ndarray  # (found,) without a token
     # (found,) with the words and counts of an earlier document, which is none of these
@@ -49,7 +49,7 @@ class Quality(NamedTuple):
 
 
 def quality_of(corpus: AnyCorpus) -> Quality | None:
-    """The empty, the repeated and the nearly repeated documents of a corpus; None of one in several parts.
+    """Return the empty, duplicate and nearly duplicate documents of a corpus; None of one in several parts.
 
     Two documents are the same where their counts are: texts that differ in case, in stop words or in the order of their words
     alone are the same, too. They are nearly the same where their Jaccard index is `NEAR` or more. An empty document repeats
@@ -78,7 +78,7 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of different documents, none of them empty, those with an earlier one that is nearly the same, and that one; by ids.
+    """Return documents with an earlier near-duplicate, and that one, by ``ids``; all must be different and not empty.
 
     Candidates come from MinHash and banding; of documents that agree in a band each is compared with the first of them and the
     one before it. What is found has been compared exactly.
@@ -101,7 +101,7 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bands(corpus: Corpus) -> np.ndarray:
-    """(band, document) uint64: equal where all values of MinHash in the band are; of documents without an empty one."""
+    """Return (band, document) uint64, equal where all MinHash values in the band are; no document may be empty."""
     keys = np.zeros((BANDS, corpus.n_documents), np.uint64)
     before, begin = corpus.tokens_before[corpus.indptr], 0
     while begin < corpus.n_documents:
@@ -122,7 +122,7 @@ def _bands(corpus: Corpus) -> np.ndarray:
 
 
 def _candidates(band: np.ndarray) -> np.ndarray:
-    """(pair, 2) earlier and later documents that agree in a band: each with the first of its group and the one before it."""
+    """Return (pair, 2) earlier and later documents equal in a band: each with the first of its group and the one before."""
     order = np.argsort(band, kind="stable")
     follows = np.concatenate([[False], band[order][1:] == band[order][:-1]])
     first = np.maximum.accumulate(np.where(follows, 0, np.arange(len(order))))
@@ -133,7 +133,7 @@ def _candidates(band: np.ndarray) -> np.ndarray:
 
 
 def describe_quality(corpus: AnyCorpus) -> list[str]:
-    """A sentence each about empty documents and about repeated ones, where there are any."""
+    """Return a sentence each about empty and about duplicate documents, where there are any."""
     found, said = quality_of(corpus), []
     if found is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
@@ -160,7 +160,7 @@ def describe_quality(corpus: AnyCorpus) -> list[str]:
 
 
 def _as(corpus: Corpus, documents: np.ndarray, originals: np.ndarray) -> str:
-    """Which documents repeat which."""
+    """Describe which documents are duplicates of which."""
     pairs = [
         f"{corpus.titles[one]!r} as {corpus.titles[other]!r}"
         for one, other in zip(documents[:MOST_NAMED], originals[:MOST_NAMED], strict=True)

@@ -130,7 +130,7 @@ def read_corpus(
 
 
 class Request(NamedTuple):
-    """What is to be read, and how: the arguments of `read_corpus`, checked, and the format of the file."""
+    """The checked arguments of `read_corpus` and the format of the file."""
 
     path: Path
     asked: Asked
@@ -158,7 +158,7 @@ class Request(NamedTuple):
 
 
 def request_of(path: str | os.PathLike, **options) -> Request:
-    """The arguments of `read_corpus` as a request; raises CorpusError for those that it refuses before it reads."""
+    """Return the arguments of `read_corpus` as a request; raises CorpusError for those refused before reading."""
     given = signature(read_corpus).bind(path, **options)
     given.apply_defaults()
     return _request(given.arguments)
@@ -220,7 +220,7 @@ def _request(given: Mapping) -> Request:
 
 
 def read_request(request: Request) -> Corpus:
-    """The corpus that a request asks for."""
+    """Return the corpus of a request."""
     path, asked = request.path, request.asked
     read = request.read()
     request.check("texts" in read)
@@ -236,7 +236,7 @@ def read_request(request: Request) -> Corpus:
 
 
 def named_format(path: Path) -> str | None:
-    """The format of a file by its name; None when the name shows none."""
+    """Return the format of a file by its name; None when the name shows none."""
     if path.name.startswith("docword."):
         return "uci"
     return next(
@@ -245,7 +245,7 @@ def named_format(path: Path) -> str | None:
 
 
 def has_known_format(path: Path) -> bool:
-    """Is a path a folder, or a file whose name or first bytes say for certain what it holds?"""
+    """Return whether a path is a folder, or a file whose format its name or first bytes show for certain."""
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
@@ -265,7 +265,7 @@ def _format_by_bytes(start: bytes, asked: Asked, certain: bool) -> str | None:
 
 
 def known_format(format: str) -> str:
-    """The name of a format, or a sentence with all of them."""
+    """Return the name of a format; the error for another name lists all of them."""
     if format not in FORMATS:
         raise CorpusError(
             f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format
@@ -274,7 +274,7 @@ def known_format(format: str) -> str:
 
 
 def _format(path: Path, format: str | None, asked: Asked) -> str:
-    """The format of a file: the one asked for, else by name and first bytes."""
+    """Return the format of a file: by the option ``format``, else by first bytes and name."""
     if format is not None:
         known_format(format)
     if not path.exists():
@@ -310,5 +310,5 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
 
 
 def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
-    """The name of the format that `read_corpus` reads a file or folder as; raises CorpusError as it does."""
+    """Return the name of the format in which `read_corpus` reads a path; raises CorpusError as it does."""
     return _format(path_of(path), format, Asked(text=text))

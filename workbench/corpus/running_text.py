@@ -24,7 +24,7 @@ def read(
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
 ) -> dict:
-    """A row for each word that is no stop word, of the ``max_words`` most frequent ones where that is given."""
+    """Return a row for each of the ``max_words`` most frequent words (None: all) that are no stop words."""
     pattern = compiled_pattern(token_pattern)
     left_out = frozenset(stop_list(stop_words))
     words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]

@@ -25,7 +25,7 @@ SEEN = "\u200b"
 
 
 def segmenter_of(name: str | None, between: str = " ") -> Callable[[str], str]:
-    """The function that puts blanks between the words of a text, and around each sign of an ending; None changes nothing.
+    """Return a function that puts blanks between the words of a text; None where texts stay as they are.
 
     Only Chinese characters and kana are looked at, so that words of other scripts stay whole.
 

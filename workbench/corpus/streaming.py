@@ -63,7 +63,7 @@ def read_shards(
     kept: str | os.PathLike | None = None,
     **options,
 ) -> ShardedCorpus:
-    """The corpus in a file, written into a folder of shards; the same content as `read_corpus` gives, by its hash.
+    """Convert a file to a folder of shards with the content, and hash, that `read_corpus` would read.
 
     Memory is bounded but for the vocabulary (about 200 bytes a word that is found, pruned or not), for 8 bytes a document, and
     for times, sequences and the names of documents of a table of counts, where there are such. Of formats whose files are small
@@ -123,7 +123,7 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Where the counts of texts are kept meanwhile; None of what is not counted, or not by options that can be compared.
+    """Yield the store of counts for this conversion; None where texts are not counted, or options cannot be compared.
 
     The file stays where the block is interrupted and has much, else it is deleted.
     """
@@ -179,7 +179,7 @@ def _write(
     told: Told,
     counts: KeptCounts | None,
 ) -> None:
-    """Reads the stream and writes the folder."""
+    """Read the stream and write the folder."""
     request.check(stream.words == TEXTS)
     fields = _Fields(place / "fields")
     pairs = PairFiles(place / "pairs")
@@ -208,7 +208,7 @@ def _write(
 
 
 class _Words(NamedTuple):
-    """The vocabulary, and (word,) int32 the place in it of each word in the order in which they were numbered, -1 of none."""
+    """The vocabulary, and (word,) int32 each numbered word's place in it, -1 for none."""
 
     vocabulary: list[str]
     numbers: np.ndarray | None  # None: as they are
@@ -225,7 +225,7 @@ def _read_texts(
     processes: int,
     kept: KeptCounts | None,
 ):
-    """Counts all texts: the words, the number of documents, and what else is known of them."""
+    """Count all texts; return the words, the number of documents, and further fields."""
     options = as_counted(request.counted, request.text_options)
     of_words = {
         name: repeatable(options[name]) if name in LISTS else options[name]
@@ -266,7 +266,7 @@ def _read_texts(
 
 
 def _longer(values: np.ndarray, n: int) -> np.ndarray:
-    """The values with zeros behind them where they are fewer than n, and space for as many again."""
+    """Return the values padded with zeros to at least n, with space for as many again."""
     if len(values) >= n:
         return values
     found = np.zeros(max(n, 2 * len(values)), values.dtype)
@@ -275,7 +275,7 @@ def _longer(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _check_words(before: int, n_words: int) -> int:
-    """The number of words; refused, whenever it has doubled, where memory does not hold as many again."""
+    """Return the number of words; whenever it has doubled, raise an error if memory cannot hold as many again."""
     if n_words > INT32_MAX:
         raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
     if n_words.bit_length() > before.bit_length():
@@ -291,7 +291,7 @@ _words_of: Callable[[str], list[str]] | None = None
 
 
 def _begin(of_words: dict) -> None:
-    """In each process that counts words, once; the one that started them sees to an interruption."""
+    """Set up a process that counts words, once; its parent handles interruptions."""
     global _words_of
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _words_of = analyser(**of_words)
@@ -304,7 +304,7 @@ def _counted(texts: list[str]) -> WordCounts:
 def _with_kept(
     batches: Iterator[Batch], of_words: dict, processes: int, kept: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
-    """The batches in order, each with its words counted, as far as they are kept not again."""
+    """Yield the batches in order with their words counted, taking stored counts first."""
     for found in kept.counts() if kept else ():
         batch = next(batches, None)
         if batch is None or batch.n_documents != len(found.lengths):
@@ -321,7 +321,7 @@ def _with_kept(
 def _all_counted(
     batches: Iterator[Batch], of_words: dict, processes: int
 ) -> Iterator[tuple[Batch, WordCounts]]:
-    """The batches in order, each with its words counted."""
+    """Yield the batches in order with their words counted."""
     if processes == 1 or of_words.get("tokenizer") is not None:
         words_of = analyser(**of_words)
         for batch in batches:
@@ -345,7 +345,7 @@ def _all_counted(
 
 @contextmanager
 def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
-    """The pool, whose processes are ended whatever happens."""
+    """Yield the pool; its processes end whatever happens."""
     try:
         yield pool
     except BrokenProcessPool:
@@ -361,7 +361,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
-    """Takes all rows of counts: the words, the number of documents, and what else is known of them."""
+    """Read all rows of counts; return the words, the number of documents, and further fields."""
     known = known_words(request.path, request.asked) if stream.words != IDS else ()
     ids: dict[str, int] = {word: at for at, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
@@ -402,7 +402,7 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
 def _documents(
     pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """One after the last document, indptr, words and counts: words numbered anew, sorted, equal ones added up."""
+    """Yield last document + 1, indptr, words and counts, with words renumbered, sorted and duplicates added up."""
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]
@@ -420,7 +420,7 @@ def _documents(
 
 
 class _Fields:
-    """Titles, labels and inputs as they come, of a field that only some batches have with an empty text for the others."""
+    """Titles, labels and inputs of the batches; where only some batches have a field, the others get empty texts."""
 
     def __init__(self, folder: Path):
         folder.mkdir()
@@ -428,7 +428,7 @@ class _Fields:
         self._writer = ShardWriter(folder, 0)
 
     def add(self, batch: Batch) -> None:
-        """What is known of the documents of a batch."""
+        """Add the fields of a batch's documents."""
         about = {field: values for field, values in batch.about.items() if values is not None}
         for name, values in about.pop("inputs", {}).items():
             self._writer.inputs(name).add(values)
@@ -439,7 +439,7 @@ class _Fields:
         self._n += batch.n_documents
 
     def finish(self, writer: ShardWriter, rest: dict) -> None:
-        """Takes what came, and what came at last, over into the folder of a corpus."""
+        """Write the fields of the batches, and those known at the end, into the folder of a corpus."""
         self._writer.close()
         # names; numbers were checked before
         checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)
@@ -452,5 +452,5 @@ class _Fields:
                 writer.texts(field).add(values)
 
     def close(self) -> None:
-        """Closes the files."""
+        """Close the files."""
         self._writer.close()

@@ -17,7 +17,7 @@ WANTED = (
 
 
 class Counted(NamedTuple):
-    """A document over a vocabulary."""
+    """A document counted over a vocabulary."""
 
     words: np.ndarray  # (pair,) int32: numbers of its known words, ascending
     counts: np.ndarray  # (pair,) int32: tokens of each, at least 1
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
 
 
 class Vocabulary:
-    """The words that are known, and their numbers.
+    """The known words and their numbers.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Vocabulary:
         return np.fromiter((self._place.get(word, -1) for word in words), np.int64)
 
     def count(self, documents: Iterable) -> Iterator[Counted]:
-        """Each document as it comes, counted; raises DataError for one that is none, by its number."""
+        """Yield each document, counted; the DataError for an invalid one has its number."""
         for number, document in enumerate(documents):
             try:
                 yield self._counted(document)
@@ -59,7 +59,7 @@ class Vocabulary:
                 raise DataError(f"document {number} (counted from 0): {error}") from None
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
-        """The documents of a corpus, which may have another vocabulary."""
+        """Yield the documents of a corpus, which may have another vocabulary."""
         place = self._places(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
             yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
@@ -119,7 +119,7 @@ def _checked_counts(counts: list) -> np.ndarray:
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """The document of word numbers, -1 where a word is not known, in any order and more than once."""
+    """Return the document of word numbers, repeated and in any order; -1 stands for an unknown word."""
     known = (places >= 0) & (counts > 0)
     words, inverse = np.unique(places[known], return_inverse=True)
     totals = np.bincount(inverse, counts[known], len(words))
@@ -129,7 +129,7 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
-    """Lists of so many documents, in order; the last ``size`` + 1 to 2 ``size`` - 1 in two halves, so that none is tiny."""
+    """Yield lists of ``size`` documents; the last ``size`` + 1 to 2 ``size`` - 1 in two halves, so that none is tiny."""
     waiting: list = []
     for document in documents:
         waiting.append(document)
@@ -141,7 +141,7 @@ def in_batches(documents: Iterable, size: int) -> Iterator[list]:
 
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr (document + 1,), words and counts (pair,), as a Corpus has them."""
+    """Return indptr (document + 1,), words and counts (pair,), as a Corpus has them."""
     indptr = np.concatenate([[0], np.cumsum([len(each.words) for each in documents])])
     return (
         indptr,

@@ -36,7 +36,7 @@ PRIORS = ("alpha", "beta")
 
 
 def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float = 0) -> float:
-    """About what it takes to draw so much: theta, phi and their counts; texts; tokens one by one, sorted."""
+    """Estimate the memory of a draw of this size: theta, phi and counts; texts; tokens one by one, sorted."""
     return (
         16.0 * n_topics * (n_documents + n_words)
         + 2.0 * TEXT_BYTES * (n_documents + n_words)
@@ -45,7 +45,7 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
 
 
 def _checked(name: str, value):
-    """An argument of a drawing function as the number that it must be."""
+    """Return an argument of a drawing function as a number; raise an error where it is none."""
     number = (
         isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     )
@@ -60,7 +60,7 @@ def _checked(name: str, value):
 
 
 def _named(forecast: Callable, draw: Callable) -> Callable:
-    """The function, its corpus called by its name and the arguments that are not the default.
+    """Return the function with its corpus named after it and its arguments other than the defaults.
 
     Its arguments are checked, and the bytes that it takes by ``forecast``, a function of all of them.
     """
@@ -147,7 +147,7 @@ def zipf(
     beta: float = 0.1,
     spread: float = 0.7,
 ) -> tuple[Corpus, dict]:
-    """Documents with the word frequencies and the lengths of real text, in any number.
+    """Draw documents with the word frequencies and lengths of real text, in any number.
 
     Each topic is a Dirichlet draw whose mean falls with a word's rank as rank^-exponent: phi_k ~
     Dirichlet(n_words · beta · mean). A document's length is log-normal about a median.
@@ -225,7 +225,7 @@ def draw_lda(
 
 
 def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
-    """The corpus of given topics, and its truth; token by token, so that only the tokens take memory."""
+    """Return the corpus drawn from given topics, and its truth; only its tokens take memory."""
     n_documents, n_words = len(theta), phi.shape[1]
     n_dk = random.multinomial(lengths, theta)
     n_kw = np.zeros(phi.shape, dtype=np.int64)
@@ -245,7 +245,7 @@ def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """A name of the catalog behind which nothing is stored: it is drawn when it is asked for."""
+    """A data set of the catalog that is drawn on request and stored nowhere."""
 
     draw: Callable
     title: str
@@ -261,15 +261,15 @@ class DrawnSet:
 
     @property
     def options(self) -> dict:
-        """Name → default of what `load` can be asked for."""
+        """Return the options of `load` by name, with their defaults."""
         return {name: known.default for name, known in signature(self.draw).parameters.items()}
 
     def folder(self) -> None:
-        """Nowhere: it has no files."""
+        """Return None: it has no files."""
         return None
 
     def whereabouts(self) -> str:
-        """Always "drawn"."""
+        """Return "drawn"."""
         return "drawn"
 
     def facts(self) -> dict:
@@ -278,7 +278,7 @@ class DrawnSet:
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def load(self, **options) -> Corpus:
-        """The corpus; the truth behind it comes from the function itself, as ``wb.synthetic.bars(side=4)``."""
+        """Return the corpus; its truth comes from the function itself, as ``wb.synthetic.bars(side=4)``."""
         return self.draw(**options)[0]
 
 

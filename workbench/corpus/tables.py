@@ -32,7 +32,7 @@ WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether the first line is a header that has the text's column, or the three of counts."""
+    """Return whether the first line is a header with the text's column, or the three of counts."""
     content, (separator, quote, _, comment) = (
         start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"),
         asked.dialect,
@@ -50,7 +50,7 @@ def read(path: Path, asked: Asked) -> dict:
 def read_table(
     path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]
 ) -> dict:
-    """What `read` gives, of the names of columns, the values of each, and the line on which each row ends."""
+    """Return what `read` does, from column names, their values, and the line on which each row ends."""
     columns = _columns(header, values)
     if _has_counts(path, asked, header):
         return _read_counts(path, asked, columns, lines)
@@ -68,7 +68,7 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | 
 def stream_table(
     path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
 ) -> Stream | None:
-    """What `stream` gives, of the names of columns, and of the values of each column and the line of each row in pieces."""
+    """Return what `stream` does, from column names and pieces of their values and line numbers."""
     if _has_counts(path, asked, header):
         return _stream_counts(path, asked, header, pieces)
     if asked.text not in header and (asked.inputs or asked.sequence is not None):
@@ -119,12 +119,12 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _columns(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Name → values of a column; of two with one name the first."""
+    """Return the values by column name; of duplicate names the first."""
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
 def _has_counts(path: Path, asked: Asked, header: list[str]) -> bool:
-    """Does a table with these columns hold counts, one a row? Refuses one that lacks columns that were named for them."""
+    """Return whether the columns hold counts, one a row; raise an error where columns named for them are missing."""
     named = asked.counts != COUNTS
     if missing := [name for name in asked.counts if named and name not in header]:
         raise CorpusError(
@@ -137,7 +137,7 @@ def _has_counts(path: Path, asked: Asked, header: list[str]) -> bool:
 def _rows(
     path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
 ) -> Rows:
-    """Those rows of the columns that are the first of a document."""
+    """Return the columns at those rows that are the first of a document."""
 
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
@@ -151,7 +151,7 @@ def _rows(
 
 
 def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
-    """The columns of a table with a column of counts for each word; none where another column holds no counts.
+    """Return the columns of counts of a table with one for each word; none where another column holds no counts.
 
     Only where inputs or a sequence are asked for: else a year would be taken for a word.
     """
@@ -166,7 +166,7 @@ def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
 def _read_wide(
     path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows
 ) -> dict:
-    """The counts in a table with one row a document and one column a word."""
+    """Return the counts of a table with a row a document and a column a word."""
     counts = np.array(
         [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
         np.int64,
@@ -186,7 +186,7 @@ def _read_wide(
 def _read_counts(
     path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]
 ) -> dict:
-    """The counts in a table; title, label, inputs and sequence of a document are those of its first row."""
+    """Return the counts of a table; a document's title, label, inputs and sequence are those of its first row."""
     if not lines:
         raise _no_counts(path)
     known = _Documents(path, asked)
@@ -201,7 +201,7 @@ def _read_counts(
 def _stream_counts(
     path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
 ) -> Stream:
-    """The same, some rows at a time; rows of a document need not follow each other."""
+    """Stream the same, some rows at a time; rows of a document need not be adjacent."""
     known, kept = _Documents(path, asked), Kept(asked)
 
     def batches() -> Iterator[Batch]:
@@ -236,7 +236,7 @@ class _Documents:
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
     ) -> tuple[list[int], list[int], list[int]]:
-        """(row,) documents, the rows that are the first of theirs, and (row,) counts.
+        """Return (row,) documents, the rows that are the first of theirs, and (row,) counts.
 
         A count that is no whole number is refused, and a document that has two values where it may have one.
         """

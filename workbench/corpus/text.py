@@ -170,7 +170,7 @@ def count_words(
 
 
 def as_counted(counted: Mapping | None, given: Mapping) -> dict:
-    """The options of `count_words` by which texts are counted as others were, but for those that are given.
+    """Return the options of `count_words` with which other texts were counted, overridden by ``given``.
 
     ``counted`` : as a DocumentTable has it; None where it is not known, for the defaults.
 
@@ -195,7 +195,7 @@ def as_counted(counted: Mapping | None, given: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """How words were found, as JSON holds it: stop words that are no language's as a list, a tokenizer as true.
+    """Return the options of words as JSON holds them: stop words of no language as a list, a tokenizer as true.
 
     Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
     """
@@ -239,7 +239,7 @@ def _strings(texts) -> list[str]:
 def check_pruning(
     min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None
 ) -> None:
-    """Refuses options by which words are left out once they are counted, where they are out of range."""
+    """Raise an error for pruning options that are out of range."""
     check_whole("min_documents", min_documents, 1)
     if not isinstance(max_share, Real) or not 0 < max_share <= 1:
         raise DataError.must_be(
@@ -252,7 +252,7 @@ def check_pruning(
 
 
 class WordCounts(NamedTuple):
-    """The words of some texts, in the order in which they first appear, and their counts, document by document."""
+    """Words of some texts in the order of first appearance, and their counts, document by document."""
 
     words: list[str]
     lengths: np.ndarray  # (document,) int32: pairs of each
@@ -261,7 +261,7 @@ class WordCounts(NamedTuple):
 
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
-    """The words that a function finds in each text, counted."""
+    """Return the counts of the words that a function finds in each text."""
     places: dict[str, int] = defaultdict()
     places.default_factory = places.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
@@ -277,7 +277,7 @@ def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordC
 
 
 def no_word_left(n_texts: int, token_pattern: str) -> DataError:
-    """The error that no word was found in texts."""
+    """Return the error that no word was found in texts."""
     return DataError(
         f"no word left in {n_texts} text(s) after stop words and ",
         Named("token_pattern", repr(token_pattern)),
@@ -289,7 +289,7 @@ def no_word_left(n_texts: int, token_pattern: str) -> DataError:
 
 
 def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
-    """Words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
+    """Return words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
     from scipy.sparse import csr_array
 
     words, lengths, ids, counts = counted(texts, words_of)
@@ -314,7 +314,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> np.ndarray:
-    """Which words stay, ascending, of words in alphabetical order: (word,) documents that have each, and tokens of each."""
+    """Return which words stay, ascending, given (word,) documents that have each, and tokens of each."""
     n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)

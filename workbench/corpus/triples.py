@@ -19,7 +19,7 @@ LARGEST_EXACT = 2**53
 
 
 class Sizes(NamedTuple):
-    """What a header promises, and the line of the file on which it says how many rows there are."""
+    """The sizes in a header, and the line on which the number of rows is."""
 
     n_documents: int
     n_words: int
@@ -30,7 +30,7 @@ class Sizes(NamedTuple):
 def read_triples(
     path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
 ) -> dict:
-    """Arguments of `Corpus.from_pairs`, from the bytes below the header and from what lies beside the file.
+    """Return arguments of `Corpus.from_pairs` from the bytes below the header and the files beside.
 
     ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
     """
@@ -38,7 +38,7 @@ def read_triples(
 
 
 def rows_of(stream: Stream) -> dict:
-    """Arguments of `Corpus.from_pairs`, of a stream of rows with word ids: all of them at once."""
+    """Return arguments of `Corpus.from_pairs` from a whole stream of rows with word ids."""
     columns = [
         list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
     ]
@@ -96,7 +96,7 @@ def stream_triples(
 
 
 def triples_of(corpus: Corpus) -> str:
-    """The pairs of a corpus as such rows."""
+    """Return the pairs of a corpus as lines of such rows."""
     columns = corpus.documents + 1, corpus.words + 1, corpus.counts
     return "".join(
         f"{d} {w} {count}\n"
@@ -105,7 +105,7 @@ def triples_of(corpus: Corpus) -> str:
 
 
 def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
-    """(row, 3) int64: document, word, count as written in whole lines, of which the first has this number."""
+    """Return (row, 3) int64 document, word, count as written in whole lines, numbered from ``line``."""
     if not block.strip():
         return np.empty((0, 3), dtype=np.int64)
     try:
@@ -125,7 +125,7 @@ def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
 
 
 def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
-    """The sentence about the first row that is not three whole numbers."""
+    """Return the error for the first row that is not three whole numbers."""
     for at, row in _numbered_rows(block, line):
         where, fields = f"{path}, line {at}", row.split()
         if len(fields) != 3:
@@ -150,7 +150,7 @@ def _is_whole_float(field: bytes) -> bool:
 
 
 def _numbered_rows(block: bytes, line: int):
-    """(line number, bytes) of every line that is not blank."""
+    """Yield (line number, bytes) of every line that is not blank."""
     for at, row in enumerate(block.split(b"\n"), start=line):
         if row.strip():
             yield at, row

@@ -27,7 +27,7 @@ LAST_HEADER_LINE = 3
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether a file that begins with these bytes is a UCI bag of words."""
+    """Return whether a file that begins with these bytes is a UCI bag of words."""
     return HEADER.match(start) is not None
 
 

@@ -55,7 +55,7 @@ def analyser(
     more_stop_words=None,
     segmenter: str | None = None,
 ) -> Callable[[str], list[str]]:
-    """The function that makes the words of a text; see `workbench.corpus.text.count_words` for the options.
+    """Return the function that finds the words of a text; see `workbench.corpus.text.count_words` for the options.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def analyser(
 
 
 def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
-    """The function that makes a text lower case, and takes its accents away, as far as that is asked for."""
+    """Return the function that lower-cases a text and strips its accents, as far as the options say."""
     plain = _without_accents if accents == "strip" else str
     return (lambda text: plain(text.lower())) if lowercase else plain
 
@@ -112,7 +112,7 @@ def _tokens(tokenizer: Callable, text: str) -> list[str]:
 
 
 def _without_accents(text: str) -> str:
-    """The text without the marks of its letters, as é without the accent."""
+    """Return the text without accents: é becomes e."""
     if text.isascii():
         return text
     return "".join(
@@ -121,7 +121,7 @@ def _without_accents(text: str) -> str:
 
 
 def compiled_pattern(token_pattern: str) -> re.Pattern:
-    """The pattern of a word; refused where it is none, or has more groups than one."""
+    """Return the compiled pattern of a word; raise an error where it is none or has several groups."""
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
@@ -138,14 +138,14 @@ def compiled_pattern(token_pattern: str) -> re.Pattern:
 
 
 def languages() -> list[str]:
-    """The languages that there are stop words of, English first."""
+    """Return the languages that have a list of stop words, English first."""
     from stop_words import AVAILABLE_LANGUAGES
 
     return ["english", *sorted(set(AVAILABLE_LANGUAGES) - {"english"})]
 
 
 def stop_list(stop_words) -> Iterable[str]:
-    """The words to leave out: of a language, of a file with one on each line, of a list, or of a text with commas.
+    """Return the stop words of a language, of a file with one a line, of a list, or of a text with commas.
 
     None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
     """
@@ -168,7 +168,7 @@ def stop_list(stop_words) -> Iterable[str]:
 
 
 def further_words(words) -> list[str]:
-    """Words in a list, or in a text with commas between them; never those of a language or file."""
+    """Return the words of a list, or of a text with commas; never those of a language or file."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
@@ -179,7 +179,7 @@ def further_words(words) -> list[str]:
 
 
 def is_language(stop_words) -> bool:
-    """Are these the stop words of a language by its name?"""
+    """Return whether these stop words are the name of a language."""
     return (
         isinstance(stop_words, str)
         and stop_words.strip().lower() not in ("", "none")

@@ -53,7 +53,7 @@ def write_corpus(
 def files_of(
     corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
 ) -> Prepared:
-    """The files that `write_corpus` would write, and which fields the format cannot hold; nothing is written."""
+    """Return the files that `write_corpus` would write, and which fields the format cannot hold."""
     path = Path(path)
     found = known_format(format) if format is not None else named_format(path)
     if found is None:
@@ -69,7 +69,7 @@ def files_of(
 
 
 def losses(prepared: Prepared) -> list[str]:
-    """A sentence about the fields that the format cannot hold; none when it holds all."""
+    """Return a sentence about the fields that the format cannot hold; "" when it holds all."""
     if not prepared.lost:
         return []
     return [

@@ -24,12 +24,12 @@ class Years(NamedTuple):
 
     @property
     def labels(self) -> range:
-        """The years, those without a document too."""
+        """The years, those without a document included."""
         return range(self.first, self.first + self.n)
 
 
 def years_of(corpus: Corpus) -> Years:
-    """The years of a corpus, from its ``times``.
+    """Return the years of a corpus, from its ``times``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def years_of(corpus: Corpus) -> Years:
 
 
 def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
-    """(document,) int64: the year of each document less the first, the nearest of n years; the last where it is not known."""
+    """Return (document,) int64 the nearest of n years, counted from the first; unknown ones become the last."""
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
@@ -61,7 +61,7 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
 
 
 def _whole(corpus: Corpus, d: int) -> int:
-    """The time of a document as a whole number, or a sentence."""
+    """Return the time of a document as a whole number; raise an error where it is none."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):
         return int(time[:4])

@@ -27,7 +27,7 @@ ENCRYPTED = 1
 
 
 def looks_like(start: bytes, asked: Asked) -> bool:
-    """Whether it is a zip archive whose first member is no array, as that of an npz file is."""
+    """Return whether it is a zip archive whose first member is no array, as that of an npz file is."""
     name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
     return start.startswith(MAGIC) and not name.endswith(b".npy")
 
@@ -72,7 +72,7 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The archive in a file; whatever the package makes of a damaged one is a DataError."""
+    """Yield the archive in a file; any failure of the package is a DataError."""
     try:
         refuse_device(path)
         with zipfile.ZipFile(path) as archive:
@@ -88,7 +88,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
-    """Name → member of each text, sorted."""
+    """Return the text members by name, sorted."""
     found = {}
     for member in archive.infolist():
         name = PurePosixPath(member.filename.replace("\\", "/"))
@@ -125,12 +125,12 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
 
 
 def _said_by(error: Exception) -> str:
-    """What a package says is wrong, or the kind of the error where it says nothing."""
+    """Return the message of a package's error, or its type where it has none."""
     return str(error) or type(error).__name__
 
 
 def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
-    """The names without the folders that all of them lie in."""
+    """Return the names without the folders that all of them share."""
     while len(tops := {name.parts[0] for name in names}) == 1 and all(
         len(name.parts) > 1 for name in names
     ):

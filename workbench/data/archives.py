@@ -12,7 +12,7 @@ NAMES = "names"
 
 
 def write_arrays(path: Path, arrays: dict) -> None:
-    """Writes arrays and numbers to the file, or leaves it as it was."""
+    """Write arrays and numbers to the file, or leave it as it was."""
     with replacing(path) as file:
         np.savez(file, **arrays, **{NAMES: sorted(arrays)})
 
@@ -20,7 +20,7 @@ def write_arrays(path: Path, arrays: dict) -> None:
 def read_arrays(
     path: Path, start: str = "", mend: str = "; write it again"
 ) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with ``start``, by name; a DataError, ended by ``mend``, where it is missing or damaged."""
+    """Return the arrays whose names begin with ``start``; a DataError, ended by ``mend``, where the file is damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             if not has_all(file):
@@ -33,5 +33,5 @@ def read_arrays(
 
 
 def has_all(file) -> bool:
-    """Does an open archive have exactly the members that it names?"""
+    """Return whether an open archive has exactly the members that it lists."""
     return NAMES in file.files and set(file[NAMES].tolist()) == set(file.files) - {NAMES}

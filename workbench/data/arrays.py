@@ -12,7 +12,7 @@ PLAIN = {str, int, float, bool, type(None)}
 
 
 def as_array(values, what: str) -> np.ndarray:
-    """The values as an array; rows of several lengths are refused."""
+    """Return the values as an array; raise an error for rows of different lengths."""
     try:
         return np.asarray(values)
     except (ValueError, TypeError, OverflowError) as error:
@@ -20,7 +20,7 @@ def as_array(values, what: str) -> np.ndarray:
 
 
 def whole_numbers(values, what: str, dtype=np.int64) -> np.ndarray:
-    """The values as (row,) whole numbers of an integer type; refuses what is none, or too large for it, with its row."""
+    """Return the values as (row,) integers; the error for one that is not whole, or too large, has its row."""
     values = as_array(values, what)
     if values.ndim != 1:
         raise DataError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
@@ -30,7 +30,7 @@ def whole_numbers(values, what: str, dtype=np.int64) -> np.ndarray:
 
 
 def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
-    """(row, …) numbers in an integer type; refuses what is no whole number, or too large for the type, with its row."""
+    """Return (row, …) numbers in an integer type; the error for one that is not whole, or too large, has its row."""
     if values.size == 0 or np.can_cast(values.dtype, dtype):
         return values.astype(dtype, copy=False)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -52,7 +52,7 @@ def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
 
 
 def frozen(array, dtype, what: str) -> np.ndarray:
-    """A read-only contiguous copy in the given integer type, of whole numbers that it can hold; ``what`` names them."""
+    """Return a read-only contiguous copy in an integer type; ``what`` names the values in an error."""
     array = as_array(array, what)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array
@@ -62,13 +62,13 @@ def frozen(array, dtype, what: str) -> np.ndarray:
 
 
 def sealed(array: np.ndarray) -> np.ndarray:
-    """The array itself, made read-only."""
+    """Make the array read-only and return it."""
     array.flags.writeable = False
     return array
 
 
 def plain_values(values: Iterable, what: str) -> tuple:
-    """The entries with those of numpy as Python's own, so that equal contents are written, and hashed, alike.
+    """Return the entries with numpy scalars as Python's, so that equal contents have equal hashes.
 
     Lists of them become tuples; values that are neither texts nor numbers, as dates, stay as they are.
     """
@@ -81,7 +81,7 @@ def plain_values(values: Iterable, what: str) -> tuple:
 
 
 def _plain(value):
-    """One entry."""
+    """Return one entry as Python's own type."""
     value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))

@@ -14,20 +14,20 @@ UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40, "P": 2**50}
 
 
 class AvailableMemory(NamedTuple):
-    """Bytes that can still be taken, and where the limit comes from."""
+    """Bytes that can still be allocated, and where the limit comes from."""
 
     n_bytes: int
     # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
     limit: str
 
     def describe(self) -> str:
-        """As in: 3.1 GB are free."""
+        """Describe the limit, as in: 3.1 GB are free."""
         size = format_size(self.n_bytes)
         return f"{self.limit} {size}" if self.limit else f"{size} are free"
 
 
 def available_memory() -> AvailableMemory:
-    """Memory that is free on the machine, or in its container, or below the limit of the process, whichever is least.
+    """Return the memory that is free on the machine, in its container, or below the limit of the process: the least.
 
     The value of WORKBENCH_MEMORY stands for machine and container where it is set.
     """
@@ -42,7 +42,7 @@ def available_memory() -> AvailableMemory:
 
 
 def check_fits(n_bytes: float, what: str, mend: str) -> None:
-    """Refuses what would take more memory than is available; ``mend`` ends the sentence."""
+    """Raise an error for what needs more memory than is available; ``mend`` ends its sentence."""
     there = available_memory()
     if not n_bytes <= there.n_bytes:  # NaN too
         size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
@@ -50,7 +50,7 @@ def check_fits(n_bytes: float, what: str, mend: str) -> None:
 
 
 def _shared_memory() -> AvailableMemory:
-    """Memory that this process has not alone."""
+    """Return the memory that this process shares with others."""
     if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
@@ -60,7 +60,7 @@ def _shared_memory() -> AvailableMemory:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as 4G or 500M, in WORKBENCH_MEMORY; raises DataError for what is no size."""
+    """Return the bytes of a size such as 4G or 500M, in WORKBENCH_MEMORY; raises DataError for another text."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if size <= 0:
@@ -73,7 +73,7 @@ def parse_size(text: str) -> int:
 def container_memory(
     groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
 ) -> int | None:
-    """Bytes that the control groups of this process leave it, reclaimable file cache counted as free; None without a limit."""
+    """Return the bytes that this process's control groups leave free, file cache included; None without a limit."""
     left = []
     for line in _lines(own):
         _, controllers, path = line.split(":", 2)
@@ -96,7 +96,7 @@ def container_memory(
 
 
 def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
-    """Bytes that one control group leaves free, if it has a limit."""
+    """Return the bytes that one control group leaves free, if it has a limit."""
     most, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
     if not most.isdigit() or not used.isdigit() or int(most) >= psutil.virtual_memory().total:
         return []
@@ -107,7 +107,7 @@ def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file of the system; none where there is no such file."""
+    """Return the lines of a system file; none where there is no such file."""
     try:
         return path.read_text().splitlines()
     except OSError:

@@ -9,12 +9,12 @@ NUMBERS = 2**20
 
 
 def rows_per_block(width: int) -> int:
-    """Rows of so many numbers in a block: a power of two, so that blocks of different arrays of documents begin together."""
+    """Return the rows of a block, a power of two, so that blocks of different arrays of documents are aligned."""
     return 1 << max(NUMBERS // max(width, 1), 1).bit_length() - 1
 
 
 def blocks(n_rows: int, n_at_once: int) -> Iterator[slice]:
-    """The rows in slices of so many, the last one shorter."""
+    """Yield the rows as slices of ``n_at_once``, the last one shorter."""
     for first in range(0, n_rows, n_at_once):
         yield slice(first, min(first + n_at_once, n_rows))
 
@@ -24,7 +24,7 @@ CHUNKS = "preferred_chunks"
 
 
 def rows_at_once(values) -> int:
-    """How many rows of a (row, column) array are best read at a time: a block, or more where a chunk of a file has more.
+    """Return how many rows of a (row, column) array are best read at a time: a block, or a chunk of a file if larger.
 
     values : an xarray.DataArray, or an array in memory
     """
@@ -33,5 +33,5 @@ def rows_at_once(values) -> int:
 
 
 def as_slice(rows: np.ndarray) -> slice | np.ndarray:
-    """Ascending numbers, one at least, as a slice, which is read faster, where they are one."""
+    """Return ascending numbers as a slice, which is read faster, where they are one."""
     return slice(int(rows[0]), int(rows[-1]) + 1) if np.all(np.diff(rows) == 1) else rows

@@ -6,7 +6,7 @@ from threading import RLock
 
 
 def cached_once(maxsize: int) -> Callable:
-    """`functools.lru_cache` of which one thread computes at a time: others wait for its result in place of computing it too."""
+    """Return `functools.lru_cache` in which one thread computes a value and the others wait for it."""
 
     def decorate(function: Callable) -> Callable:
         kept, lock = lru_cache(maxsize)(function), RLock()

@@ -23,18 +23,18 @@ SHARE = Named("holdout", text="fraction")
 
 
 def check_fraction(fraction, what: Named | str = SHARE) -> None:
-    """Refuses a share that is not at least 0 and below 1."""
+    """Raise an error for a share that is not at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
         raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
 
 
 def check_seed(seed) -> None:
-    """Refuses a seed that is no whole number of at least 0."""
+    """Raise an error for a seed that is no whole number of at least 0."""
     check_whole(Named("split_seed", text="seed"), seed, 0)
 
 
 def check_kind(data, kind: type) -> None:
-    """Refuses what are no data of a type, as the name of a data set."""
+    """Raise an error for data of another type, such as the name of a data set."""
     if not isinstance(data, kind):
         raise DataError(
             f"what is split must be a {kind.__name__} (workbench.load_corpus and load_records make one of a name); "
@@ -43,7 +43,7 @@ def check_kind(data, kind: type) -> None:
 
 
 def check_whole(what: Named | str, value, least: int) -> int:
-    """The value as an int; refuses what is no whole number of at least so much."""
+    """Return the value as an int; raise an error unless it is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise DataError.must_be(what, f"a whole number of at least {least}", value)
     return int(value)
@@ -52,7 +52,7 @@ def check_whole(what: Named | str, value, least: int) -> int:
 def draw_share(
     n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False
 ) -> np.ndarray:
-    """(item,) bool: ``round(fraction * n)`` of n items, every choice equally likely.
+    """Draw (item,) bool: ``round(fraction * n)`` of n items, every choice equally likely.
 
     Refuses arguments out of range, and a share that leaves none to train on, or none to hold out unless fraction 0 may
     (``none``).
@@ -69,7 +69,7 @@ def draw_share(
 
 
 def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
-    """(token,) bool: of each group of consecutive tokens (or documents), as many as wanted.
+    """Draw (token,) bool: ``wanted`` items of each group of consecutive tokens (or documents).
 
     Every token gets a random key, and the smallest keys of a group are chosen; of equal ones the first.
     """
@@ -89,7 +89,7 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
 def drawn_blocks(
     lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
 ) -> Iterator[np.ndarray]:
-    """What `draw_subsets` gives, piece by piece: about `BLOCK` tokens at a time, so that no more of them are in memory."""
+    """Yield what `draw_subsets` returns in pieces of about `BLOCK` tokens, to bound memory."""
     group_bits = (len(lengths) - 1).bit_length()
     ends = np.cumsum(lengths)
     keys = _Keys(seed, stream, group_bits)
@@ -106,7 +106,7 @@ def drawn_blocks(
 
 
 def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Of each part, (pair,) counts, how many of each pair's tokens are chosen: (pair,) int32.
+    """Yield, for each part of (pair,) counts, how many of each pair's tokens are chosen: (pair,) int32.
 
     ``blocks``: (token,) bool of all tokens, as `drawn_blocks` gives them.
     """
@@ -131,7 +131,7 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
 
 
 class _Keys:
-    """The random keys of tokens, from any token on; the highest bits are left free for the number of a group."""
+    """The random keys of tokens from any token on; the highest bits are free for the number of a group."""
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
@@ -142,7 +142,7 @@ class _Keys:
         )
 
     def of(self, first: int, n: int) -> np.ndarray:
-        """(token,) uint64 of the next tokens from ``first`` on."""
+        """Return (token,) uint64 keys of the next tokens from ``first`` on."""
         if first != self._at:
             # backwards too: so many steps come round
             self._bits.advance((first - self._at) % 2**128)
@@ -156,7 +156,7 @@ class _Keys:
 def _of_groups(
     keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_bits: int
 ) -> np.ndarray:
-    """(token,) bool of several groups: the group's number is written above the random bits, so that one sort orders all."""
+    """Return (token,) bool of several groups; the group's number is above the random bits, so one sort orders all."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
@@ -175,7 +175,7 @@ def _of_groups(
 
 
 def _of_long_group(keys: _Keys, first: int, n: int, wanted: int) -> Iterator[np.ndarray]:
-    """Blocks of bool of one group whose keys are not held: a histogram of them finds between which the largest chosen lies."""
+    """Yield blocks of bool of one group whose keys are not in memory, by a histogram of the keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
     if wanted == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)

@@ -59,7 +59,7 @@ SIGNS = "‘’‚“”„«»‹›–—…•·€£§°©®™ªº¿¡½×\
 
 
 def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
-    """The bytes of a file as text.
+    """Return the bytes of a file as text.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
 def named_encoding(
     blocks: Callable[[], Iterable[bytes]], path: Path, encoding: str = STRICT
 ) -> str:
-    """The name of the encoding by which `decoded` reads the bytes, which ``blocks`` gives anew at each call.
+    """Return the name of the encoding in which `decoded` reads the bytes; each call of ``blocks`` yields them anew.
 
     Raises
     ------
@@ -108,14 +108,14 @@ def named_encoding(
 
 
 def _wanted(start: bytes, encoding: str) -> str:
-    """The encoding that is asked for, or that a byte order mark says."""
+    """Return the encoding of the option, or of a byte order mark."""
     if encoding not in (STRICT, DETECT):
         return _known(encoding)
     return next((known for mark, known in MARKS.items() if start.startswith(mark)), STRICT)
 
 
 def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
-    """Line and value of the first byte that is none of an encoding; None where there is none."""
+    """Return line and value of the first byte that the encoding does not allow; None where there is none."""
     decoder, n_lines, block = codecs.getincrementaldecoder(name)(), 0, b""
     try:
         for block in blocks:
@@ -129,7 +129,7 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
 
 
 def _known(encoding) -> str:
-    """Python's name of an encoding of text."""
+    """Return Python's name of an encoding of text."""
     try:
         found = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError):
@@ -142,7 +142,7 @@ def _known(encoding) -> str:
 
 
 def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
-    """The encoding of bytes that are not UTF-8; None where they are UTF-8 with damage, or no text."""
+    """Return the encoding of bytes that are not UTF-8; None for UTF-8 with damage, or no text."""
     if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
     sample = _start(blocks())
@@ -155,7 +155,7 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
 
 
 def _start(blocks: Iterable[bytes]) -> bytes:
-    """The first bytes, of which an encoding is told."""
+    """Return the first bytes, from which the encoding is detected."""
     start = b""
     for block in blocks:
         start += block[: SAMPLE - len(start)]
@@ -165,7 +165,7 @@ def _start(blocks: Iterable[bytes]) -> bytes:
 
 
 def _has_utf8(blocks: Iterable[bytes]) -> bool:
-    """Do most of the bytes beyond ASCII make characters of UTF-8?"""
+    """Return whether most of the bytes beyond ASCII form characters of UTF-8."""
     decoder, beyond, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
     for text in chain(
         map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))
@@ -176,7 +176,7 @@ def _has_utf8(blocks: Iterable[bytes]) -> bool:
 
 
 def _best(data: bytes) -> str | None:
-    """What charset-normalizer takes the bytes for, which it knows by their script; None where that is Latin."""
+    """Return the encoding that charset-normalizer finds by the script; None where that is Latin."""
     from charset_normalizer import from_bytes
 
     found = from_bytes(data).best()
@@ -189,7 +189,7 @@ def _best(data: bytes) -> str | None:
 
 
 def _of_latin(beyond: Counter[int]) -> str:
-    """The encoding in which most bytes beyond ASCII are letters of one language; Western European where few are."""
+    """Return the encoding in which most bytes beyond ASCII are letters of one language; else Western European."""
 
     def n_known(name: str, letters: str) -> int:
         return sum(

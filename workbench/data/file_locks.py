@@ -15,7 +15,7 @@ CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
 
 
 def try_lock(file, shared: bool = False) -> bool:
-    """Locks an open file, or its number, where no other process holds its lock; returns whether.
+    """Lock an open file, or file number, unless another process has; return whether it is locked.
 
     shared : do several processes hold the lock at once?
     Raises OSError where the file system, or the operating system, has no such locks.

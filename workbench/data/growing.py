@@ -6,7 +6,7 @@ import numpy as np
 
 
 class GrowingArray:
-    """An .npy file to which entries are added; whole once it is closed.
+    """An .npy file to which entries are appended; valid once it is closed.
 
     NumPy leaves space in the header for a length of 21 digits, so that the header is written anew in its place at the end.
     """
@@ -17,7 +17,7 @@ class GrowingArray:
         self._write_header()
 
     def add(self, entries) -> None:
-        """Writes some more entries, (entry,) numbers that the type can hold."""
+        """Append entries, (entry,) numbers that the type can hold."""
         entries = np.ascontiguousarray(entries, self._dtype)
         if len(entries):
             self._file.write(entries)
@@ -27,7 +27,7 @@ class GrowingArray:
         return self._n
 
     def close(self) -> None:
-        """Writes the length; a second time does nothing."""
+        """Write the length; a second call does nothing."""
         if self._file.closed:
             return
         try:

@@ -8,7 +8,7 @@ from workbench.errors import DataError
 
 
 def with_options(name: str, options: Mapping) -> str:
-    """A name with options, as data sets are loaded by: ``bars:side=5:seed=1``."""
+    """Return a name with options, by which a data set is loaded: ``bars:side=5:seed=1``."""
     values = {
         key: f"{value:.12g}" if isinstance(value, float) else value
         for key, value in options.items()
@@ -17,7 +17,7 @@ def with_options(name: str, options: Mapping) -> str:
 
 
 def options_in(name: str, given: Mapping, known: Mapping) -> dict:
-    """The options that stand in a name, and those given beside it; refused unless ``known`` has them."""
+    """Return the options in a name and those beside it; raise an error for one that is not ``known``."""
     name, *pairs = name.split(":")
     options = dict(given)
     for pair in pairs:
@@ -42,13 +42,13 @@ def options_in(name: str, given: Mapping, known: Mapping) -> dict:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """The nearest of some names, as a part of a sentence."""
+    """Return the names nearest to one, as a part of a sentence."""
     found = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     return f", perhaps {' or '.join(repr(other) for other in found)}" if found else ""
 
 
 def _scalar(text: str):
-    """A number where the text is one."""
+    """Return the text as a number where it is one."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -27,19 +27,19 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def data_folders() -> list[Path]:
-    """The folders that the environment variable WORKBENCH_DATA names."""
+    """Return the folders that the environment variable WORKBENCH_DATA names."""
     return [
         Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder
     ]
 
 
 def bundled_folders(name: str) -> list[Path]:
-    """Where the files of bundled data may be: in an installed package, in a clone."""
+    """Return the folders of bundled data: in an installed package, in a clone."""
     return [PACKAGE / "_data" / name, PACKAGE.parent / "data" / name]
 
 
 def path_of(name: str | os.PathLike) -> Path:
-    """The path of that name, ~ expanded; refused where no file can have it: a null, too long, an unknown home."""
+    """Return the path with ~ expanded; raise an error where no file can have it: a null, too long, an unknown home."""
     try:
         path = Path(name).expanduser()
         path.lstat()
@@ -52,7 +52,7 @@ def path_of(name: str | os.PathLike) -> Path:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All bytes of the file, unpacked when it is gzipped (known by its first two bytes, not by its name).
+    """Return all bytes of the file, unpacked when its first two bytes are those of gzip.
 
     A file that is missing, unreadable, a device or empty is refused, a gzip stream that is damaged or ends early, and more
     bytes than half of the memory that is available: whatever they are, more than as many again is needed to read them.
@@ -71,7 +71,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def refuse_device(path: Path) -> None:
-    """Refuses what never ends, or is no data: devices and sockets."""
+    """Raise an error for devices and sockets, which never end or hold no data."""
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISFIFO(mode)):
         raise DataError(f"{path} is a device; a file was wanted")
@@ -94,14 +94,14 @@ def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
 
 
 def _bounded(file: BinaryIO, path: Path) -> bytes:
-    """All bytes of a file, unpacked; refused as soon as they are more than half of the memory that is available."""
+    """Return all bytes of a file, unpacked; raise an error beyond half of the available memory."""
     packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
     _check_size(path, 0 if packed else os.fstat(file.fileno()).st_size, available_memory())
     return b"".join(bounded(_unpacked(file, path) if packed else _blocks(file), path))
 
 
 def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """The same blocks; refused as soon as they are more than half of the memory that is available."""
+    """Yield the blocks; raise an error beyond half of the available memory."""
     there, n_bytes = available_memory(), 0
     for block in blocks:
         n_bytes += len(block)
@@ -118,7 +118,7 @@ def _check_size(path: Path, n_bytes: int, there: AvailableMemory) -> None:
 
 
 def byte_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """The bytes of the file, unpacked as by `read_bytes`, a block at a time; ``told`` is called with the share that is read."""
+    """Yield the bytes of the file, unpacked as by `read_bytes`, block by block; ``told`` gets the share that is read."""
     try:
         refuse_device(path)
         size = path.stat().st_size
@@ -135,7 +135,7 @@ def byte_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iter
 
 
 def line_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """As `byte_blocks`, of whole lines, about a megabyte each; a line of more than `LONGEST_LINE` bytes is refused."""
+    """Yield blocks as `byte_blocks` does, but of whole lines; a line over `LONGEST_LINE` bytes is an error."""
     rest, n_lines = [], 0
     for block in byte_blocks(path, told):
         end = block.rfind(b"\n") + 1
@@ -151,7 +151,7 @@ def line_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iter
 
 
 def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[bytes]]:
-    """The first blocks of a file joined, enough for what stands before its rows, and the others; an empty file is refused."""
+    """Return the first blocks joined, enough for what precedes the rows, and the other blocks; an empty file is an error."""
     head = b""
     for block in blocks:
         head += block
@@ -165,7 +165,7 @@ def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[byte
 def text_of(
     path: Path, encoding: str, newline: str, told: Callable[[float], None] | None = None
 ) -> io.TextIOWrapper:
-    """The file as text that is read piece by piece, in an encoding that `encoding_of` gives.
+    """Return the file as text to be read piece by piece, in an encoding from `encoding_of`.
 
     ``newline``: "\\n" for lines that end in it alone, "" for those that csv reads.
     """
@@ -175,7 +175,7 @@ def text_of(
 
 
 def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
-    """The lines of a text, with their ends; one of more than `LONGEST_LINE` characters is refused."""
+    """Yield the lines of a text with their ends; one over `LONGEST_LINE` characters is an error."""
     n_lines = 0
     while line := file.readline(LONGEST_LINE + 1):
         n_lines += 1
@@ -192,7 +192,7 @@ def _too_long(path: Path, line: int) -> DataError:
 
 
 class _Unpacked(io.RawIOBase):
-    """Blocks of bytes as a file that is read."""
+    """A readable file made of blocks of bytes."""
 
     def __init__(self, blocks: Iterator[bytes]):
         self._blocks, self._rest = blocks, memoryview(b"")
@@ -211,7 +211,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """The bytes of a file: at once where it has a size, else block by block."""
+    """Return the bytes of a file: in one piece where it has a size, else block by block."""
     return (
         iter([file.read()])
         if os.fstat(file.fileno()).st_size
@@ -241,7 +241,7 @@ def _empty(path: Path) -> DataError:
 
 
 def read_text(path: Path, encoding: str = STRICT) -> str:
-    """The file as text; see `workbench.data.encodings.decoded`."""
+    """Return the file as text; see `workbench.data.encodings.decoded`."""
     text = decoded(read_bytes(path), path, encoding)
     if not text.strip():  # of more kinds of blanks than bytes have
         raise _empty(path)
@@ -249,7 +249,7 @@ def read_text(path: Path, encoding: str = STRICT) -> str:
 
 
 def encoding_of(path: Path, encoding: str = STRICT) -> str:
-    """The name of the encoding by which `read_text` reads a file, all of which is looked at, block by block.
+    """Return the name of the encoding in which `read_text` reads a file; the file is read once, block by block.
 
     Refuses what `read_text` refuses: an empty file, a byte that is none of the encoding.
     """
@@ -259,7 +259,7 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
 
 
 def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> list[str]:
-    """One string a line: as many as wanted (None: as many as there are), none of them empty.
+    """Return one string a line: ``wanted`` of them (None: any number), none of them empty.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """

@@ -31,7 +31,7 @@ LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
 class Dialect(NamedTuple):
-    """The characters of a CSV file with a meaning of their own."""
+    """The characters of a CSV file with a special meaning."""
 
     separator: str | None = None  # None: found
     quote: str | None = '"'  # None: none
@@ -39,7 +39,7 @@ class Dialect(NamedTuple):
     comment: str | None = None  # lines that begin with it are left out
 
     def checked(self) -> "Dialect":
-        """The same with characters for their names; what is none, or has two meanings, is a DataError."""
+        """Return the same with names replaced by characters; a DataError for no character, or one with two meanings."""
         given = {
             name: WORDS.get(value, value) if isinstance(value, str) else value
             for name, value in self._asdict().items()
@@ -58,7 +58,7 @@ class Dialect(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows as they stand in a file, the header first."""
+    """The rows of a file, the header first."""
 
     rows: list[tuple[str, ...]]
     lines: list[int]  # on which each row ends
@@ -69,7 +69,7 @@ def read_columns(
     encoding: str = STRICT,
     dialect: Dialect | None = None,
 ) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
-    """The header, a tuple of values for each column, and the line of the file on which each row below the header ends.
+    """Return the header, the values of each column, and the line on which each row ends.
 
     A row of another length than the header, quotes that do not close and bytes that are not of the encoding are refused, with
     the line; see `workbench.data.encodings.decoded`.
@@ -85,7 +85,7 @@ def stream_columns(
     dialect: Dialect | None = None,
     told: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
-    """The header, and what `read_columns` gives besides it for some rows at a time, in memory no longer than they are used.
+    """Return the header and an iterator of what else `read_columns` returns, some rows at a time.
 
     The file is read several times. A line, or a value in quotes, of more than `LONGEST_LINE` characters is refused.
     """
@@ -127,7 +127,7 @@ def stream_columns(
 
 
 def header_of(content: str, comment: str | None = None) -> str:
-    """The first line that is neither blank nor a comment, nor says what separates."""
+    """Return the first line that is neither blank, nor a comment, nor a ``sep=`` line."""
     content = SAYS.sub("", content, count=1) if SAYS.match(content) else content
     lines = (
         line
@@ -138,14 +138,14 @@ def header_of(content: str, comment: str | None = None) -> str:
 
 
 def separator_of(content: str, comment: str | None = None) -> str:
-    """What separates columns: as the first line says, else what the header has most of."""
+    """Return the separator of columns: from a ``sep=`` line, else the one most frequent in the header."""
     if said := SAYS.match(content):
         return said[1]
     return max(SEPARATORS, key=header_of(content, comment).count)
 
 
 def _table(path: Path, content: str, dialect: Dialect) -> Table:
-    """The rows in the form that fits."""
+    """Return the rows, read in the form that fits."""
     dialect = dialect._replace(
         separator=dialect.separator or separator_of(content, dialect.comment)
     ).checked()
@@ -160,7 +160,7 @@ def _table(path: Path, content: str, dialect: Dialect) -> Table:
 
 
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
-    """Ways to read a file, the first as it is: without blanks before quotes; with quotes after a backslash."""
+    """Return ways to read a file: as it is; without blanks before quotes; with quotes after a backslash."""
     separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
@@ -185,7 +185,7 @@ def _fitting(
     rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]],
     quote: str | None,
 ) -> dict:
-    """The first form in which all rows can be read and no quote is left after blanks, else the first in which they can be."""
+    """Return the first form that reads all rows and leaves no quote after blanks, else the first that reads them."""
     if len(forms) == 1:
         return forms[0]
     fitting, errors = None, []
@@ -203,12 +203,12 @@ def _fitting(
 
 
 def _is_quoted(value: str, quote: str) -> bool:
-    """Is a quote left that stands after blanks?"""
+    """Return whether a quote after blanks is left in the value."""
     return value[:1] == " " and value.lstrip(" ")[:1] == quote
 
 
 class _Lines:
-    """The lines of a file without comments between rows, and the number of the one that was read last."""
+    """The lines of a file without comments between rows, and the number of the line that was read last."""
 
     def __init__(self, lines: Iterable[str], comment: str | None):
         self._rest, self._comment, self.number, self.begins_row = lines, comment, 0, True
@@ -226,7 +226,7 @@ class _Lines:
 def _rows_in(
     path: Path, reading: _Lines, form: dict, longest: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The rows of a file, all of one length, and the line on which each ends; ``longest``: characters of a value."""
+    """Yield the rows of a file, all of one length, and the line on which each ends; ``longest`` bounds a value."""
     limit, length = csv.field_size_limit(longest), None
     try:
         for row in csv.reader(reading, strict=True, **form):

@@ -21,7 +21,7 @@ LEVEL = 6  # of gzip: 9 takes four times as long for 3 % less at most
 
 
 def encoded(text: str, path: Path) -> bytes:
-    """The text in UTF-8, which is what every reader expects."""
+    """Return the text in UTF-8, which every reader expects."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -32,7 +32,7 @@ def encoded(text: str, path: Path) -> bytes:
 
 
 def not_a_line(strings: Iterable[str]) -> int | None:
-    """Where the first string stands that one line of a file cannot hold; None when each of them is a line."""
+    """Return the index of the first string that is not one line of text; None when all are."""
     wrong = (
         at
         for at, text in enumerate(strings)
@@ -42,13 +42,13 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 
 
 def partial_of(path: Path) -> Path:
-    """A temporary name beside the path that nobody else uses and that was never used, to be renamed to it once written."""
+    """Return an unused temporary path beside the path, to be renamed to it once written."""
     return path.with_name(f".{path.name}-{secrets.token_hex(8)}.partial")
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of the path when the block ends: whole, or not at all."""
+    """Yield a file that replaces the path when the block ends: whole, or not at all."""
     partial = partial_of(path)
     try:
         with open(partial, "wb") as file:
@@ -63,14 +63,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def refuse_there(path: Path) -> None:
-    """Refuses a path that is there."""
+    """Raise an error for a path that exists."""
     if path.exists():
         raise DataError(f"{path} is there already; choose another place, or delete it")
 
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to write to that gets the name of the path when the block ends: whole, or not at all.
+    """Yield a folder that is renamed to the path when the block ends: whole, or not at all.
 
     A path that is there is refused, and a place that cannot be written is a DataError; nothing half-written is left.
     """
@@ -89,13 +89,13 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def checksum(values: dict) -> str:
-    """CRC-32 of what is stored as JSON, in eight hex digits; of all but an entry ``checksum``."""
+    """Return the CRC-32, in hex, of what is stored as JSON without its entry ``checksum``."""
     told = {name: value for name, value in values.items() if name != "checksum"}
     return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
-    """Writes every file under a temporary name and renames them in order; gzipped where the name ends in ``.gz``.
+    """Write every file under a temporary name and rename them in order; gzip those whose names end in ``.gz``.
 
     The same contents give the same bytes: no time is written into a gzip file. A place that cannot be written is a DataError,
     and nothing is left half-written.
@@ -121,18 +121,18 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
 
 
 class SavedByHash:
-    """What `Corpus` and `Records` share: data in memory, saved in a file named by their content hash."""
+    """Base of `Corpus` and `Records`: data in memory, saved in a file named by their content hash."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """Fields that are no part of the content, and are left out of the file."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The data in a file that `save` wrote; a missing or damaged file, or one that holds something else, is a DataError."""
+        """Return the data in a file that `save` wrote; a DataError where it is missing, damaged or of another type."""
         return load_data(path, cls)
 
     def save(self, folder: str | Path) -> Path:
-        """Writes ``HASH.npz`` into the folder, named by the content hash, unless it is there; returns its path.
+        """Write ``HASH.npz``, named by the content hash, into the folder unless it exists; return its path.
 
         Arrays as they are, for to compress them took longer than all else in making a run; everything else as JSON. The file
         is whole or not there, and holds no pickled objects.
@@ -191,13 +191,13 @@ class SavedByHash:
 
 
 def refused_by_system(error: Exception) -> bool:
-    """Is a file not read because the system refuses (a disk that fails, no permission), and not for what is in it?"""
+    """Return whether the system, not the content, prevents reading: a failing disk, no permission."""
     # as damaged archives name wrong places
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
-    """The data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the sentence about a wrong file.
+    """Return the data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the error.
 
     A missing or damaged file, or one that holds something else than its name or the caller says, is a DataError.
     """

@@ -16,7 +16,7 @@ SURROGATES = "surrogatepass"
 
 
 class StoredTexts(Sequence):
-    """(entry,) texts, or values as JSON has them, that lie in a file; equal to a tuple of the same.
+    """(entry,) texts, or JSON values, stored in a file; equal to a tuple of the same.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class StoredTexts(Sequence):
 
     @classmethod
     def open(cls, stem: Path, as_json: bool = False) -> "StoredTexts":
-        """The texts of the two files that `TextsWriter` wrote, mapped into memory."""
+        """Return the texts of the two files that `TextsWriter` wrote, mapped into memory."""
         content, offsets = text_files(stem)
         n_bytes = content.stat().st_size
         mapped = np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
@@ -90,7 +90,7 @@ class StoredTexts(Sequence):
 
 
 class NumberedTitles(Sequence):
-    """(document,) the titles that documents have where none are given: document 0, document 1, …"""
+    """(document,) the default titles: document 0, document 1, …"""
 
     def __init__(self, numbers: range):
         self._numbers = numbers
@@ -117,7 +117,7 @@ class NumberedTitles(Sequence):
 
 
 class TextsWriter:
-    """Writes texts, or plain values as JSON, for `StoredTexts`, in the two files of a stem; to be closed."""
+    """Writes texts, or plain values as JSON, to the two files of a stem for `StoredTexts`; must be closed."""
 
     def __init__(self, stem: Path, as_json: bool = False):
         content, offsets = text_files(stem)
@@ -128,7 +128,7 @@ class TextsWriter:
         self._end, self._as_json = 0, as_json
 
     def add(self, values: Iterable) -> None:
-        """Writes some more; a value that JSON does not have is a TypeError."""
+        """Append values; a value that JSON does not have is a TypeError."""
         written, entries = json.dumps if self._as_json else str, iter(values)
         while block := list(islice(entries, BLOCK)):
             parts = [written(value).encode("utf-8", SURROGATES) for value in block]
@@ -141,7 +141,7 @@ class TextsWriter:
         return len(self._offsets) - 1
 
     def close(self) -> None:
-        """Writes what is not yet in the files."""
+        """Write what is still buffered."""
         try:
             self._file.close()
         finally:
@@ -149,10 +149,10 @@ class TextsWriter:
 
 
 def as_plain(value):
-    """A value of JSON whose lists are tuples."""
+    """Return a JSON value with its lists as tuples."""
     return tuple(map(as_plain, value)) if isinstance(value, list) else value
 
 
 def text_files(stem: Path) -> tuple[Path, Path]:
-    """The files of the texts of a stem: the texts, their offsets."""
+    """Return the two files of a stem: the texts, their offsets."""
     return stem.with_name(f"{stem.name}.utf8"), stem.with_name(f"{stem.name}.offsets.npy")

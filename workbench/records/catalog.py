@@ -22,7 +22,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def votes(path: Path, party: str = "drop") -> Records:
-    """The votes; with ``party="keep"`` the party is the first field."""
+    """Return the votes; with ``party="keep"`` the party is the first field."""
     if party not in ("drop", "keep"):
         raise DataError.must_be("party", "drop or keep", party)
     records = read_records(path)
@@ -34,12 +34,12 @@ def votes(path: Path, party: str = "drop") -> Records:
 
 
 def neuroticism(path: Path) -> Records:
-    """The five items N1 to N5 of the inventory."""
+    """Return the five items N1 to N5 of the inventory."""
     return read_records(path, fields=[f"N{item}" for item in range(1, 6)])
 
 
 def words_of_text(path: Path) -> Records:
-    """The words of a text, in lower case: a record a word, a field a letter, those behind its end missing."""
+    """Return the words of a text in lower case: a record a word, a field a letter, missing after its end."""
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
@@ -50,7 +50,7 @@ def words_of_text(path: Path) -> Records:
 
 @dataclass(frozen=True)
 class RecordSet:
-    """Records of the catalog. Sizes were counted on them, with the default options."""
+    """A set of records in the catalog. Sizes are those with the default options."""
 
     name: str
     title: str  # one line for people
@@ -67,7 +67,7 @@ class RecordSet:
 
     @property
     def options(self) -> dict:
-        """Name → default of each option of `load`."""
+        """Return the options of `load` by name, with their defaults."""
         if self.make is read_records:
             return {}
         return {
@@ -77,21 +77,21 @@ class RecordSet:
         }
 
     def folders(self) -> list[Path]:
-        """Where its file is looked for."""
+        """Return the folders to search for its file."""
         if self.bundled:
             return bundled_folders(self.name)
         return [Path(folder, *inner) for folder in data_folders() for inner in ((), ("records",))]
 
     def folder(self) -> Path | None:
-        """The first folder that holds its file; None when there is none."""
+        """Return the first folder that holds its file; None when there is none."""
         return next((folder for folder in self.folders() if (folder / self.file).is_file()), None)
 
     def whereabouts(self) -> str:
-        """ "here", or to be got "by hand"."""
+        """Return "here", or "by hand" where the file is missing."""
         return "by hand" if self.folder() is None else "here"
 
     def facts(self) -> dict:
-        """Everything known of the set, as JSON can hold it."""
+        """Return everything known of the set as JSON can hold it."""
         names = (
             "name",
             "title",
@@ -113,12 +113,12 @@ class RecordSet:
         }
 
     def fetch(self) -> Path:
-        """The folder with its file, verified; no public address serves it, so it is a DataError where it is not here."""
+        """Return the folder with its file, verified; raises DataError where it is missing, as no public address has it."""
         self.load()
         return self.folder()
 
     def load(self, **options) -> Records:
-        """The records with these options. A file that is missing, or holds something else, is a DataError."""
+        """Return the records with these options; raises DataError where the file is missing or has other content."""
         folder = self.folder()
         if folder is None:
             raise DataError(self._how_to_get())
@@ -135,7 +135,7 @@ class RecordSet:
         )
 
     def _how_to_get(self) -> str:
-        """One sentence about a file that is missing."""
+        """Return a sentence about a missing file and how to get it."""
         if self.bundled:
             missing = f"the bundled records {self.name!r} are missing from this installation"
             return f"{missing} ({self.file}); install workbench again"
@@ -240,7 +240,7 @@ def record_sets() -> Mapping[str, RecordSet]:
 
 
 def load_records(name_or_path: str | os.PathLike, **options) -> Records:
-    """The records of that name in the catalog, or those in a file.
+    """Return the records of that name in the catalog, or those in a file.
 
     Parameters
     ----------

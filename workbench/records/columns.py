@@ -19,7 +19,7 @@ def table_of_columns(
     multiplicity: str | None = None,
     where: Callable[[int], str] = "record {} (counted from 0)".format,
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The values, multiplicities, fields and levels of `Records`, of columns by name.
+    """Return the values, multiplicities, fields and levels of `Records` from columns by name.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def table_of_columns(
 
 
 def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows in ascending order, and the sum of the multiplicities of each."""
+    """Return distinct rows in ascending order, and the sum of the multiplicities of each."""
     order = np.lexsort(values.T[::-1])
     values = values[order]
     first = np.concatenate([[True], np.any(values[1:] != values[:-1], axis=1)])
@@ -85,7 +85,7 @@ def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, 
 
 
 def check_total(multiplicities: np.ndarray) -> None:
-    """Refuses more records, equal ones counted as often as they came, than a sum can hold for certain."""
+    """Raise an error for more records, by multiplicity, than a sum can hold exactly."""
     if (total := multiplicities.sum(dtype=np.float64)) > MOST_RECORDS:
         raise DataError(
             f"there may be {MOST_RECORDS} records, equal ones counted as often as they came; these are {total:.0f}"
@@ -93,7 +93,7 @@ def check_total(multiplicities: np.ndarray) -> None:
 
 
 def level_name(value) -> str | None:
-    """The name of the level that a value stands for; None for None and NaN."""
+    """Return the name of the level of a value; None for None and NaN."""
     if value is None or value != value:
         return None
     return (
@@ -102,7 +102,7 @@ def level_name(value) -> str | None:
 
 
 def refuse_repeated(names: Sequence[str], what: str, whose: str) -> None:
-    """Refuses names that are empty, no text, or stand twice."""
+    """Raise an error for names that are empty, not text, or duplicates."""
     if wrong := [name for name in names if not isinstance(name, str) or not name.strip()]:
         raise DataError(f"every {what} of {whose} needs a name; one has {wrong[0]!r}")
     if len(set(names)) < len(names):
@@ -118,7 +118,7 @@ def _numbered(
     missing: Sequence[str],
     where: Callable[[int], str],
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The number of each value's level, and the names of the levels."""
+    """Return the number of each value's level, and the names of the levels."""
     if wrong := [
         row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)
     ]:
@@ -145,7 +145,7 @@ def _numbered(
 
 
 def _multiplicity(name: str, value, where: str) -> int:
-    """How often a row stands."""
+    """Return the multiplicity of a row."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -159,7 +159,7 @@ def _multiplicity(name: str, value, where: str) -> int:
 
 
 def _sorted(names: set[str]) -> list[str]:
-    """Names of levels in the order of numbers where all are numbers, else of text."""
+    """Return names of levels sorted as numbers where all are numbers, else as text."""
     try:
         return sorted(names, key=lambda name: (float(name), name))
     except ValueError:

@@ -22,7 +22,7 @@ def read_records(
     name: str | None = None,
     **others,
 ) -> Records:
-    """The records in a CSV file with a header row, or in a Parquet file (``.parquet``, which needs pyarrow).
+    """Return the records in a CSV file with a header row, or in a Parquet file (``.parquet``, which needs pyarrow).
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def read_records(
 
 
 def _listed(text: str) -> list[str]:
-    """The parts of a text between commas."""
+    """Return the parts of a text between commas."""
     return [part.strip() for part in text.split(",")]
 
 
 def _parquet(path: Path, options: dict) -> Records:
-    """The records in a Parquet file."""
+    """Return the records in a Parquet file."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

@@ -102,7 +102,7 @@ class Records(SavedByHash):
     def from_columns(
         cls, columns: Mapping[str, Sequence], name: str = "records", **options
     ) -> Records:
-        """The records of columns by name; equal records are merged and sorted by their levels.
+        """Return the records of columns by name; equal records are merged and sorted by their levels.
 
         See `workbench.records.columns.table_of_columns` for the options: fields, levels, missing, multiplicity.
         """
@@ -112,7 +112,7 @@ class Records(SavedByHash):
     def from_pandas(
         cls, frame, name: str = "records", levels: Mapping[str, Sequence] | None = None, **options
     ) -> Records:
-        """The records of a DataFrame: a row a record, a column a field; see `from_columns` for the options.
+        """Return the records of a DataFrame: a row a record, a column a field; options as for `from_columns`.
 
         A categorical column has its categories as levels, in their order.
         """
@@ -129,7 +129,7 @@ class Records(SavedByHash):
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
-        """The records with these fields alone, in the order given; those that have become equal are merged."""
+        """Return the records with these fields alone, in this order; those that become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
             raise DataError(
                 f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
@@ -145,24 +145,24 @@ class Records(SavedByHash):
         )
 
     def with_values(self, values, multiplicities) -> Records:
-        """Other records of the same fields and levels (a split, a subset)."""
+        """Return other records of the same fields and levels (a split, a subset)."""
         return replace(self, values=values, multiplicities=multiplicities)
 
     # ------------------------------------------------------------------ sizes
 
     @cached_property
     def n_records(self) -> int:
-        """Records, equal ones counted as often as they came."""
+        """Number of records, counted by multiplicity."""
         return int(self.multiplicities.sum())
 
     @property
     def n_distinct(self) -> int:
-        """Records, equal ones counted once."""
+        """Number of distinct records."""
         return len(self.values)
 
     @property
     def n_fields(self) -> int:
-        """Fields, those without a known cell included."""
+        """Number of fields, those without a known cell included."""
         return len(self.fields)
 
     @cached_property
@@ -196,7 +196,7 @@ class Records(SavedByHash):
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
     def same_rows(self, other) -> bool:
-        """Have other records the same number of distinct records, fields and levels, as a test set has?"""
+        """Return whether other records have as many distinct records, and the same fields and levels, as a test set has."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,
             self.fields,
@@ -204,7 +204,7 @@ class Records(SavedByHash):
         )
 
     def describe(self) -> dict[str, int]:
-        """Sizes for tables and captions, each by its name in the plural."""
+        """Return sizes for tables and captions, each by its name in the plural."""
         return {
             "records": self.n_records,
             "distinct": self.n_distinct,

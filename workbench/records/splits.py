@@ -16,7 +16,7 @@ CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function
 def hold_out_cells(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Training and test records: known cells drawn without replacement, every subset of that size equally likely.
+    """Return training and test records: known cells drawn without replacement, every subset of that size equally likely.
 
     Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
     all others missing. Equal records of which other cells are held out stand apart. ``fraction`` is the share of the known
@@ -42,7 +42,7 @@ def hold_out_cells(
 def hold_out_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
+    """Return training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
 
     Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
     Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. An argument out of range, or
@@ -56,7 +56,7 @@ def hold_out_records(
 def hold_out_whole_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Training and test records of the same rows: the records that `hold_out_records` draws, each a row of its own.
+    """Return training and test records of the same rows; whole records are held out, as by `hold_out_records`.
 
     Record r of one is record r of the other, as of `hold_out_cells`: of a record for training all test cells are missing, of a
     held-out one all training cells. Held-out ones come last, equal ones apart, so that each has a probability of its own.
@@ -72,7 +72,7 @@ def hold_out_whole_records(
 
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
-    """(record,) how many of each distinct record are held out; refuses a part without known cells."""
+    """Return (record,) how many of each distinct record are held out; raise an error for a part without known cells."""
     check_kind(records, Records)
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
@@ -97,7 +97,7 @@ def prepare_records(
     merge: int = 1,
     repeat: int = 1,
 ) -> tuple[Records, Records | None, dict | None]:
-    """Training records, test records (None where nothing is held out) and the record of the split.
+    """Return training records, test records (None where nothing is held out) and the record of the split.
 
     Parameters
     ----------
