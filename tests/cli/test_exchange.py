@@ -118,7 +118,7 @@ WRONG = [
     ),
     (
         "data convert docword.six.txt out.csv --format word",
-        "no format 'word'; there are uci, lda-c, mtx",
+        "no format 'word'; there are lda-c, uci, mtx",
     ),
     ("data convert docword.six.txt . --format csv", ". is a folder; give the name of a file"),
     ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),

@@ -24,7 +24,7 @@ def test_what_runs_take_is_said_before_they_start(which, command, six_documents)
     status, out, err = command(*asked(which, six_documents), "--json")
     assert status == 0
     assert (
-        "MB on disk, about " if which == "sweep" else "MB before compression, about "
+        "kB on disk, about " if which == "sweep" else "kB before compression, about "
     ) in err and " MB of memory" in err
     assert all(200 * 2**20 < run["memory"] < 400 * 2**20 for run in json.loads(out)["runs"])
 

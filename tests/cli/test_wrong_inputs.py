@@ -74,7 +74,7 @@ WRONG = [
     ("fit half.mtx", "half.mtx, line 3: the count must be a whole number, not '1.5'"),
     (
         "fit noise.bin",
-        "noise.bin has a format that is not recognised; wanted is one of a UCI bag of words, an lda-c file",
+        "noise.bin has a format that is not recognised; wanted is one of an lda-c file of counts, a UCI bag",
     ),
     ("fit empty.csv", "empty.csv is empty; a file with data was wanted"),
     (

@@ -75,7 +75,7 @@ def test_a_wrong_file_is_a_sentence(path):
         DataError, match=r"is damaged, or not an? (Parquet|Excel) file \(\w+\); fetch it again"
     ):
         wb.load_corpus(path)
-    with pytest.raises(DataError, match="is read only; write one of uci"):
+    with pytest.raises(DataError, match="is read only; write one of lda-c"):
         wb.write_corpus(wb.Corpus.from_texts(["red"]), path)
 
 

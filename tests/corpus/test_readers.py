@@ -8,6 +8,7 @@ import pytest
 from data_files import put, refusal
 
 from workbench.corpus import read_corpus
+from workbench.corpus.readers import FORMATS
 
 UCI = "3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"
 
@@ -373,8 +374,7 @@ def test_options_of_text_reach_the_counting(tmp_path):
          "leave vocabulary out, or prune with max_words"),
         ("text\nibis\n", {"min_docs": 2}, "no reader option 'min_docs'; for raw text there are stop_words, min_documents, "
          "max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer, more_stop_words, segmenter"),
-        ("text\nibis\n", {"format": "orc"}, "no format 'orc'; there are uci, lda-c, mtx, mallet, folder, csv, "
-         "jsonl, npz, fasta, words, parquet, excel, zip"),
+        ("text\nibis\n", {"format": "orc"}, f"no format 'orc'; there are {', '.join(FORMATS)}"),
         ("text\nibis\n", {"format": "folder"}, "a.csv is a file; format='folder' wants a folder of .txt files"),
         ("text\nibis\n", {"format": "uci"}, "a.csv, line 1: a UCI bag of words begins with three lines of one "
          "whole number each, "
@@ -429,10 +429,7 @@ def test_wrong_json_lines_are_refused_with_file_and_line(tmp_path, content, sent
 def test_what_is_not_there_or_not_recognised_is_refused(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no file or folder none.csv; check the path"
     assert refusal(put(tmp_path, "a.bin", "MZ\0\0")) == (
-        "a.bin has a format that is not recognised; wanted is one of a UCI bag of words, an lda-c file of counts, "
-        "a Matrix Market coordinate file, a MALLET text file (name label text), a folder of .txt files, a CSV file with "
-        "a header row, a file with one JSON object a line, a NumPy archive of counts, a FASTA file of "
-        "symbols, a plain text file as one sequence of words, a Parquet file, an Excel file, a zip of .txt files; "
-        "say which with format=…"
+        "a.bin has a format that is not recognised; wanted is one of "
+        f"{', '.join(format.MEANING for format in FORMATS.values())}; say which with format=…"
     )
     assert refusal(put(tmp_path, "b.bin", "")) == "b.bin is empty; a file with data was wanted"

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from toys import CORPORA, corpus_of
 
 from workbench.corpus import Corpus, CorpusError, load_corpus, read_corpus, write_corpus
+from workbench.corpus.readers import FORMATS
+from workbench.corpus.writers import WRITTEN
 from workbench.data.saving import put_files
 
 NAMES = {
@@ -209,11 +211,11 @@ def test_a_table_begins_with_the_whole_vocabulary_and_has_a_row_for_an_empty_doc
     ("name", "options", "vocabulary", "sentence"),
     [
         ("toy.txt", {}, "a b c",
-         "the name 'toy.txt' says no format; say which with format=…, one of uci, lda-c, mtx, mallet, csv, jsonl, npz"),
+         f"the name 'toy.txt' says no format; say which with format=…, one of {', '.join(WRITTEN)}"),
         ("toy.csv", {"format": "xlsx"}, "a b c",
-         "no format 'xlsx'; there are uci, lda-c, mtx, mallet, folder, csv, jsonl, npz, fasta, words, parquet, excel, zip"),
+         f"no format 'xlsx'; there are {', '.join(FORMATS)}"),
         ("toy", {"format": "folder"}, "a b c",
-         "a folder of .txt files is read only; write one of uci, lda-c, mtx, mallet, csv, jsonl, npz"),
+         f"a folder of .txt files is read only; write one of {', '.join(WRITTEN)}"),
         ("toy.npz", {}, "a b a",
          "the vocabulary has 'a' twice, as words 0 and 2 counted from 0; two words may not have one name, change one of them"),
         ("toy.mallet", {}, "a b,c ,d",

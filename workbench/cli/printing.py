@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import INTERRUPTED
-from workbench.numbers import DASH, format_number
+from workbench.numbers import DASH, format_number, format_size
 
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
@@ -203,10 +203,10 @@ def describe(planned: list[Planned], corpus, jobs: int) -> str:
     specs = [each.spec for each in planned]
     spec = specs[0]
     snapshots = -(-spec.n_iterations // spec.snapshot_every)
-    megabytes = len(specs) * snapshots * snapshot_bytes(spec, planned[0].train) / 2**20
+    n_bytes = len(specs) * snapshots * snapshot_bytes(spec, planned[0].train)
     labels = ", ".join(dict.fromkeys(each.label() for each in specs))
     return (
         f"{labels} on {corpus!r}: {len(specs)} run{'s' * (len(specs) > 1)}, {spec.size_text}{spec.size_text and ', '}"
-        f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {megabytes:,.0f} MB before compression, "
+        f"{spec.n_iterations} iterations, up to {snapshots} snapshots each, {format_size(n_bytes)} before compression, "
         f"{memory_forecast(planned, jobs)}"
     )

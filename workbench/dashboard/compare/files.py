@@ -26,6 +26,7 @@ from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, nu
 from workbench.measures import Curve
 from workbench.measures.smoothing import smoothed
 from workbench.models import VARIABLES
+from workbench.numbers import format_size
 from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
 from workbench.report.gathering import gather_begun
@@ -277,7 +278,7 @@ def runs_file(paths: list[Path], form: str) -> File:
                     archive.write(written, written.relative_to(folder))
         if (size := packed.stat().st_size) > LARGEST:
             raise FileError(
-                f"{_counted(paths)} as {form} make {size / 2**20:.0f} MiB where a page hands over {LARGEST / 2**20:.0f}; "
+                f"{_counted(paths)} as {form} make {format_size(size)} where a page hands over {format_size(LARGEST)}; "
                 "tick fewer runs, or use `workbench export` in a terminal"
             )
         name = paths[0].name if len(paths) == 1 else _counted(paths)

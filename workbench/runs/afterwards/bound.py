@@ -15,6 +15,7 @@ from workbench.engines.lda import hybrid_bound as bounds
 from workbench.engines.lda.hybrid_in_parts import entropy_from, of_part
 from workbench.engines.lda.hybrid_state import chain_of, split_of
 from workbench.kernels.uniforms import ANNEALING
+from workbench.numbers import format_size
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.parts.group import Place
 from workbench.runs.parts.own_rows import OwnRows
@@ -143,7 +144,7 @@ def _results(
     parts, state, _ = inputs
     with progress(sum(sizes)) as line:
         n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
-        line.set_postfix_str(f"{n_bytes / 2**20:,.0f} MB of marginals")
+        line.set_postfix_str(f"{format_size(n_bytes)} of marginals")
         return bounds.bracket_in_parts(*inputs, context, *sizes, line.update)._asdict()
 
 

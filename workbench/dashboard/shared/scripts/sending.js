@@ -20,7 +20,7 @@ export function fileField(one, clear) {
 
   function begin(file) {
     if (!file || !one.open) return
-    if (file.size > one.most) return show(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB where this server takes ${one.limit}; ${one.otherwise}.`, "bad")
+    if (file.size > one.most) return show(`${file.name} has ${(file.size / 2 ** 20).toFixed(1)} MB where this server takes ${one.limit}; ${one.otherwise}.`, "bad")
     if (!file.size) return show(`${file.name} is empty; choose a file with data.`, "bad")
     if (request) request.abort()
     const mine = request = new XMLHttpRequest()
