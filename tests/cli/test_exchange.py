@@ -114,7 +114,7 @@ def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_rep
 WRONG = [
     (
         "data convert docword.six.txt out.txt",
-        "the name 'out.txt' says no format; say which with format=…, one of uci, lda-c",
+        "the name 'out.txt' says no format; say which with format=…, one of lda-c, uci",
     ),
     (
         "data convert docword.six.txt out.csv --format word",

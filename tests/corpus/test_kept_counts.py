@@ -49,7 +49,7 @@ def interrupted(path, folder, at: float = 0.5, doing: str = "reading", **options
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        read_shards(path, folder, told=told, **options)
+        read_shards(path, folder, progress=told, **options)
     assert sorted(each.name for each in path.parent.iterdir()) == [".shards.counted", "it.jsonl"]
     return kept_beside(folder).stat().st_size
 
@@ -134,7 +134,7 @@ def test_counts_of_a_tokenizer_and_few_counts_are_not_kept(tmp_path, monkeypatch
     for least, options in ((0, {"tokenizer": str.split}), (2**24, {})):
         monkeypatch.setattr(kept_counts, "LEAST", least)
         with pytest.raises(KeyboardInterrupt):
-            read_shards(path, tmp_path / "shards", told=told, **options)
+            read_shards(path, tmp_path / "shards", progress=told, **options)
         assert [each.name for each in tmp_path.iterdir()] == ["it.jsonl"]
 
 
@@ -167,7 +167,7 @@ by_name.BATCH, opening.BLOCK = 2000, 64
 def told(what, share):
     if share > 0.5:
         os.kill(os.getpid(), signal.SIGKILL)
-read_shards({str(path)!r}, {str(tmp_path / "shards")!r}, told=told)
+read_shards({str(path)!r}, {str(tmp_path / "shards")!r}, progress=told)
 """
     assert (
         subprocess.run([sys.executable, "-c", program], timeout=120).returncode == -signal.SIGKILL

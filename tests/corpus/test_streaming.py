@@ -234,7 +234,10 @@ def test_what_is_streamed_is_what_is_read(tmp_path, name):
     expected = read_corpus(path, **options)
     shares = []
     found = read_shards(
-        path, tmp_path / "shards", told=lambda what, share: shares.append((what, share)), **options
+        path,
+        tmp_path / "shards",
+        progress=lambda what, share: shares.append((what, share)),
+        **options,
     )
     assert (
         found.content_hash == found.computed_hash() == expected.content_hash
@@ -490,7 +493,7 @@ def test_an_interruption_leaves_nothing(tmp_path, what):
 
     path = csv(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        read_shards(path, tmp_path / "shards", told=interrupt, **COLUMNS)
+        read_shards(path, tmp_path / "shards", progress=interrupt, **COLUMNS)
     assert [file.name for file in tmp_path.iterdir()] == ["it.csv"]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.corpus.companions import read_words
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.formats import Asked
+from workbench.corpus.formats import ReadOptions
 from workbench.corpus.times import times_of
 from workbench.errors import Named
 
@@ -38,41 +38,45 @@ class Rows(NamedTuple):
                 raise CorpusError(said, Named(what, ...), value=name)
         return self.values(name)
 
-    def about(self, asked: Asked, without: Sequence[str] = ()) -> dict:
+    def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
         """Titles, labels, times, inputs, sequence and table of the documents, as far as they are there: fields of a Corpus.
 
         Without positions the documents of a sequence stand in it as they do in the file. ``without``: columns of counts.
         """
         about = {}
-        for what, name in (("title", asked.title), ("label", asked.label)):
+        for what, name in (("title", read_options.title), ("label", read_options.label)):
             values = self.column(what, name)
             if any(value is not None for value in values):
                 about[what + "s"] = ["" if value is None else str(value) for value in values]
-        if asked.time is not None:
-            about["times"] = times_of(self.column("time", asked.time), asked.time, self.where)
-        if asked.inputs:
-            about["inputs"] = {name: self._numbers("inputs", name) for name in asked.inputs}
-        _check_position(asked)
-        if asked.sequence is not None:
+        if read_options.time is not None:
+            about["times"] = times_of(
+                self.column("time", read_options.time), read_options.time, self.where
+            )
+        if read_options.inputs:
+            about["inputs"] = {name: self._numbers("inputs", name) for name in read_options.inputs}
+        _check_position(read_options)
+        if read_options.sequence is not None:
             names = [
                 "" if value is None else str(value).strip()
-                for value in self.column("sequence", asked.sequence)
+                for value in self.column("sequence", read_options.sequence)
             ]
             if "" in names:
                 where = self.where(names.index(""))
                 raise CorpusError(
-                    f"{where}: {asked.sequence!r} is empty; the name of a sequence was wanted"
+                    f"{where}: {read_options.sequence!r} is empty; the name of a sequence was wanted"
                 )
-            if asked.position is None:
+            if read_options.position is None:
                 places = defaultdict(count)
                 positions = [next(places[name]) for name in names]
             else:
-                positions = self._numbers("position", asked.position)
+                positions = self._numbers("position", read_options.position)
             about["sequence"] = tuple(zip(names, positions, strict=True))
-        if asked.keep_text and (
+        if read_options.keep_text and (
             columns := {name: self.values(name) for name in self.names if name not in without}
         ):
-            about["table"] = DocumentTable(columns, asked.text if asked.text in columns else None)
+            about["table"] = DocumentTable(
+                columns, read_options.text if read_options.text in columns else None
+            )
         return about
 
     @property
@@ -116,12 +120,12 @@ class Kept:
     LATER = ("time", "sequence", "position")
     """What all rows together decide: dates of one form, places counted in a sequence."""
 
-    def __init__(self, asked: Asked):
-        _check_position(asked)
-        self._now = asked._replace(time=None, sequence=None, position=None, keep_text=False)
-        self._later = asked._replace(title=None, label=None, inputs=(), keep_text=False)
+    def __init__(self, read_options: ReadOptions):
+        _check_position(read_options)
+        self._now = read_options._replace(time=None, sequence=None, position=None, keep_text=False)
+        self._later = read_options._replace(title=None, label=None, inputs=(), keep_text=False)
         self._columns = {
-            name: [] for what in self.LATER if (name := getattr(asked, what)) is not None
+            name: [] for what in self.LATER if (name := getattr(read_options, what)) is not None
         }
         self._kind, self._where = "", []
 
@@ -147,10 +151,10 @@ class Kept:
         ).about(self._later)
 
 
-def _check_position(asked: Asked) -> None:
-    if asked.position is not None and asked.sequence is None:
+def _check_position(read_options: ReadOptions) -> None:
+    if read_options.position is not None and read_options.sequence is None:
         raise CorpusError(
-            f"{asked.position!r} gives positions and no column gives the sequences; say which with sequence=…"
+            f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
         )
 
 
@@ -160,25 +164,25 @@ def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarra
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
-def counts_by_name(path: Path, asked: Asked, words: Sequence[str], **rows) -> dict:
+def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
     """Return arguments of `Corpus.from_pairs` for (row,) words by name; a count of 0 adds the word to the vocabulary.
 
     The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
     have is refused.
     """
-    known = known_words(path, asked)
+    known = known_words(path, read_options)
     ids, vocabulary = numbered(words, known)
     if known and len(vocabulary) > len(known):
         raise unknown_word(path, vocabulary[len(known)])
     return {"words": ids, "vocabulary": vocabulary, **rows}
 
 
-def known_words(path: Path, asked: Asked) -> Sequence[str]:
+def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
     """Return the words of the vocabulary option; none where the file makes its own."""
     return (
         ()
-        if asked.vocabulary is None
-        else read_words(asked.vocabulary, None, f"give the vocabulary of {path}")
+        if read_options.vocabulary is None
+        else read_words(read_options.vocabulary, None, f"give the vocabulary of {path}")
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.corpus.by_name import counts_by_name
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.formats import Asked
+from workbench.corpus.formats import ReadOptions
 from workbench.data.opening import BYTE_ORDER_MARK, read_text
 
 MEANING = "a FASTA file of symbols"
@@ -19,12 +19,12 @@ SUFFIXES = (".fa", ".fasta", ".faa", ".fna")
 NO_SYMBOL = re.compile(r"[^A-Z*-]")
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether it begins with the name of a record."""
     return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """Return a row for each symbol; its record is the sequence."""
     records: dict[str, list[str]] = {}
     name = None
@@ -49,14 +49,18 @@ def read(path: Path, asked: Asked) -> dict:
             records[name] += text
     if empty := [name for name, symbols in records.items() if not symbols]:
         raise CorpusError(f"{path}: the record {empty[0]!r} has no symbol; leave it out")
-    return rows_of_symbols(path, asked, records)
+    return rows_of_symbols(path, read_options, records)
 
 
-def rows_of_symbols(path: Path, asked: Asked, symbols: dict[str, list[str]]) -> dict:
+def rows_of_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
     """Return arguments of `Corpus.from_pairs` with one row of count 1 for each symbol of each named sequence."""
     each = [symbol for found in symbols.values() for symbol in found]
     sequence = [(name, at) for name, found in symbols.items() for at in range(len(found))]
-    known = asked if asked.vocabulary is not None else asked._replace(vocabulary=sorted(set(each)))
+    known = (
+        read_options
+        if read_options.vocabulary is not None
+        else read_options._replace(vocabulary=sorted(set(each)))
+    )
     return counts_by_name(
         path,
         known,

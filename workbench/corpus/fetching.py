@@ -64,9 +64,9 @@ def _download(url: str, path: Path, progress: bool) -> None:
         raise CorpusError(f"the download of {url} breaks off{mend}") from None
     except requests.ConnectionError as error:
         reason = re.search(r"\[Errno [^]]*] ([^()'\"]+)", str(error))
-        told = f" ({reason.group(1).strip()})" if reason else ""
+        detail = f" ({reason.group(1).strip()})" if reason else ""
         raise CorpusError(
-            f"{url} cannot be reached{told}; check the network, or get the file by hand"
+            f"{url} cannot be reached{detail}; check the network, or get the file by hand"
         ) from None
     except requests.RequestException as error:
         raise CorpusError(f"the download of {url} fails ({type(error).__name__}){mend}") from None

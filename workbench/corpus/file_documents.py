@@ -109,7 +109,7 @@ def _source(source, options: dict) -> AnyCorpus | Request:
 
 def _stream(request: Request) -> Stream | None:
     """Return a file as a stream of documents; None where it is read at once."""
-    return trait(request.format, "stream")(request.path, request.asked, lambda share: None)
+    return trait(request.format, "stream")(request.path, request.read_options, lambda share: None)
 
 
 def _has_texts(request: Request) -> bool:
@@ -146,7 +146,7 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
     """Yield the documents of rows of counts."""
     names, known = (
         stream.names(),
-        frozenset(() if stream.words == IDS else known_words(request.path, request.asked)),
+        frozenset(() if stream.words == IDS else known_words(request.path, request.read_options)),
     )
     document, bag, n_documents = 0, {}, 0
     for batch in stream.batches:

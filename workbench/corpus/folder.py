@@ -5,7 +5,7 @@ from pathlib import Path, PurePath
 
 from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.formats import Asked, Batch, Stream
+from workbench.corpus.formats import Batch, ReadOptions, Stream
 from workbench.data.available_memory import check_fits
 from workbench.data.encodings import decoded
 
@@ -14,25 +14,27 @@ SUFFIXES = ()
 TAKES = ("encoding",)
 
 
-def read(folder: Path, asked: Asked) -> dict:
+def read(folder: Path, read_options: ReadOptions) -> dict:
     """Every .txt file below the folder, in the order of their paths; hidden ones are left out.
 
     Titles are the file names, labels the subfolders if there are any.
     """
     inside, n_bytes = _inside(folder)
     check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
-    texts = [_text_of(folder / file, asked.encoding) for file in inside]
+    texts = [_text_of(folder / file, read_options.encoding) for file in inside]
     return {"texts": texts, **called(inside)}
 
 
-def stream(folder: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some files at a time."""
     inside, _ = _inside(folder)
-    return stream_called(inside, (_text_of(folder / file, asked.encoding) for file in inside), told)
+    return stream_called(
+        inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress
+    )
 
 
 def stream_called(
-    inside: Sequence[PurePath], texts: Iterable[str], told: Callable[[float], None]
+    inside: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
 ) -> Stream:
     """Stream one document per file, with titles and labels from the paths in the folder."""
 
@@ -40,7 +42,7 @@ def stream_called(
         n = 0
         for batch in batched(texts, len):
             n += len(batch)
-            told(n / len(inside))
+            progress(n / len(inside))
             yield Batch(batch, {}, len(batch))
 
     return Stream(batches(), lambda: called(inside))

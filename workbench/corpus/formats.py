@@ -7,20 +7,20 @@ module with
 
     MEANING                             a file of this format, in words
     SUFFIXES                            of the names of such files
-    read(path, asked)                   the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
+    read(path, read_options)            the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
 
 and, where it has them (else `DEFAULTS` hold),
 
 ::
 
-    looks_like(start, asked)            whether the first bytes of a file are of this format
+    looks_like(start, read_options)     whether the first bytes of a file are of this format
     CERTAIN                             whether no other format begins so: then the bytes decide before the name does
     TAKES                               groups of arguments of `read_corpus` that it takes: "columns" (inputs, sequence,
                                         position, time), "columns of counts", "dialect", "encoding"
     TEXT_OPTIONS                        text options that ``read`` itself takes
     write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
-    stream(path, asked, told)           Stream: what ``read`` gives, some documents at a time; None where a file cannot be
-                                        read so
+    stream(path, read_options, progress)    Stream: what ``read`` gives, some documents at a time; None where a file
+                                        cannot be read so
 
 ``read``, ``write`` and ``stream`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
 To add one: write the file and add a line to `FORMATS` in `readers`.
@@ -42,8 +42,8 @@ DEFAULTS = {
     "CERTAIN": False,
     "TAKES": (),
     "TEXT_OPTIONS": (),
-    "looks_like": lambda start, asked: False,
-    "stream": lambda path, asked, told: None,
+    "looks_like": lambda start, read_options: False,
+    "stream": lambda path, read_options, progress: None,
 }
 """Of a format that leaves them out; one without ``write`` is read only."""
 TEXTS, NAMES, IDS = "texts", "names", "ids"
@@ -55,7 +55,7 @@ def trait(format: ModuleType, name: str) -> Any:
     return getattr(format, name, DEFAULTS[name])
 
 
-class Asked(NamedTuple):
+class ReadOptions(NamedTuple):
     """The arguments of `workbench.corpus.read_corpus` that a reader needs."""
 
     vocabulary: object = None  # path or words, None: whatever lies beside the file

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
-from workbench.corpus.formats import Asked, Stream
+from workbench.corpus.formats import ReadOptions, Stream
 from workbench.corpus.tables import read_table, stream_table
 from workbench.data.opening import read_bytes, refuse_device
 
@@ -33,11 +33,11 @@ class Frames:
             package,
         )
 
-    def looks_like(self, start: bytes, asked: Asked) -> bool:
+    def looks_like(self, start: bytes, read_options: ReadOptions) -> bool:
         """Whether the first bytes are those of such a file."""
         return self._starts.match(start) is not None
 
-    def read(self, path: Path, asked: Asked) -> dict:
+    def read(self, path: Path, read_options: ReadOptions) -> dict:
         """The chosen columns, or the counts where the columns say so."""
         import pandas as pd
 
@@ -52,9 +52,13 @@ class Frames:
         except Exception as error:  # whatever these packages make of a damaged file
             raise self._damaged(path, error) from None
         header = _header(path, frame.columns)
-        return read_table(path, asked, header, _values(frame), list(range(2, len(frame) + 2)))
+        return read_table(
+            path, read_options, header, _values(frame), list(range(2, len(frame) + 2))
+        )
 
-    def stream(self, path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | None:
+    def stream(
+        self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
+    ) -> Stream | None:
         """The same of Parquet, some rows at a time."""
         if self._package != "pyarrow":
             return None
@@ -76,13 +80,13 @@ class Frames:
                     for batch in file.iter_batches(ROWS):
                         frame = batch.to_pandas()
                         yield _values(frame), list(range(line, line := line + len(frame)))
-                        told((line - 2) / file.metadata.num_rows)
+                        progress((line - 2) / file.metadata.num_rows)
             except (OSError, ValueError) as error:
                 if isinstance(error, CorpusError):
                     raise
                 raise self._damaged(path, error) from None
 
-        return stream_table(path, asked, header, pieces())
+        return stream_table(path, read_options, header, pieces())
 
     def _refuse_missing(self, path: Path) -> None:
         if find_spec(self._package) is None:

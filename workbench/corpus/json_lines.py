@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.corpus.by_name import Kept, Rows, batched, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import NAMES, TEXTS, Asked, Batch, Prepared, Stream, unplaced
+from workbench.corpus.formats import NAMES, TEXTS, Batch, Prepared, ReadOptions, Stream, unplaced
 from workbench.data.encodings import DETECT, STRICT
 from workbench.data.opening import BYTE_ORDER_MARK, encoding_of, read_text, text_lines, text_of
 from workbench.data.saving import encoded
@@ -24,39 +24,41 @@ TAKES = ("columns", "encoding")
 KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a list ["word", …]')}
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether it begins with a brace."""
     return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The chosen fields of each object, or the counts where there is no text.
 
     Words are numbered in the order in which they first appear; count 0 makes a word known.
     """
-    encoding = STRICT if asked.encoding == DETECT else asked.encoding  # JSON is UTF-8
+    encoding = STRICT if read_options.encoding == DETECT else read_options.encoding  # JSON is UTF-8
     where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
     rows = _rows(where, entries)
-    if (what := _kind(entries[0], asked)) is None:
-        return {"texts": _texts(rows, asked), **rows.about(asked)}
+    if (what := _kind(entries[0], read_options)) is None:
+        return {"texts": _texts(rows, read_options), **rows.about(read_options)}
     documents, words, counts = _counts_of(where, entries, what)
     return counts_by_name(
         path,
-        asked,
+        read_options,
         words,
         documents=documents,
         counts=counts,
         n_documents=len(entries),
-        **rows.about(asked, tuple(KINDS)),
+        **rows.about(read_options, tuple(KINDS)),
     )
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some lines at a time."""
-    encoding = encoding_of(path, STRICT if asked.encoding == DETECT else asked.encoding)
+    encoding = encoding_of(
+        path, STRICT if read_options.encoding == DETECT else read_options.encoding
+    )
 
     def pieces() -> Iterator[tuple[list[str], list[dict]]]:
-        with text_of(path, encoding, "\n", told) as file:
+        with text_of(path, encoding, "\n", progress) as file:
             lines = (
                 (line, content)
                 for line, content in enumerate(text_lines(file, path), start=1)
@@ -69,13 +71,15 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
         first = next(found, None)
     if first is None:
         raise CorpusError(f"{path} is empty; a file with data was wanted")
-    what, kept = _kind(first[1][0], asked), Kept(asked)
+    what, kept = _kind(first[1][0], read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         n = 0
         for where, entries in pieces():
             rows = _rows(where, entries)
-            found = _texts(rows, asked) if what is None else _counts_of(where, entries, what, n)
+            found = (
+                _texts(rows, read_options) if what is None else _counts_of(where, entries, what, n)
+            )
             yield Batch(found, kept.about(rows, len(entries)), len(entries))
             n += len(entries)
 
@@ -119,19 +123,21 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
     )
 
 
-def _kind(first: dict, asked: Asked) -> str | None:
+def _kind(first: dict, read_options: ReadOptions) -> str | None:
     """Return what the objects hold instead of texts ("counts" or "tokens"); None where they hold texts."""
     return (
-        next((kind for kind in KINDS if kind in first), None) if asked.text not in first else None
+        next((kind for kind in KINDS if kind in first), None)
+        if read_options.text not in first
+        else None
     )
 
 
-def _texts(rows: Rows, asked: Asked) -> list[str]:
-    texts = rows.column("text", asked.text)
+def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
+    texts = rows.column("text", read_options.text)
     if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
         shown = json.dumps(texts[wrong[0]])[:60]
         raise CorpusError(
-            f"{rows.where(wrong[0])}: {asked.text!r} must be a string; it is {shown}; "
+            f"{rows.where(wrong[0])}: {read_options.text!r} must be a string; it is {shown}; "
             'leave the line out, or write "" for an empty document'
         )
     return texts

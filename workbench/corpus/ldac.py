@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.corpus.companions import about_counts, find_words, with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import IDS, Asked, Batch, Prepared, Stream, stem_of
+from workbench.corpus.formats import IDS, Batch, Prepared, ReadOptions, Stream, stem_of
 from workbench.corpus.triples import rows_of
 from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 
@@ -30,7 +30,7 @@ LINE = re.compile(rb"[ \t]*%b(?:[ \t]+%b)*[ \t\r]*" % (NUMBER, PAIR.pattern))
 ALSO = "vocab.txt"
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
 
     The last line may be cut off and does not count, unless it is the only one.
@@ -47,19 +47,19 @@ def looks_like(start: bytes, asked: Asked) -> bool:
     )
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
-    return rows_of(_stream(path, asked, bounded(line_blocks(path), path)))
+    return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some lines at a time."""
-    return _stream(path, asked, line_blocks(path, told))
+    return _stream(path, read_options, line_blocks(path, progress))
 
 
-def _stream(path: Path, asked: Asked, blocks: Iterator[bytes]) -> Stream:
+def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> Stream:
     stem = stem_of(path, SUFFIXES)
-    vocabulary = find_words(path, stem, asked.vocabulary, None, ALSO)
+    vocabulary = find_words(path, stem, read_options.vocabulary, None, ALSO)
     head, blocks = with_head(blocks, path)
     sizes = {"n_documents": 0, "n_words": len(vocabulary) if vocabulary else 0}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Batch, Prepared, Stream, has_titles, unplaced
+from workbench.corpus.formats import Batch, Prepared, ReadOptions, Stream, has_titles, unplaced
 from workbench.data.opening import encoding_of, first_bytes, read_text, text_lines, text_of
 from workbench.data.saving import encoded
 
@@ -29,29 +29,29 @@ BETWEEN = re.compile(r"[\s,]*+")
 NO_LABEL = "-"
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether it is a dump of Java objects; MALLET's text has no mark of its own."""
     return start.startswith(JAVA_MAGIC)
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
 
     ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
     """
     _refuse_java(path)
-    rows = list(_rows(path, enumerate(read_text(path, asked.encoding).split("\n"), start=1)))
+    rows = list(_rows(path, enumerate(read_text(path, read_options.encoding).split("\n"), start=1)))
     titles, labels, texts = zip(*rows, strict=True)
     return {"texts": texts, "titles": titles, "labels": _labels(labels)}
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some lines at a time."""
     _refuse_java(path)
-    encoding = encoding_of(path, asked.encoding)
+    encoding = encoding_of(path, read_options.encoding)
 
     def batches() -> Iterator[Batch]:
-        with text_of(path, encoding, "\n", told) as file:
+        with text_of(path, encoding, "\n", progress) as file:
             for rows in batched(
                 _rows(path, enumerate(text_lines(file, path), start=1)), lambda row: len(row[2])
             ):

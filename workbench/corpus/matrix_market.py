@@ -5,7 +5,7 @@ comments that begin with ``%``, a line ``documents words entries``, then one lin
 entry, ids from 1. Empty documents and unused words keep their places.
 
 scipy.io reads and writes the same files; the tests hold the two together. The rows are read here, so that what
-is wrong with one of them is told with its line.
+is wrong with one of them is reported with its line.
 
 Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, Stream, stem_of
+from workbench.corpus.formats import Prepared, ReadOptions, Stream, stem_of
 from workbench.corpus.triples import Sizes, read_triples, stream_triples, triples_of
 from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 
@@ -30,22 +30,22 @@ SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
 WANTED = ("matrix coordinate integer general", "matrix coordinate real general")
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Whether a file that begins with these bytes is a Matrix Market file of any kind."""
     return BANNER.match(start.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
-    return read_triples(*_parts(path, asked, bounded(line_blocks(path), path)))
+    return read_triples(*_parts(path, read_options, bounded(line_blocks(path), path)))
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some entries at a time."""
-    return stream_triples(*_parts(path, asked, line_blocks(path, told)))
+    return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
-def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
+def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
     """Path, stem, vocabulary, the blocks below the header, the sizes in it, and whether the entries are real numbers."""
     start, blocks = with_head(blocks, path)
     start = start.removeprefix(BYTE_ORDER_MARK)
@@ -68,7 +68,7 @@ def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
         )
     sizes = Sizes(*(int(number) for number in found.groups()), line)
     blocks = chain([start[head.end() :]], blocks)
-    return path, stem_of(path, SUFFIXES), asked.vocabulary, blocks, sizes, kind == WANTED[1]
+    return path, stem_of(path, SUFFIXES), read_options.vocabulary, blocks, sizes, kind == WANTED[1]
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.corpus.companions import counts_of, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, stem_of
+from workbench.corpus.formats import Prepared, ReadOptions, stem_of
 from workbench.data.available_memory import check_fits
 from workbench.data.opening import read_bytes
 from workbench.data.saving import encoded
@@ -32,12 +32,12 @@ BESIDES = ("shape", "vocabulary", "titles", "about", "inputs")
 FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether it begins as a zip file does, which is what an npz file is."""
     return start.startswith(ZIP_MAGIC)
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The counts in an npz file; entries of one document and word are added up.
 
     Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
@@ -65,7 +65,7 @@ def read(path: Path, asked: Asked) -> dict:
         ) from None
     inside = about.pop("vocabulary", None)
     words = find_words(
-        path, stem, inside if asked.vocabulary is None else asked.vocabulary, n_words
+        path, stem, inside if read_options.vocabulary is None else read_options.vocabulary, n_words
     )
     n_documents = _size(
         path,

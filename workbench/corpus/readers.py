@@ -26,7 +26,7 @@ from workbench.corpus import (
     zipped,
 )
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, stem_of, suffix_of, trait
+from workbench.corpus.formats import ReadOptions, stem_of, suffix_of, trait
 from workbench.corpus.frames import excel, parquet
 from workbench.corpus.text import TEXT_OPTIONS, as_counted
 from workbench.data.encodings import DETECT
@@ -133,7 +133,7 @@ class Request(NamedTuple):
     """The checked arguments of `read_corpus` and the format of the file."""
 
     path: Path
-    asked: Asked
+    read_options: ReadOptions
     format: ModuleType
     name: str
     text_options: dict
@@ -142,7 +142,7 @@ class Request(NamedTuple):
     def read(self) -> dict:
         """Return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
         options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
-        return self.format.read(self.path, self.asked, **options)
+        return self.format.read(self.path, self.read_options, **options)
 
     def check(self, has_texts: bool) -> None:
         """Refuse options of texts alone, or of counts alone, once it is known which of them the file has."""
@@ -150,7 +150,7 @@ class Request(NamedTuple):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
             )
-        if has_texts and self.asked.vocabulary is not None:
+        if has_texts and self.read_options.vocabulary is not None:
             raise CorpusError(
                 f"{self.path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with "
                 "max_words"
@@ -181,13 +181,19 @@ def _request(given: Mapping) -> Request:
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
     dialect = Dialect(*(given[name] for name in Dialect._fields)).checked()
-    asked = Asked(
-        **{name: given[name] for name in Asked._fields if name in given} | columns, dialect=dialect
+    read_options = ReadOptions(
+        **{name: given[name] for name in ReadOptions._fields if name in given} | columns,
+        dialect=dialect,
     )
-    found = FORMATS[_format(path, given["format"], asked)]
+    found = FORMATS[_format(path, given["format"], read_options)]
     takes, own_options = trait(found, "TAKES"), trait(found, "TEXT_OPTIONS")
     named = next(
-        (name for name in ("inputs", "sequence", "position", "time") if getattr(asked, name)), None
+        (
+            name
+            for name in ("inputs", "sequence", "position", "time")
+            if getattr(read_options, name)
+        ),
+        None,
     )
     if named and "columns" not in takes:
         raise CorpusError(
@@ -202,7 +208,7 @@ def _request(given: Mapping) -> Request:
         raise CorpusError(
             f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
         )
-    if asked.counts != Asked().counts and "columns of counts" not in takes:
+    if read_options.counts != ReadOptions().counts and "columns of counts" not in takes:
         raise CorpusError(
             f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
             "leave document, word and count out"
@@ -216,12 +222,12 @@ def _request(given: Mapping) -> Request:
         or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
         or "corpus"
     )
-    return Request(path, asked, found, name, text_options, given["counted"])
+    return Request(path, read_options, found, name, text_options, given["counted"])
 
 
 def read_request(request: Request) -> Corpus:
     """Return the corpus of a request."""
-    path, asked = request.path, request.asked
+    path, read_options = request.path, request.read_options
     read = request.read()
     request.check("texts" in read)
     if "texts" in read and not read["texts"]:
@@ -230,7 +236,9 @@ def read_request(request: Request) -> Corpus:
         if "texts" not in read:
             return Corpus.from_pairs(**read, name=request.name)
         options = as_counted(request.counted, request.text_options)
-        return Corpus.from_texts(**read, keep_text=asked.keep_text, name=request.name, **options)
+        return Corpus.from_texts(
+            **read, keep_text=read_options.keep_text, name=request.name, **options
+        )
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
 
@@ -249,16 +257,19 @@ def has_known_format(path: Path) -> bool:
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
-    return named_format(path) is not None or _format_by_bytes(start, Asked(), True) is not None
+    return (
+        named_format(path) is not None or _format_by_bytes(start, ReadOptions(), True) is not None
+    )
 
 
-def _format_by_bytes(start: bytes, asked: Asked, certain: bool) -> str | None:
+def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> str | None:
     """Return the format that the first bytes look like, of those that are certain by them or of the others."""
     return next(
         (
             name
             for name, format in FORMATS.items()
-            if trait(format, "CERTAIN") == certain and trait(format, "looks_like")(start, asked)
+            if trait(format, "CERTAIN") == certain
+            and trait(format, "looks_like")(start, read_options)
         ),
         None,
     )
@@ -273,7 +284,7 @@ def known_format(format: str) -> str:
     return format
 
 
-def _format(path: Path, format: str | None, asked: Asked) -> str:
+def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
     """Return the format of a file: by the option ``format``, else by first bytes and name."""
     if format is not None:
         known_format(format)
@@ -297,9 +308,9 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
         )
     start = first_bytes(path)
     found = (
-        _format_by_bytes(start, asked, certain=True)
+        _format_by_bytes(start, read_options, certain=True)
         or named_format(path)
-        or _format_by_bytes(start, asked, certain=False)
+        or _format_by_bytes(start, read_options, certain=False)
     )
     if found is None:
         read_bytes(path)  # what cannot be read has its own sentence
@@ -311,4 +322,4 @@ def _format(path: Path, format: str | None, asked: Asked) -> str:
 
 def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
     """Return the name of the format in which `read_corpus` reads a path; raises CorpusError as it does."""
-    return _format(path_of(path), format, Asked(text=text))
+    return _format(path_of(path), format, ReadOptions(text=text))

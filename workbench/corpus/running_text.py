@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.fasta import rows_of_symbols
-from workbench.corpus.formats import Asked, stem_of
+from workbench.corpus.formats import ReadOptions, stem_of
 from workbench.corpus.words import WORD_PATTERN, compiled_pattern, stop_list
 from workbench.data.opening import read_text
 
@@ -19,7 +19,7 @@ TEXT_OPTIONS = ("stop_words", "max_words", "token_pattern")
 
 def read(
     path: Path,
-    asked: Asked,
+    read_options: ReadOptions,
     stop_words="english",
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
@@ -35,4 +35,4 @@ def read(
         raise CorpusError(
             f"{path} holds no word once stop words are out; give a longer text, or other stop words"
         )
-    return rows_of_symbols(path, asked, {stem_of(path, SUFFIXES): found})
+    return rows_of_symbols(path, read_options, {stem_of(path, SUFFIXES): found})

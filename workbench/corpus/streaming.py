@@ -51,7 +51,7 @@ WORD_BYTES = 200
 """About what a word takes while a file is read: its text, its number, what is counted of it."""
 OF_WORDS = tuple(signature(analyser).parameters)
 STOP_WORDS = signature(analyser).parameters["stop_words"].default
-Told = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
 """What is being done, "reading" or "writing", and the share of it that is done."""
 
 
@@ -59,7 +59,7 @@ def read_shards(
     path,
     folder,
     processes: int = 1,
-    told: Told | None = None,
+    progress: Progress | None = None,
     kept: str | os.PathLike | None = None,
     **options,
 ) -> ShardedCorpus:
@@ -79,7 +79,7 @@ def read_shards(
     processes : int, default 1
         That count the words of texts. With more than one a script needs ``if __name__ == "__main__":`` around what it does, as
         always in Python where processes are started. A tokenizer is called in this process alone.
-    told : function of what is done ("reading" or "writing") and a share, optional
+    progress : function of what is done ("reading" or "writing") and a share, optional
         Called as it goes on.
     kept : path, default ``.FOLDER.counted`` beside the folder
         File of the counts of texts so far, 8 bytes a pair and the words of some texts at a time. It is deleted at the end;
@@ -103,9 +103,9 @@ def read_shards(
     if "keep_text" in options:
         raise CorpusError("texts are not kept beside shards; leave keep_text out")
     request = request_of(path, **options, keep_text=False)
-    folder, told = Path(folder).expanduser(), told or (lambda what, share: None)
+    folder, progress = Path(folder).expanduser(), progress or (lambda what, share: None)
     refuse_there(folder)
-    stream = _stream(request, partial(told, "reading"))
+    stream = _stream(request, partial(progress, "reading"))
     if stream is None:
         return ShardedCorpus.write(read_request(request), folder)
     with (
@@ -113,7 +113,7 @@ def read_shards(
         _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
     ):
         try:
-            _write(request, stream, place, processes, told, counts)
+            _write(request, stream, place, processes, progress, counts)
         except CorpusError as error:
             raise (
                 error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
@@ -137,7 +137,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
             request.text_options[name] = options[name] = repeatable(options[name])
     stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
     about = {
-        "asked": request.asked._asdict(),
+        "asked": request.read_options._asdict(),
         "format": request.format.MEANING,
         "words": options,
         "stop_words": stopped,
@@ -164,11 +164,11 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
         counts.delete()
 
 
-def _stream(request: Request, told: Callable[[float], None]) -> Stream | None:
+def _stream(request: Request, progress: Callable[[float], None]) -> Stream | None:
     """Return the file as a stream of documents; None where it is to be read at once."""
     if request.path.is_fifo():
         return None
-    return trait(request.format, "stream")(request.path, request.asked, told)
+    return trait(request.format, "stream")(request.path, request.read_options, progress)
 
 
 def _write(
@@ -176,7 +176,7 @@ def _write(
     stream: Stream,
     place: Path,
     processes: int,
-    told: Told,
+    progress: Progress,
     counts: KeptCounts | None,
 ) -> None:
     """Read the stream and write the folder."""
@@ -196,7 +196,7 @@ def _write(
             fields.finish(writer, rest)
             for last, indptr, ids, counts in _documents(pairs, n_documents, words.numbers):
                 writer.add(indptr, ids, counts)
-                told("writing", last / n_documents)
+                progress("writing", last / n_documents)
             shutil.rmtree(place / "pairs")
             shutil.rmtree(place / "fields")
             if writer.n_tokens == 0:
@@ -362,7 +362,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
     """Read all rows of counts; return the words, the number of documents, and further fields."""
-    known = known_words(request.path, request.asked) if stream.words != IDS else ()
+    known = known_words(request.path, request.read_options) if stream.words != IDS else ()
     ids: dict[str, int] = {word: at for at, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
     for batch in stream.batches:

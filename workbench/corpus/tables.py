@@ -19,7 +19,15 @@ import numpy as np
 
 from workbench.corpus.by_name import Kept, Rows, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import NAMES, Asked, Batch, Prepared, Stream, suffix_of, unplaced
+from workbench.corpus.formats import (
+    NAMES,
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    suffix_of,
+    unplaced,
+)
 from workbench.data.opening import BYTE_ORDER_MARK
 from workbench.data.rows import header_of, read_columns, separator_of, stream_columns
 from workbench.data.saving import encoded
@@ -31,57 +39,76 @@ COUNTS = ("document", "word", "count")
 WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether the first line is a header with the text's column, or the three of counts."""
     content, (separator, quote, _, comment) = (
         start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"),
-        asked.dialect,
+        read_options.dialect,
     )
     names = header_of(content, comment).split(separator or separator_of(content, comment))
     columns = {name.strip(f' {quote}"\r\n') for name in names}
-    return asked.text in columns or columns.issuperset(asked.counts)
+    return read_options.text in columns or columns.issuperset(read_options.counts)
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
-    return read_table(path, asked, *read_columns(path, asked.encoding, asked.dialect))
+    return read_table(
+        path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
+    )
 
 
 def read_table(
-    path: Path, asked: Asked, header: list[str], values: list[Sequence[str]], lines: list[int]
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    values: list[Sequence[str]],
+    lines: list[int],
 ) -> dict:
     """Return what `read` does, from column names, their values, and the line on which each row ends."""
     columns = _columns(header, values)
-    if _has_counts(path, asked, header):
-        return _read_counts(path, asked, columns, lines)
+    if _has_counts(path, read_options, header):
+        return _read_counts(path, read_options, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
-    if (words := _wide(asked, columns)) and asked.text not in columns:
-        return _read_wide(path, asked, columns, words, table)
-    return {"texts": table.column("text", asked.text), **table.about(asked)}
+    if (words := _wide(read_options, columns)) and read_options.text not in columns:
+        return _read_wide(path, read_options, columns, words, table)
+    return {"texts": table.column("text", read_options.text), **table.about(read_options)}
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream | None:
+def stream(
+    path: Path, read_options: ReadOptions, progress: Callable[[float], None]
+) -> Stream | None:
     """The same, some rows at a time; not of a table that may have a column for each word, of which all rows must be known."""
-    return stream_table(path, asked, *stream_columns(path, asked.encoding, asked.dialect, told))
+    return stream_table(
+        path,
+        read_options,
+        *stream_columns(path, read_options.encoding, read_options.dialect, progress),
+    )
 
 
 def stream_table(
-    path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream | None:
     """Return what `stream` does, from column names and pieces of their values and line numbers."""
-    if _has_counts(path, asked, header):
-        return _stream_counts(path, asked, header, pieces)
-    if asked.text not in header and (asked.inputs or asked.sequence is not None):
+    if _has_counts(path, read_options, header):
+        return _stream_counts(path, read_options, header, pieces)
+    if read_options.text not in header and (
+        read_options.inputs or read_options.sequence is not None
+    ):
         return None
-    kept, columns = Kept(asked), _columns(header, [()] * len(header))
+    kept, columns = Kept(read_options), _columns(header, [()] * len(header))
     none = _rows(path, columns, (), [])
     # what is missing is refused of a table without rows too
-    none.column("text", asked.text), kept.about(none, 0)
+    none.column("text", read_options.text), kept.about(none, 0)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
             rows = _rows(path, _columns(header, values), range(len(lines)), lines)
-            yield Batch(rows.column("text", asked.text), kept.about(rows, len(lines)), len(lines))
+            yield Batch(
+                rows.column("text", read_options.text), kept.about(rows, len(lines)), len(lines)
+            )
 
     return Stream(batches(), kept.rest)
 
@@ -123,15 +150,15 @@ def _columns(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequen
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
-def _has_counts(path: Path, asked: Asked, header: list[str]) -> bool:
+def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
     """Return whether the columns hold counts, one a row; raise an error where columns named for them are missing."""
-    named = asked.counts != COUNTS
-    if missing := [name for name in asked.counts if named and name not in header]:
+    named = read_options.counts != COUNTS
+    if missing := [name for name in read_options.counts if named and name not in header]:
         raise CorpusError(
             f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
             f"{', '.join(map(repr, header))}"
         )
-    return named or (asked.text not in header and set(header) >= set(COUNTS))
+    return named or (read_options.text not in header and set(header) >= set(COUNTS))
 
 
 def _rows(
@@ -150,21 +177,32 @@ def _rows(
     )
 
 
-def _wide(asked: Asked, columns: dict[str, Sequence[str]]) -> list[str]:
+def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
     """Return the columns of counts of a table with one for each word; none where another column holds no counts.
 
     Only where inputs or a sequence are asked for: else a year would be taken for a word.
     """
-    if not asked.inputs and asked.sequence is None:
+    if not read_options.inputs and read_options.sequence is None:
         return []
-    about = {asked.title, asked.label, asked.time, asked.sequence, asked.position, *asked.inputs}
+    about = {
+        read_options.title,
+        read_options.label,
+        read_options.time,
+        read_options.sequence,
+        read_options.position,
+        *read_options.inputs,
+    }
     words = [name for name in columns if name not in about]
     whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
     return words if len(words) > 1 and whole and len(columns[words[0]]) else []
 
 
 def _read_wide(
-    path: Path, asked: Asked, columns: dict[str, Sequence[str]], words: list[str], table: Rows
+    path: Path,
+    read_options: ReadOptions,
+    columns: dict[str, Sequence[str]],
+    words: list[str],
+    table: Rows,
 ) -> dict:
     """Return the counts of a table with a row a document and a column a word."""
     counts = np.array(
@@ -174,35 +212,38 @@ def _read_wide(
     documents, at = np.indices(counts.shape)
     return counts_by_name(
         path,
-        asked,
+        read_options,
         [words[w] for w in at.ravel()],
         documents=documents.ravel(),
         counts=counts.ravel(),
         n_documents=len(counts),
-        **table.about(asked, words),
+        **table.about(read_options, words),
     )
 
 
 def _read_counts(
-    path: Path, asked: Asked, columns: dict[str, Sequence[str]], lines: list[int]
+    path: Path, read_options: ReadOptions, columns: dict[str, Sequence[str]], lines: list[int]
 ) -> dict:
     """Return the counts of a table; a document's title, label, inputs and sequence are those of its first row."""
     if not lines:
         raise _no_counts(path)
-    known = _Documents(path, asked)
+    known = _Documents(path, read_options)
     documents, first_rows, counts = known.of(columns, lines)
     about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(
-        asked, (asked.word, asked.count)
+        read_options, (read_options.word, read_options.count)
     )
     about |= {"documents": documents, "counts": counts, "n_documents": len(known.titles)}
-    return counts_by_name(path, asked, columns[asked.word], **about)
+    return counts_by_name(path, read_options, columns[read_options.word], **about)
 
 
 def _stream_counts(
-    path: Path, asked: Asked, header: list[str], pieces: Iterator[tuple[list, list[int]]]
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream:
     """Stream the same, some rows at a time; rows of a document need not be adjacent."""
-    known, kept = _Documents(path, asked), Kept(asked)
+    known, kept = _Documents(path, read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
@@ -210,7 +251,7 @@ def _stream_counts(
             documents, first_rows, counts = known.of(columns, lines)
             about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
             yield Batch(
-                (documents, columns[asked.word], counts),
+                (documents, columns[read_options.word], counts),
                 {"titles": known.titles[n_before:]} | about,
                 len(first_rows),
             )
@@ -223,12 +264,17 @@ def _stream_counts(
 class _Documents:
     """The documents of a table of counts, numbered in the order in which they first appear."""
 
-    def __init__(self, path: Path, asked: Asked):
-        self._path, self._asked, self.titles = path, asked, []
+    def __init__(self, path: Path, read_options: ReadOptions):
+        self._path, self._read_options, self.titles = path, read_options, []
         self._ids: dict[tuple[str, ...], int] = {}
         self._one = tuple(
             dict.fromkeys(
-                (*asked.inputs, *filter(None, (asked.sequence, asked.position, asked.time)))
+                (
+                    *read_options.inputs,
+                    *filter(
+                        None, (read_options.sequence, read_options.position, read_options.time)
+                    ),
+                )
             )
         )
         self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
@@ -240,7 +286,7 @@ class _Documents:
 
         A count that is no whole number is refused, and a document that has two values where it may have one.
         """
-        column = columns[self._asked.count]
+        column = columns[self._read_options.count]
         count_of = {
             text: int(text.strip().partition(".")[0])
             for text in set(column)
@@ -253,7 +299,7 @@ class _Documents:
             )
         documents, first_rows = [], []
         for row, called in enumerate(
-            zip(*(columns[name] for name in self._asked.document), strict=True)
+            zip(*(columns[name] for name in self._read_options.document), strict=True)
         ):
             if (document := self._ids.setdefault(called, len(self._ids))) == len(self.titles):
                 first_rows.append(row)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Asked, Prepared, Stream, stem_of
+from workbench.corpus.formats import Prepared, ReadOptions, Stream, stem_of
 from workbench.corpus.triples import Sizes, read_triples, stream_triples, triples_of
 from workbench.data.opening import bounded, line_blocks, with_head
 
@@ -26,22 +26,22 @@ HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?%b\r?\n%b\r?\n%b(?:\r?\n|\Z)" % (SIZE,
 LAST_HEADER_LINE = 3
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether a file that begins with these bytes is a UCI bag of words."""
     return HEADER.match(start) is not None
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
-    return read_triples(*_parts(path, asked, bounded(line_blocks(path), path)))
+    return read_triples(*_parts(path, read_options, bounded(line_blocks(path), path)))
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some rows at a time."""
-    return stream_triples(*_parts(path, asked, line_blocks(path, told)))
+    return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
-def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
+def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
     """Path, stem, vocabulary, the blocks below the header and the sizes in it."""
     head, blocks = with_head(blocks, path)
     header = HEADER.match(head)
@@ -59,7 +59,7 @@ def _parts(path: Path, asked: Asked, blocks: Iterator[bytes]) -> tuple:
     return (
         path,
         stem_of(path, SUFFIXES),
-        asked.vocabulary,
+        read_options.vocabulary,
         chain([head[header.end() :]], blocks),
         sizes,
     )

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.folder import called, stream_called
-from workbench.corpus.formats import Asked, Stream
+from workbench.corpus.formats import ReadOptions, Stream
 from workbench.data.available_memory import check_fits
 from workbench.data.encodings import decoded
 from workbench.data.opening import read_bytes, refuse_device
@@ -26,13 +26,13 @@ HIDDEN = (".", "__MACOSX")
 ENCRYPTED = 1
 
 
-def looks_like(start: bytes, asked: Asked) -> bool:
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
     """Return whether it is a zip archive whose first member is no array, as that of an npz file is."""
     name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
     return start.startswith(MAGIC) and not name.endswith(b".npy")
 
 
-def read(path: Path, asked: Asked) -> dict:
+def read(path: Path, read_options: ReadOptions) -> dict:
     """Every .txt file of the archive, in the order of their names; hidden ones are left out.
 
     Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
@@ -46,7 +46,10 @@ def read(path: Path, asked: Asked) -> dict:
                 f"{path}",
                 "give an archive with fewer texts",
             )
-            texts = [_text_of(archive, member, path, asked.encoding) for member in members.values()]
+            texts = [
+                _text_of(archive, member, path, read_options.encoding)
+                for member in members.values()
+            ]
     except (CorpusError, MemoryError):
         raise
     except Exception as error:  # whatever the package makes of a damaged archive
@@ -56,7 +59,7 @@ def read(path: Path, asked: Asked) -> dict:
     return {"texts": texts, **called(_within(list(members)))}
 
 
-def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some members at a time."""
     with _opened(path) as archive:
         members = _members(archive, path)
@@ -64,10 +67,11 @@ def stream(path: Path, asked: Asked, told: Callable[[float], None]) -> Stream:
     def texts() -> Iterator[str]:
         with _opened(path) as archive:
             yield from (
-                _text_of(archive, member, path, asked.encoding) for member in members.values()
+                _text_of(archive, member, path, read_options.encoding)
+                for member in members.values()
             )
 
-    return stream_called(_within(list(members)), texts(), told)
+    return stream_called(_within(list(members)), texts(), progress)
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from html import escape
 
 def facts(heading: str, rows: Iterable[tuple[str, object]]) -> str:
     """Return a table of facts as HTML; rows without a value are left out, whole numbers have thousands separated."""
-    told = "".join(
+    cells = "".join(
         f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{escape(_shown(value))}</td></tr>'
         for name, value in rows
         if value not in (None, "")
     )
-    return f"<div><strong>{escape(heading)}</strong><table>{told}</table></div>"
+    return f"<div><strong>{escape(heading)}</strong><table>{cells}</table></div>"
 
 
 def _shown(value) -> str:

@@ -117,16 +117,16 @@ def _check_size(path: Path, n_bytes: int, there: AvailableMemory) -> None:
         )
 
 
-def byte_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """Yield the bytes of the file, unpacked as by `read_bytes`, block by block; ``told`` gets the share that is read."""
+def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
+    """Yield the bytes of the file, unpacked as by `read_bytes`, block by block; ``progress`` gets the share that is read."""
     try:
         refuse_device(path)
         size = path.stat().st_size
         with open(path, "rb") as file:
             packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
             for block in _unpacked(file, path) if packed else iter(partial(file.read, BLOCK), b""):
-                if told is not None:
-                    told(file.tell() / size)
+                if progress is not None:
+                    progress(file.tell() / size)
                 yield block
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; check the path") from None
@@ -134,10 +134,10 @@ def byte_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iter
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def line_blocks(path: Path, told: Callable[[float], None] | None = None) -> Iterator[bytes]:
+def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
     """Yield blocks as `byte_blocks` does, but of whole lines; a line over `LONGEST_LINE` bytes is an error."""
     rest, n_lines = [], 0
-    for block in byte_blocks(path, told):
+    for block in byte_blocks(path, progress):
         end = block.rfind(b"\n") + 1
         if end:
             yield (whole := b"".join((*rest, block[:end])))
@@ -163,14 +163,14 @@ def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[byte
 
 
 def text_of(
-    path: Path, encoding: str, newline: str, told: Callable[[float], None] | None = None
+    path: Path, encoding: str, newline: str, progress: Callable[[float], None] | None = None
 ) -> io.TextIOWrapper:
     """Return the file as text to be read piece by piece, in an encoding from `encoding_of`.
 
     ``newline``: "\\n" for lines that end in it alone, "" for those that csv reads.
     """
     return io.TextIOWrapper(
-        io.BufferedReader(_Unpacked(byte_blocks(path, told)), BLOCK), encoding, newline=newline
+        io.BufferedReader(_Unpacked(byte_blocks(path, progress)), BLOCK), encoding, newline=newline
     )
 
 

@@ -83,7 +83,7 @@ def stream_columns(
     path: Path,
     encoding: str = STRICT,
     dialect: Dialect | None = None,
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
     """Return the header and an iterator of what else `read_columns` returns, some rows at a time.
 
@@ -97,9 +97,9 @@ def stream_columns(
     dialect = dialect._replace(separator=separator).checked()
 
     def rows(
-        form: dict, told: Callable[[float], None] | None = None
+        form: dict, progress: Callable[[float], None] | None = None
     ) -> Iterator[tuple[tuple[str, ...], int]]:
-        with text_of(path, encoding, "", told) as file:
+        with text_of(path, encoding, "", progress) as file:
             yield from _rows_in(
                 path, _Lines(text_lines(file, path), dialect.comment), form, LONGEST_LINE
             )
@@ -113,7 +113,7 @@ def stream_columns(
 
     def batches() -> Iterator[tuple[list[tuple[str, ...]], list[int]]]:
         batch, lines, size = [], [], 0
-        for row, line in islice(rows(form, told), 1, None):
+        for row, line in islice(rows(form, progress), 1, None):
             batch.append(row)
             lines.append(line)
             size += sum(map(len, row)) + ROW

@@ -90,8 +90,8 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 def checksum(values: dict) -> str:
     """Return the CRC-32, in hex, of what is stored as JSON without its entry ``checksum``."""
-    told = {name: value for name, value in values.items() if name != "checksum"}
-    return f"{zlib.crc32(json.dumps(told, sort_keys=True).encode()):08x}"
+    content = {name: value for name, value in values.items() if name != "checksum"}
+    return f"{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}"
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
