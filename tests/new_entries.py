@@ -23,7 +23,9 @@ class Options(cvb.Options):
 
 def engine(name: str = ENGINE) -> Engine:
     return cvb0.engine(name)._replace(
-        when="To see that a new engine is found by all that lists engines.", options=Options
+        when="To see that a new engine is found by all that lists engines.",
+        options=Options,
+        colour="",  # one of the palette
     )
 
 
