@@ -164,7 +164,7 @@ def test_the_table_has_means_over_seeds_with_their_standard_errors():
     )
     heads, line = lines_of(TWO, [row])
     assert (
-        line.split() == "kos CV-HDP 4 2 -7.200 ± 0.100 -8.000 ± 0.000 3.5 ± 0.5 8".split()
+        line.split() == "kos CV-HDP 4 2 −7.200 ± 0.100 −8.000 ± 0.000 3.5 ± 0.5 8".split()
         and heads.startswith("corpus")
     )
 
