@@ -16,7 +16,7 @@ from pathlib import Path
 import workbench as wb
 from workbench.report.captions import caption
 from workbench.report.drawing import draw
-from workbench.report.gathering import corpora_of, gather_begun
+from workbench.report.gathering import corpora_of, gather_started
 from workbench.views import pictures
 
 HERE = Path(__file__).parent
@@ -57,7 +57,7 @@ PYTHON = {
 
 def build(store: Path, folder: Path) -> list[str]:
     """Draws the figures of the store's runs on one and two columns into the folder; their names."""
-    found, left_out = gather_begun(wb.open_runs(store))
+    found, left_out = gather_started(wb.open_runs(store))
     names = []
     for columns in (1, 2):
         for picture in pictures([each.dataset for each in found], columns, corpora_of(found)):

@@ -289,7 +289,7 @@ def test_labels_are_compared_with_intervals_and_set_against_another_reference(pa
     name, content = download(page, "Picture as PDF")
     assert (
         name.endswith("-comparison.pdf")
-        and b"/Subject (How much higher the final held-out perplexity" in content
+        and b"/Subject (Difference of the final held-out perplexity" in content
     )
     name, content = download(page, "Picture as PNG")
     picture = Image.open(io.BytesIO(content))

@@ -304,7 +304,7 @@ def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared
     recorded.get_by_label("Figure", exact=True).select_option("Differences between groups")
     recorded.get_by_label("Group", exact=True).select_option("kind: fruit")
     recorded.get_by_label("Compared with", exact=True).select_option("kind: beast")
-    recorded.get_by_text("than in those of the group 'kind: beast'").wait_for()
+    recorded.get_by_text("from that in those of the group 'kind: beast'").wait_for()
 
 
 def test_relevance_from_lift_to_probability_ranks_the_words(page, store):

@@ -84,7 +84,7 @@ def test_named_records_are_compared_and_come_again(capsys):
     page = Path("report.html").read_text()
     # head of the table, note, definition
     assert page.count("95 % over records") == 3 and "over documents" not in page
-    assert "The records that have held-out cells are drawn 1,000 times" in page
+    assert "A bootstrap with 1,000 resamples of the records with held-out cells" in page
     status, out, _ = run(
         capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
     )

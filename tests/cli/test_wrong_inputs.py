@@ -415,7 +415,7 @@ WRONG = [
     ),
     (
         "reproduce cv-hdp-kos500 -n 3",
-        "cv-hdp-kos500 has a length for each algorithm; leave the iterations out",
+        "cv-hdp-kos500 has a separate length for each algorithm; leave the iterations out",
     ),
     (
         "reproduce hybrid-fig3 -k 5",

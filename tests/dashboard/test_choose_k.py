@@ -268,7 +268,7 @@ def test_a_number_that_is_still_to_come_is_said_and_the_edge_is_not(swept):
     runs = runs_of(swept(), values_of(FORM))
     shown = shown_of(points_of(runs), "cgs", (2, 3, 50))
     assert (
-        "K = 50 is still to come, so this may change." in shown.advice
+        "K = 50 has not been run yet, so this may change." in shown.advice
         and "try larger" not in shown.advice
     )
 

@@ -294,7 +294,7 @@ def test_splits_and_merges_are_a_picture_and_a_table(columns, learning):
     width, title, caption = told(moves_file(path, "svg", columns).content)
     assert width == pytest.approx(72 * WIDTHS[columns]) and title == "Splits and merges"
     assert (
-        "triangles up are splits" in caption
+        "triangles up are kept splits" in caption
         and "--engines cv-hdp" in caption
         and "cvb0" not in caption
     )

@@ -23,7 +23,7 @@ def lines(html: str) -> list[list[str]]:
 def test_moves_are_told_the_latest_first_with_what_became_of_them():
     html = moves_table(TRIED, "a-run")
     assert lines(html) == [
-        ["24", "merge", "5 → 3", "−1,234.5", "taken back"],
+        ["24", "merge", "5 → 3", "−1,234.5", "undone"],
         ["20", "split", "3 → 17", "+12.4", "kept"],
     ]
     assert re.findall('<tr class="(.*?)"', html) == ["back", "kept"]

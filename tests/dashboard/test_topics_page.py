@@ -826,8 +826,8 @@ def test_a_view_that_needs_snapshots_is_drawn_and_follows_a_run_that_goes_on(sto
     )
     page = TopicsPage(store)
     page.view()
-    assert page.recorded.card.visible and "Which topics go together" in page.recorded.title.options
-    page.recorded.title.value = "Which topics go together"
+    assert page.recorded.card.visible and "Correlations of topics" in page.recorded.title.options
+    page.recorded.title.value = "Correlations of topics"
     before = page.recorded.picture.object
     assert before.count("correlation +") + before.count("correlation -") >= 6, (
         "each cell says what it is"
@@ -841,9 +841,9 @@ def test_a_view_that_needs_snapshots_is_drawn_and_follows_a_run_that_goes_on(sto
     page.tick()
     assert (
         page.recorded.picture.object != before
-        and page.recorded.title.value == "Which topics go together"
+        and page.recorded.title.value == "Correlations of topics"
     )
-    shown = files.Shown(moment(store / "sticks"), {}, title="Which topics go together")
+    shown = files.Shown(moment(store / "sticks"), {}, title="Correlations of topics")
     table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
     assert len(table) == 9 and {"topic", "other_topic", "correlation"} <= set(table)
 
@@ -855,10 +855,10 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
     page = TopicsPage(store)
     page.view()
     card = page.recorded
-    card.title.value = "Which topics go together"
+    card.title.value = "Correlations of topics"
     assert (
         card.slider.visible
-        and card.slider.label == "Joined beyond a correlation of"
+        and card.slider.label == "Connect above a correlation of"
         and card.chosen == (("above", 0.1),)
     )
     card.slider.value = 0.95
@@ -868,7 +868,7 @@ def test_the_slider_of_a_figure_is_beside_it_and_sets_what_is_drawn_and_download
         "kept while nothing else is chosen"
     )
     shown = files.Shown(
-        moment(store / "sticks"), {}, title="Which topics go together", chosen=card.chosen
+        moment(store / "sticks"), {}, title="Correlations of topics", chosen=card.chosen
     )
     drawn = [
         files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))
@@ -980,8 +980,9 @@ def test_two_groups_are_chosen_in_two_menus_and_set_against_each_other(store):
         card.second.value == "all other documents" and card.second.options[1:] == card.menu.options
     )
     card.menu.value, card.second.value = "kind: colour", "kind: both"
-    assert "of the group 'kind: colour' than in those of the group 'kind: both'" in html.unescape(
-        card.picture.object
+    assert (
+        "of the group 'kind: colour' from that in those of the group 'kind: both'"
+        in html.unescape(card.picture.object)
     )
     page.tick()
     assert (card.menu.value, card.second.value) == ("kind: colour", "kind: both"), (

@@ -42,22 +42,22 @@ def expected_joint(corpus, gamma, alpha, beta):
 )
 def test_bounds_are_those_of_all_assignments_and_in_order(corpus, model):
     gamma = random_gamma(corpus, model.n_topics)
-    found = collapsed_bounds(corpus, model, gamma)
+    result = collapsed_bounds(corpus, model, gamma)
     entropy = twins.entropy(corpus, gamma)
-    assert found.jensen == pytest.approx(
+    assert result.jensen == pytest.approx(
         twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING
     )
-    assert found.exact == pytest.approx(
+    assert result.exact == pytest.approx(
         expected_joint(corpus, gamma, model.alphas, model.beta) + entropy, abs=ROUNDING
     )
-    assert found.jensen < found.exact < float(exact(corpus, model)["log_evidence"])
-    assert found.collapsed == pytest.approx(found.exact, abs=0.1)  # an expansion
+    assert result.jensen < result.exact < float(exact(corpus, model)["log_evidence"])
+    assert result.collapsed == pytest.approx(result.exact, abs=0.1)  # an expansion
 
 
 def test_bounds_at_the_optimum_of_svb_are_the_printed_ones(oracles, toy):
-    found = collapsed_bounds(*toy, np.array(oracles["toyA"]["svb_parallel"]["gamma_final"]))
-    assert found.jensen == pytest.approx(oracles["toyA"]["svb_parallel"]["F_final"], abs=PRINTED)
-    assert found.exact == pytest.approx(-12.8564, abs=5e-5)  # four digits, spec A.13, 5
+    result = collapsed_bounds(*toy, np.array(oracles["toyA"]["svb_parallel"]["gamma_final"]))
+    assert result.jensen == pytest.approx(oracles["toyA"]["svb_parallel"]["F_final"], abs=PRINTED)
+    assert result.exact == pytest.approx(-12.8564, abs=5e-5)  # four digits, spec A.13, 5
 
 
 def test_exact_expectations_of_many_tokens_are_refused():
@@ -65,27 +65,27 @@ def test_exact_expectations_of_many_tokens_are_refused():
         collapsed_bounds(corpus_of([(0, 0, 2001)]), LDA(1), np.ones((1, 1)))
 
 
-def test_every_engine_of_lda_stands_beside_the_evidence():
+def test_against_exact_has_the_evidence_and_bounds_of_every_engine_of_lda():
     """Each valid bound lies below it; what rests has F and what is of both halves B."""
     model = LDA(2)
     truth = exact(TWO, model)
     assert lda_engines() == LDA_ENGINES and "adaptive-cgs" in LDA_ENGINES
     for name in LDA_ENGINES:
-        found = against_exact(truth, TWO, model, name, n_starts=3)
-        bounds = found["bound"].to_series()
+        result = against_exact(truth, TWO, model, name, n_starts=3)
+        bounds = result["bound"].to_series()
         assert (
             bounds.drop("collapsed").max() <= float(truth["log_evidence"]) + SLACK or name == "cgs"
         ), name
         assert np.isfinite(bounds["hybrid"]) == (name in HYBRIDS), name
         assert np.isfinite(bounds["exact"]) == ("bound" in get_engine(name).watches), name
-        assert found["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
+        assert result["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
         assert (
-            0 < float(found["predictive_distance"]) < 0.1
-            and 0 < float(found["co_assignment_distance"]) < 0.3
+            0 < float(result["predictive_distance"]) < 0.1
+            and 0 < float(result["co_assignment_distance"]) < 0.3
         ), name
-        assert 1 <= int(found["n_attractors"]) <= 3
+        assert 1 <= int(result["n_attractors"]) <= 3
         np.testing.assert_allclose(
-            found["token_topic"].sum("topic").values, 1, rtol=0, atol=ROUNDING
+            result["token_topic"].sum("topic").values, 1, rtol=0, atol=ROUNDING
         )
 
 
@@ -93,10 +93,10 @@ def test_ends_of_toy_a_are_the_printed_optima(oracles, toy):
     """Converged gamma of the first topic at the start with the highest exact F; topics have unequal priors."""
     corpus, model = toy
     truth = exact(corpus, model)
-    found = against_exact(truth, corpus, model, "cvb")
+    result = against_exact(truth, corpus, model, "cvb")
     one_each = np.cumsum(corpus.counts) - 1
     np.testing.assert_allclose(
-        found["token_topic"].values[one_each, 0],
+        result["token_topic"].values[one_each, 0],
         [0.980815, 0.902172, 0.758324, 0.553780, 0.052147],
         rtol=0,
         atol=5e-7,
@@ -107,30 +107,31 @@ def test_ends_of_toy_a_are_the_printed_optima(oracles, toy):
     )
 
 
-def test_gibbs_sampling_comes_to_the_exact_posterior(toy):
+def test_gibbs_sampling_converges_to_the_exact_posterior(toy):
     """20 chains of 180 sweeps: distances of about 0.002 and 0.008; those of the best hybrid are several times as large."""
-    found = against_exact(exact(*toy), *toy, "cgs")
+    result = against_exact(exact(*toy), *toy, "cgs")
     assert (
-        float(found["predictive_distance"]) < 0.01 and float(found["co_assignment_distance"]) < 0.03
+        float(result["predictive_distance"]) < 0.01
+        and float(result["co_assignment_distance"]) < 0.03
     )
-    assert int(found["n_attractors"]) == 1 and found.attrs["samples"]
+    assert int(result["n_attractors"]) == 1 and result.attrs["samples"]
 
 
-def test_one_token_and_one_topic_have_nothing_to_be_wrong_in():
+def test_distances_are_zero_for_one_token_and_for_one_topic():
     for corpus, model in ((CORPORA["one_token"], LDA(3)), (toy_a()[0], LDA(1))):
         for name in LDA_ENGINES:
-            found = against_exact(exact(corpus, model), corpus, model, name, n_starts=2)
+            result = against_exact(exact(corpus, model), corpus, model, name, n_starts=2)
             if model.n_topics == 1:
-                bounds = found["bound"].values
+                bounds = result["bound"].values
                 assert bounds[np.isfinite(bounds)] == pytest.approx(
-                    float(found["log_evidence"]), abs=1e-9
+                    float(result["log_evidence"]), abs=1e-9
                 )
-                assert float(found["co_assignment_distance"]) == 0
+                assert float(result["co_assignment_distance"]) == 0
             else:
-                assert np.isnan(found["co_assignment_distance"])
+                assert np.isnan(result["co_assignment_distance"])
 
 
-def test_different_ends_are_counted_by_their_largest_difference():
+def test_n_different_compares_tables_by_their_largest_difference():
     tables = np.array([[0.5, 0.5], [0.5004, 0.4996], [0.6, 0.4], [0.1, 0.9], [0.6, 0.4]])
     assert (
         n_different(tables, 1e-3) == 3
@@ -139,7 +140,7 @@ def test_different_ends_are_counted_by_their_largest_difference():
     )
 
 
-def test_point_topics_have_no_responsibilities_of_this_form():
+def test_token_probabilities_are_refused_for_point_estimates_of_topics():
     engine = get_engine("vb")
     options = make_options(engine, {"topics": "point"})
     state = engine.init(TWO, LDA(2), options, StepContext(0, 0))
@@ -148,14 +149,14 @@ def test_point_topics_have_no_responsibilities_of_this_form():
 
 
 @pytest.mark.parametrize("name", ("svb", "svb-cgs"))
-def test_responsibilities_by_counts_are_those_that_are_stored_once_at_rest(name):
+def test_recomputed_responsibilities_equal_the_stored_ones_at_convergence(name):
     """Sampled tokens would move the counts on, so all pairs of the hybrid are averaged."""
     engine, model = get_engine(name), LDA(2, (0.7, 0.4), 0.3)
-    found = []
+    result = []
     for schedule in ("parallel", "sequential"):
         options = make_options(engine, {"schedule": schedule} | ({"r": 0} if name != "svb" else {}))
         state = engine.init(TWO, model, options, StepContext(0, 0))
         for step in range(1, 400):
             state, _ = engine.step(TWO, model, options, state, StepContext(0, step))
-        found.append(token_probabilities(TWO, options, state))
-    np.testing.assert_allclose(*found, rtol=0, atol=CONVERGED)
+        result.append(token_probabilities(TWO, options, state))
+    np.testing.assert_allclose(*result, rtol=0, atol=CONVERGED)

@@ -43,7 +43,7 @@ def test_seeds_are_averaged_at_each_number_of_topics_in_rising_order():
     np.testing.assert_allclose(curve.error, [1, 0], atol=1e-14)  # half the distance of two values
 
 
-def test_a_single_run_has_no_error_and_each_engine_its_line():
+def test_against_topics_has_no_error_for_one_run_and_one_curve_per_engine():
     lda, hdp = against_topics([run("cgs", 10), run("cv-hdp", 40, -2.5)])
     assert np.isnan(lda.error).all() and np.isnan(hdp.error).all()
     assert (lda.label, lda.x.tolist()) == ("cgs", [10]) and (hdp.label, hdp.x.tolist()) == (
@@ -52,10 +52,10 @@ def test_a_single_run_has_no_error_and_each_engine_its_line():
     )
 
 
-def test_a_sampler_of_the_hdp_stands_at_its_mean_number_of_topics_after_burn_in():
+def test_against_topics_places_hdp_samplers_at_their_mean_number_of_topics_after_burn_in():
     runs = [
-        run("g-hdp", 1, seed=seed, burn_in=1).assign(n_active_topics=("iteration", [100.0, found]))
-        for seed, found in enumerate([7.0, 9.0])
+        run("g-hdp", 1, seed=seed, burn_in=1).assign(n_active_topics=("iteration", [100.0, result]))
+        for seed, result in enumerate([7.0, 9.0])
     ]
     (curve,) = against_topics(runs)
     assert curve.label == "g-hdp, 1 at the start" and curve.x.tolist() == [8] and curve.n_runs == 2
@@ -65,14 +65,14 @@ def test_a_sampler_of_the_hdp_stands_at_its_mean_number_of_topics_after_burn_in(
     assert [one.label for one in other] == ["g-hdp, 1 at the start", "g-hdp, 100 at the start"]
 
 
-def test_what_the_number_of_topics_decides_is_not_told_and_other_settings_are():
+def test_labels_leave_out_settings_that_follow_from_the_number_of_topics():
     (curve,) = against_topics([run("cgs", n, alpha=50 / n) for n in (10, 20)])
     assert curve.label == "cgs" and len(curve.x) == 2
     curves = against_topics([run("cgs", n, alpha=alpha) for n in (10, 20) for alpha in (0.1, 1.0)])
     assert [curve.label for curve in curves] == ["cgs, alpha=0.1", "cgs, alpha=1"]
 
 
-def test_a_warm_sweep_is_one_line_with_the_run_that_began_it():
+def test_a_warm_sweep_is_one_curve_with_its_cold_first_run():
     first = run("cvb", 10, -4)
     second = run("cvb", 20, -3, start=first)
     third = run("cvb", 40, -2, start=second)
@@ -83,7 +83,7 @@ def test_a_warm_sweep_is_one_line_with_the_run_that_began_it():
     assert {label: len(runs) for label, runs in lines.items()} == {"cvb": 2, "cvb warm": 3}
 
 
-def test_a_run_begun_from_another_engine_is_no_rung_of_its_line():
+def test_a_warm_start_from_another_engine_is_not_part_of_its_curve():
     parent = run("cgs", 10)
     lines = runs_by_curve(
         [parent, run("cvb", 20, start=parent), run("svb", 10, start=run("vb", 10))]
@@ -91,13 +91,13 @@ def test_a_run_begun_from_another_engine_is_no_rung_of_its_line():
     assert list(lines) == ["cgs", "cvb warm, from cgs", "svb warm"]
 
 
-def test_a_warm_sampler_of_the_hdp_says_with_how_many_topics_it_began():
+def test_labels_of_warm_hdp_samplers_name_their_initial_number_of_topics():
     parent = run("cv-hdp", 10)
     lines = runs_by_curve([parent, run("g-hdp", 12, start=parent)])
     assert list(lines) == ["cv-hdp", "g-hdp warm, 12 at the start, from cv-hdp"]
 
 
-def test_bounds_are_those_of_a_token_and_runs_without_one_are_left_out():
+def test_against_topics_divides_bounds_by_tokens_and_leaves_out_runs_without_a_bound():
     bound = run("svb", 10).assign(bound=("iteration", [-40.0, -20.0]))  # 4 tokens
     both = run("cvb", 10).assign(
         bound=("iteration", [-40.0, -20.0]), collapsed_bound=("iteration", [-40.0, -16.0])
@@ -106,9 +106,9 @@ def test_bounds_are_those_of_a_token_and_runs_without_one_are_left_out():
     assert {curve.label: curve.y.tolist() for curve in curves} == {"svb": [-5], "cvb": [-4]}
 
 
-def test_an_unknown_number_gets_one_sentence():
+def test_against_topics_refuses_an_unknown_measure():
     with pytest.raises(
         MeasureError,
-        match="no number 'phi' of an iteration; there are log_likelihood, bound_per_token, ",
+        match="no measure 'phi'; there are log_likelihood, bound_per_token, ",
     ):
         against_topics([run("cgs", 10)], "phi")

@@ -56,19 +56,19 @@ def inferred():
     ], train
 
 
-def test_means_and_errors_are_those_of_the_runs_of_each_k_in_rising_order(inferred):
+def test_numbers_by_k_has_mean_and_error_of_the_runs_of_each_k_in_ascending_order(inferred):
     runs, train = inferred
     table = numbers_by_k(runs, train)
     assert table["n_topics"].values.tolist() == [2, 3] and table["n_runs"].values.tolist() == [3, 3]
     for k, own in ((2, runs[3:]), (3, runs[:3])):
-        apart = {
+        difference = {
             "log_likelihood": [-np.log(float(each.test_perplexity[-1])) for each in own],
             "test_perplexity": [float(each.test_perplexity[-1]) for each in own],
             "bound_per_token": [float(each.bound[-1]) / train.n_tokens for each in own],
             "npmi": [coherence(each, train).attrs["mean_npmi"] for each in own],
             "diversity": [diversity(each).attrs["mean_diversity"] for each in own],
         }
-        for name, values in apart.items():
+        for name, values in difference.items():
             assert float(table[name].sel(n_topics=k)) == pytest.approx(np.mean(values), rel=1e-12)
             error = np.std(values, ddof=1) / np.sqrt(3)
             assert float(table[f"{name}_se"].sel(n_topics=k)) == pytest.approx(
@@ -95,7 +95,7 @@ def test_stability_is_the_mean_over_pairs_of_seeds_with_the_error_of_the_jackkni
     assert np.isnan(numbers_by_k(own[:1])["stability"][0])
 
 
-def test_similarity_is_one_of_the_same_topics_and_counts_those_that_are_left_over_as_nothing():
+def test_topic_similarity_is_1_for_equal_topics_and_counts_unmatched_topics_as_0():
     a, b = with_phi([[0.5, 0.5, 0], [0, 0, 1]]), with_phi([[0, 0, 1], [0.5, 0.5, 0]])
     assert topic_similarity(a, b) == pytest.approx(1)
     assert (
@@ -118,7 +118,7 @@ def test_differences_from_the_best_are_paired_by_seed():
     ) == pytest.approx(-0.15)
 
 
-def test_what_no_run_has_is_not_known():
+def test_numbers_by_k_is_nan_where_no_run_has_the_number():
     table = numbers_by_k([run(k, -3, engine="cgs") for k in (2, 3)])
     assert (
         np.isnan(table["bound_per_token"]).all()
@@ -135,23 +135,23 @@ def test_what_no_run_has_is_not_known():
 
 def test_runs_that_differ_in_more_than_k_and_seed_are_refused():
     with pytest.raises(
-        MeasureError, match="may differ in K and seed alone, and these differ in more: cgs; svb"
+        MeasureError, match="must differ in K and seed alone; these also differ otherwise: cgs; svb"
     ):
         numbers_by_k([run(2, -3), run(3, -3, engine="svb")])
-    with pytest.raises(MeasureError, match="may differ in K and seed alone"):
+    with pytest.raises(MeasureError, match="must differ in K and seed alone"):
         numbers_by_k([run(2, -3), run(3, -3, corpus="another", train="t1")])
-    with pytest.raises(MeasureError, match="has no K to choose"):
+    with pytest.raises(MeasureError, match="has no fixed K"):
         numbers_by_k(made_up("g-hdp", [3.0], model={"n_topics": 1}))
 
 
-def test_a_warm_sweep_is_one_table_with_the_run_that_began_it():
+def test_numbers_by_k_includes_the_cold_first_run_of_a_warm_sweep():
     first = run(2, -3)
     parent = spec_of(first)
     start = {"name": first.attrs["name"], "hash": parent.hash, "iteration": 2, "counts": "c"}
     second = run(3, -2.5, start=start)
     assert numbers_by_k([second, first]).attrs["label"] == "cgs warm"
     cold = run(3, -2.6)
-    with pytest.raises(MeasureError, match="differ in more: cgs; cgs warm"):
+    with pytest.raises(MeasureError, match="differ otherwise: cgs; cgs warm"):
         numbers_by_k([first, second, cold])
 
 
@@ -174,27 +174,27 @@ def test_the_smallest_k_within_one_standard_error_of_the_best_is_recommended():
         40: [-6.6, -6.6, -6.6],
     }
     # 10 is lower than 20 by 0.03, -0.01 and 0.02: by 0.0133, with an error of 0.0120
-    found = recommend_k(grid(scores))
-    assert found.n_topics == 20
+    result = recommend_k(grid(scores))
+    assert result.n_topics == 20
     scores[10][0] = -6.49  # by 0.01, -0.01 and 0.02: by 0.0067, with an error of 0.0088
-    found = recommend_k(grid(scores))
-    assert found.n_topics == 10 and found.cautions == ()
-    assert found.reason == (
+    result = recommend_k(grid(scores))
+    assert result.n_topics == 10 and result.cautions == ()
+    assert result.reason == (
         "K = 10 is the smallest number of topics within one standard error (0.0088) of the best: K = 20 has the highest "
         "held-out log likelihood, −6.4967 nats per token, and K = 10 is 0.0067 lower."
     )
 
 
-def test_the_best_itself_is_recommended_where_no_smaller_k_comes_near():
-    found = recommend_k(
+def test_recommend_k_returns_the_best_if_no_smaller_k_is_within_one_standard_error():
+    result = recommend_k(
         grid({5: [-7, -7.1, -7.05], 10: [-6.5, -6.52, -6.54], 20: [-6.9, -6.8, -6.9]})
     )
-    assert found.n_topics == 10 and found.cautions == ()
-    assert found.reason == (
+    assert result.n_topics == 10 and result.cautions == ()
+    assert result.reason == (
         "K = 10 has the highest held-out log likelihood, −6.5200 nats per token, and no smaller number comes within one "
         "standard error of it."
     )
-    assert str(found) == found.reason
+    assert str(result) == result.reason
 
 
 @pytest.mark.parametrize(
@@ -213,60 +213,60 @@ def test_the_best_itself_is_recommended_where_no_smaller_k_comes_near():
         (
             {5: [-7], 10: [-6], 20: [-6.5]},
             10,
-            "With one seed the error is not known: run more seeds.",
+            "With one seed the standard error is unknown: run more seeds.",
         ),
         (
             {5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5]},
             10,
-            "Of some K only one seed is there, so its error is not known.",
+            "Some K have only one seed, so their standard error is unknown.",
         ),
         (
             {5: [-7, -7.1], 10: [-6, -6.1], 20: [-6.5, -6.6]},
             10,
-            "An error over two seeds is rough: three or more are better.",
+            "A standard error over two seeds is rough: three or more are better.",
         ),
     ],
 )
-def test_what_to_be_careful_about_is_said(scores, k, caution):
-    found = recommend_k(grid(scores))
-    assert (found.n_topics, found.cautions) == (k, (caution,))
+def test_recommend_k_adds_cautions(scores, k, caution):
+    result = recommend_k(grid(scores))
+    assert (result.n_topics, result.cautions) == (k, (caution,))
 
 
-def test_with_one_seed_the_best_is_recommended_however_near_the_others_are():
-    found = recommend_k(grid({5: [-6.0001], 10: [-6.0], 20: [-7]}))
+def test_recommend_k_returns_the_best_with_one_seed():
+    result = recommend_k(grid({5: [-6.0001], 10: [-6.0], 20: [-7]}))
     assert (
-        found.n_topics == 10
-        and found.reason
+        result.n_topics == 10
+        and result.reason
         == "K = 10 has the highest held-out log likelihood, −6.0000 nats per token."
     )
 
 
-def test_a_single_k_is_all_there_is():
-    found = recommend_k(grid({1: [-7, -7.1, -7]}))
-    assert found.n_topics == 1 and found.cautions == ()
-    assert found.reason.startswith(
+def test_recommend_k_returns_the_only_k():
+    result = recommend_k(grid({1: [-7, -7.1, -7]}))
+    assert result.n_topics == 1 and result.cautions == ()
+    assert result.reason.startswith(
         "K = 1 is the only number of topics that has a score: held-out log likelihood, −7.0333"
     )
 
 
-def test_one_topic_that_is_as_good_as_the_best_is_no_reason_to_try_fewer():
-    found = recommend_k(grid({1: [-6, -6.1, -6.1], 2: [-7, -7.1, -7]}))
-    assert found.n_topics == 1 and found.cautions == ()
+def test_recommend_k_does_not_advise_fewer_than_one_topic():
+    result = recommend_k(grid({1: [-6, -6.1, -6.1], 2: [-7, -7.1, -7]}))
+    assert result.n_topics == 1 and result.cautions == ()
 
 
-def test_runs_that_go_on_and_topics_without_a_token_are_pointed_out():
+def test_recommend_k_cautions_about_unfinished_runs_and_empty_topics():
     runs = [
         run(k, score, seed) for k, score in ((5, -7), (10, -6), (20, -6.5)) for seed in range(3)
     ]
     runs[-1] = run(20, -6.5, 2, n_iterations=9)
-    found = recommend_k(numbers_by_k(runs))
-    assert found.cautions == (
-        "1 of 9 runs have not come to their ends, so this may change.",
+    result = recommend_k(numbers_by_k(runs))
+    assert result.cautions == (
+        "1 of 9 runs have not finished, so this may change.",
         "Only 2 of these 10 topics have a token.",
     )
 
 
-def test_a_fall_of_coherence_or_stability_is_pointed_out():
+def test_recommend_k_cautions_about_a_fall_of_coherence_or_stability():
     table = grid({5: [-7, -7.1, -7], 10: [-6, -6.1, -6], 20: [-6.5, -6.6, -6.5]})
     table["npmi"].values[:], table["stability"].values[:] = [0.10, 0.081, -0.2], [0.9, 0.84, 0.1]
     assert recommend_k(table).cautions == (

@@ -78,7 +78,7 @@ def test_one_seed_has_no_standard_error():
     assert table["difference"].values.tolist() == [0, 10]
 
 
-def test_the_reference_is_cgs_unless_said_otherwise():
+def test_the_default_reference_is_cgs():
     runs = [made_up("svb", [110]), made_up("cgs", [100])]
     assert summary(runs).attrs["reference"] == "cgs"
     assert summary(runs, "svb")["difference"].sel(label="cgs") == -10
@@ -113,7 +113,7 @@ def test_each_data_and_each_number_of_topics_has_its_own_reference():
         assert table.attrs["reference"] == "cgs, on kos, K=2; cgs, on kos, K=20; cgs, on nips, K=2"
 
 
-def test_a_label_alone_with_its_number_of_topics_is_set_against_the_best_on_the_same_data():
+def test_the_only_label_of_a_number_of_topics_is_compared_with_the_best_on_the_same_data():
     of_20, of_100 = ({"model": WIDER | {"n_topics": k}} for k in (20, 100))
     runs = [
         made_up("cvb0", [90], **of_100),
@@ -154,7 +154,7 @@ def test_the_perplexity_that_all_reach_is_that_of_the_slowest():
     assert np.isnan(reached_by_all(tiny_comparison(1, 0.0)))
 
 
-def test_runs_side_by_side_come_apart_as_they_went_in():
+def test_each_run_splits_a_comparison_into_its_runs():
     parts = each_run(tiny_comparison())
     assert len(parts) == 6
     assert "bound" in parts[0] and "log_joint" not in parts[0]
@@ -163,18 +163,18 @@ def test_runs_side_by_side_come_apart_as_they_went_in():
         np.testing.assert_array_equal(parts[2][name].values, tiny_run("cgs")[name].values)
 
 
-def test_runs_of_different_length_keep_their_own():
+def test_each_run_keeps_the_length_of_each_run():
     runs = each_run([made_up("cgs", [3, 2, 1]), made_up("svb", [5])])
     assert [run.sizes["iteration"] for run in runs] == [3, 1]
 
 
-def test_a_run_given_twice_counts_once():
+def test_each_run_removes_duplicates():
     assert len(each_run([tiny_run("cgs"), tiny_run("cgs")])) == 1
     longer = each_run([tiny_run("cgs", 5), tiny_run("cgs", 12)])
     assert [run.sizes["iteration"] for run in longer] == [12]
 
 
-def test_labels_tell_apart_whatever_differs_and_nothing_else():
+def test_labels_have_exactly_the_settings_that_differ():
     assert labels_of([made_up("cgs", [1]), made_up("svb", [1], seed=4)]) == ["cgs", "svb"]
     wider = made_up("cgs", [1], model=WIDER)
     assert labels_of([made_up("cgs", [1]), wider]) == ["cgs, K=2", "cgs, K=20"]
@@ -202,7 +202,7 @@ def test_split_seeds_are_repetitions_but_other_documents_are_not():
     assert labels_of(others) == ["cgs, on made up aaaa", "cgs, on made up bbbb"]
 
 
-def test_what_was_taken_out_of_a_corpus_makes_other_data():
+def test_data_of_differs_for_reduced_corpora():
     plain = {"fraction": 0.1, "seed": 0, "per": "corpus"}
     splits = [
         plain,
@@ -243,12 +243,12 @@ def test_runs_started_from_different_runs_have_different_labels():
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("call", "message"),
     [
-        (lambda: final([]), "no run to look at"),
+        (lambda: final([]), "no run was given"),
         (lambda: final([3]), "wanted the Datasets of runs .* got int"),
         (lambda: final(3), "got int"),
-        (lambda: final(xr.Dataset()), "got another Dataset"),
+        (lambda: final(xr.Dataset()), "the Dataset is not one of a run"),
         (
             lambda: final(made_up("cgs", [1]).isel(iteration=slice(0, 0))),
             "'cgs-0-t0' has no committed iteration yet",
@@ -258,15 +258,15 @@ def test_runs_started_from_different_runs_have_different_labels():
         (lambda: time_to(three_seeds(), 100, "weeks"), "no clock 'weeks'; there are elapsed"),
     ],
 )
-def test_wrong_input_gets_one_sentence(ask, told):
-    with pytest.raises(MeasureError, match=told) as caught:
-        ask()
+def test_wrong_input_gets_one_sentence(call, message):
+    with pytest.raises(MeasureError, match=message) as caught:
+        call()
     assert "\n" not in str(caught.value)
 
 
 def test_an_ambiguous_reference_is_not_guessed():
     runs = [made_up("cgs", [1]), made_up("cgs", [1], burn_in=20)]
     with pytest.raises(
-        MeasureError, match="several labels have that engine: cgs, burn-in=10; cgs, burn-in=20"
+        MeasureError, match="is ambiguous; name one of cgs, burn-in=10; cgs, burn-in=20"
     ):
         summary(runs, "cgs")

@@ -60,12 +60,12 @@ def of(found, number: str, quantity: str = "log_joint") -> float:
 
 
 def test_independent_draws_of_one_law_agree():
-    found = convergence([run_of(noise(seed), seed) for seed in range(4)])
-    assert of(found, "r_hat") == pytest.approx(1, abs=0.005)
-    assert of(found, "ess_bulk") == pytest.approx(8000, rel=0.1) and of(
-        found, "ess_tail"
+    result = convergence([run_of(noise(seed), seed) for seed in range(4)])
+    assert of(result, "r_hat") == pytest.approx(1, abs=0.005)
+    assert of(result, "ess_bulk") == pytest.approx(8000, rel=0.1) and of(
+        result, "ess_tail"
     ) == pytest.approx(8000, rel=0.1)
-    assert found["n_chains"].item() == 4 and found["n_draws"].item() == 2000
+    assert result["n_chains"].item() == 4 and result["n_draws"].item() == 2000
 
 
 def test_r_hat_of_a_chain_that_lies_elsewhere_is_that_of_the_formula():
@@ -81,16 +81,16 @@ def test_r_hat_of_a_chain_that_lies_elsewhere_is_that_of_the_formula():
         return np.sqrt((999 / 1000 * within + between) / within)
 
     folded = np.abs(halves - np.median(halves))
-    found = convergence([run_of(own, seed) for seed, own in enumerate(draws)])
-    assert of(found, "r_hat") == pytest.approx(
+    result = convergence([run_of(own, seed) for seed, own in enumerate(draws)])
+    assert of(result, "r_hat") == pytest.approx(
         max(split_r_hat(halves), split_r_hat(folded)), rel=1e-9
     )
 
 
-def test_an_autoregressive_chain_is_worth_less():
+def test_an_autoregressive_chain_has_fewer_effective_samples():
     slow = lfilter([1.0], [1.0, -0.8], noise(3, 10_000))
-    found = convergence(run_of(slow))
-    assert of(found, "ess_bulk") == pytest.approx(10_000 * 0.2 / 1.8, rel=0.25)
+    result = convergence(run_of(slow))
+    assert of(result, "ess_bulk") == pytest.approx(10_000 * 0.2 / 1.8, rel=0.25)
 
 
 def test_sizes_are_sorted_so_that_a_permutation_of_the_topics_changes_nothing():
@@ -107,21 +107,21 @@ def test_sizes_are_sorted_so_that_a_permutation_of_the_topics_changes_nothing():
 
 def test_quantities_of_tokens_are_those_of_the_snapshots(split, chains):
     train, test = split
-    found = label_free(chains, split, n_fixed=7, n_held_out=9)
+    result = label_free(chains, split, n_fixed=7, n_held_out=9)
     assert (
-        found["iteration"].values.tolist() == list(range(15, 61, 5))
-        and found.attrs["left_out"] == ""
+        result["iteration"].values.tolist() == list(range(15, 61, 5))
+        and result.attrs["left_out"] == ""
     )
     run, words = chains[1], list(train.vocabulary)
     last = run.isel(snapshot=-1)
     theta, phi = run["theta"].values, run["phi"].values  # of the last snapshot
-    for pair, value in zip(found["pair"].values, found["same_topic"].values[1, -1], strict=True):
+    for pair, value in zip(result["pair"].values, result["same_topic"].values[1, -1], strict=True):
         (w, v), title = pair.split(" in ")[0].split(" | "), pair.split(" in ")[1]
         own = theta[list(train.titles).index(title)]
         first, second = (own * phi[:, words.index(word)] for word in (w, v))
         assert value == pytest.approx((first / first.sum()) @ (second / second.sum()), rel=1e-12)
     for token, value in zip(
-        found["held_out"].values, found["log_predictive"].values[1, -1], strict=True
+        result["held_out"].values, result["log_predictive"].values[1, -1], strict=True
     ):
         word, title = token.split(" in ")
         d, w = list(test.titles).index(title), words.index(word)
@@ -130,7 +130,7 @@ def test_quantities_of_tokens_are_those_of_the_snapshots(split, chains):
     assert last["n_kw"].shape[0] == 4
 
 
-def test_they_do_not_change_when_topics_change_their_numbers(split, chains):
+def test_label_free_quantities_are_invariant_to_renumbering_of_topics(split, chains):
     """All of a run with its topics in another order."""
     order = [2, 0, 3, 1]
     turned = chains[0].isel(topic=order).assign_coords(topic=range(4))
@@ -140,7 +140,7 @@ def test_they_do_not_change_when_topics_change_their_numbers(split, chains):
         )
 
 
-def test_a_corpus_in_shards_gives_the_same(split, chains, tmp_path):
+def test_label_free_gives_the_same_for_a_corpus_in_shards(split, chains, tmp_path):
     shards = [
         wb.ShardedCorpus.write([corpus], tmp_path / str(at)) for at, corpus in enumerate(split)
     ]
@@ -148,15 +148,15 @@ def test_a_corpus_in_shards_gives_the_same(split, chains, tmp_path):
     assert label_free(chains, shards).identical(label_free(chains, split))
 
 
-def test_why_tokens_are_left_out_is_said(split, chains):
-    assert "no corpora" in label_free(chains).attrs["left_out"]
+def test_label_free_gives_the_reason_why_tokens_are_left_out(split, chains):
+    assert "the corpora of the runs were not given" in label_free(chains).attrs["left_out"]
     few = [run.isel(snapshot=slice(-2, None)) for run in chains]
-    found = convergence(few, split)
-    assert "fewer than 4 snapshots" in found["left_out"].item() and found["n_draws"].item() == 50
-    assert "same_topic" not in found["quantity"].values
+    result = convergence(few, split)
+    assert "fewer than 4 common snapshots" in result["left_out"].item() and result["n_draws"].item() == 50
+    assert "same_topic" not in result["quantity"].values
 
 
-def test_ranks_of_chains_that_agree_are_even_and_of_one_above_the_others_at_the_end():
+def test_rank_histograms_are_uniform_for_agreeing_chains_and_skewed_for_a_higher_chain():
     same = rank_histograms(label_free([run_of(noise(seed), seed) for seed in range(4)]))
     assert (
         same.shape == (4, BINS)
@@ -164,12 +164,15 @@ def test_ranks_of_chains_that_agree_are_even_and_of_one_above_the_others_at_the_
         and (same.sum("chain") == 400).all()
     )
     assert np.abs(same - 100).max() < 60
-    apart = rank_histograms(label_free([run_of(noise(0), 0), run_of(noise(1) + 20, 1)]))
-    assert apart.values[0, BINS // 2 :].sum() == 0 and apart.values[1, : BINS // 2].sum() == 0
-    assert apart.attrs["quantity"] == "log_joint"
+    difference = rank_histograms(label_free([run_of(noise(0), 0), run_of(noise(1) + 20, 1)]))
+    assert (
+        difference.values[0, BINS // 2 :].sum() == 0
+        and difference.values[1, : BINS // 2].sum() == 0
+    )
+    assert difference.attrs["quantity"] == "log_joint"
 
 
-def test_what_cannot_be_chains_is_refused():
+def test_convergence_refuses_runs_that_are_no_chains():
     one = run_of(noise(0, 50), 0)
     with pytest.raises(MeasureError, match="differ in their seeds alone; got"):
         label_free([one, made_up("svb-cgs", np.ones(50), seed=1)])

@@ -14,8 +14,8 @@ from workbench.measures import (
     topic_correlations,
 )
 from workbench.measures.correlations import (
-    _implied,
-    alike_together,
+    _sampled_correlations,
+    clustered_order,
     strongest_pairs,
     topic_of_words,
 )
@@ -39,12 +39,12 @@ def test_correlations_are_those_of_many_drawn_documents_averaged_over_the_later_
         np.array([0.3, -0.5, 0.8]),
         np.array([[1.0, 0.7, 0.0], [0.7, 2.0, -0.3], [0.0, -0.3, 0.5]]),
     )
-    found = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)[
+    result = topic_correlations(run_of([mean + 9, mean], [covariance, covariance]), 100_000)[
         "correlation"
     ].values
     theta = probabilities(np.random.default_rng(5).multivariate_normal(mean, covariance, 400_000))
-    assert found == pytest.approx(np.corrcoef(theta.T), abs=0.015)
-    assert np.array_equal(found, found.T) and np.diag(found) == pytest.approx(1.0)
+    assert result == pytest.approx(np.corrcoef(theta.T), abs=0.015)
+    assert np.array_equal(result, result.T) and np.diag(result) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("engine", ("ln-ctm", "ctm-em"))
@@ -79,13 +79,15 @@ def test_differences_of_correlations_are_between_the_same_topics():
     phi, moved = np.eye(3, 6) * 0.9 + 0.1 / 6, [2, 0, 1]
     a = a.assign(phi=(a["phi"].dims, phi))
     b, own = a.assign(phi=(a["phi"].dims, phi[moved])), topic_correlations(a)["correlation"].values
-    found, place = correlation_differences(a, b), np.argsort(moved)
+    result, place = correlation_differences(a, b), np.argsort(moved)
     off = ~np.eye(3, dtype=bool)
     assert (
-        found.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off])
-        and np.abs(found.values[off]).min() > 0.01
+        result.values[off] == pytest.approx((own[np.ix_(place, place)] - own)[off])
+        and np.abs(result.values[off]).min() > 0.01
     )
-    assert np.isnan(np.diag(found)).all() and (correlation_differences(a, a).values[off] == 0).all()
+    assert (
+        np.isnan(np.diag(result)).all() and (correlation_differences(a, a).values[off] == 0).all()
+    )
     mean = mean_correlations([a, b, a])["correlation"].values
     assert mean == pytest.approx((2 * own + own[np.ix_(place, place)]) / 3) and np.diag(
         mean
@@ -101,18 +103,18 @@ def test_shares_of_two_topics_are_opposite_and_one_topic_has_none():
     ].values.tolist() == [[0.0]]
 
 
-def test_topics_that_go_together_stand_together():
+def test_clustered_order_puts_correlated_topics_next_to_each_other():
     correlation = np.full((4, 4), -0.2)
     for a, b in ((0, 2), (1, 3)):
         correlation[a, b] = correlation[b, a] = 0.9
-    order = alike_together(correlation).tolist()
+    order = clustered_order(correlation).tolist()
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
-    assert alike_together(np.eye(2)).tolist() == [0, 1]
+    assert clustered_order(np.eye(2)).tolist() == [0, 1]
 
 
-def test_a_run_without_sticks_is_refused():
+def test_topic_correlations_refuses_runs_without_a_covariance():
     corpus, _ = wb.models.LDA(2).simulate(5, 6, 8)
-    with pytest.raises(MeasureError, match="correlated topics"):
+    with pytest.raises(MeasureError, match="correlated topic model"):
         topic_correlations(wb.fit(corpus, "cgs", 2, n_iterations=2, progress=False))
 
 
@@ -128,10 +130,10 @@ def test_correlations_that_documents_were_drawn_with_are_found():
     rows = np.repeat(np.arange(400), 60)
     corpus = wb.Corpus.from_pairs(rows, np.concatenate(documents), np.ones(len(rows), int))
     run = wb.fit(corpus, "sb-ctm", 3, n_iterations=200, snapshot_every=10, progress=False)
-    found, phi = topic_correlations(run)["correlation"].values, run["phi"].values
+    result, phi = topic_correlations(run)["correlation"].values, run["phi"].values
     at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
     assert sorted(at) == [0, 1, 2]
-    assert found[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
+    assert result[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
 
 
 @pytest.mark.slow
@@ -146,21 +148,21 @@ def test_correlations_of_logistic_normal_shares_are_found_where_the_topics_are(e
     )
     truth = np.corrcoef(softmax(rng.multivariate_normal(mean, root @ root.T, 200_000), axis=1).T)
     rows, words = counts.nonzero()
-    corpus, found = wb.Corpus.from_pairs(rows, words, counts[rows, words], n_words=120), []
+    corpus, result = wb.Corpus.from_pairs(rows, words, counts[rows, words], n_words=120), []
     for seed in range(4):
         run = wb.fit(
             corpus, engine, 5, n_iterations=400, snapshot_every=5, seed=seed, progress=False
         )
-        apart = np.abs(phi[:, None] - run["phi"].values).sum(axis=2)
-        at = linear_sum_assignment(apart)[1]
-        assert apart[range(5), at].max() < 0.3, "merged topics are 0.6 apart or more"
-        found.append(topic_correlations(run)["correlation"].values[np.ix_(at, at)])
+        difference = np.abs(phi[:, None] - run["phi"].values).sum(axis=2)
+        at = linear_sum_assignment(difference)[1]
+        assert difference[range(5), at].max() < 0.3, "merged topics are 0.6 apart or more"
+        result.append(topic_correlations(run)["correlation"].values[np.ix_(at, at)])
     pairs = np.triu_indices(5, 1)
-    assert np.corrcoef(np.mean(found, axis=0)[pairs], truth[pairs])[0, 1] > 0.95
-    assert np.mean(found, axis=0) == pytest.approx(truth, abs=0.15)
+    assert np.corrcoef(np.mean(result, axis=0)[pairs], truth[pairs])[0, 1] > 0.95
+    assert np.mean(result, axis=0) == pytest.approx(truth, abs=0.15)
 
 
-def test_the_strongest_pairs_are_one_that_goes_together_and_one_that_does_not():
+def test_strongest_pairs_are_the_most_positive_and_the_most_negative_one():
     correlation = np.eye(4)
     for one, other, value in ((0, 2, 0.3), (1, 3, 0.5), (0, 3, -0.2), (1, 2, -0.6)):
         correlation[one, other] = correlation[other, one] = value
@@ -171,7 +173,7 @@ def test_the_strongest_pairs_are_one_that_goes_together_and_one_that_does_not():
     assert strongest_pairs(np.eye(3)) == strongest_pairs(np.eye(1)) == []
 
 
-def test_a_topic_is_named_by_its_words():
+def test_topic_of_words_finds_a_topic_by_its_words():
     run = run_of([[0.2, 0.1]], [np.eye(2)])
     phi = np.full(run["phi"].shape, 0.01)
     phi[2, :2], phi[0, 0] = 0.3, 0.9  # the first word alone is likelier in topic 0
@@ -183,9 +185,9 @@ def test_a_topic_is_named_by_its_words():
             topic_of_words(run, words)
 
 
-def test_of_a_run_that_goes_on_only_the_new_snapshot_is_drawn():
+def test_topic_correlations_of_a_run_in_progress_only_draw_for_the_new_snapshot():
     moments = np.zeros((3, 2)), np.stack([np.eye(2) * scale for scale in (1.0, 2.0, 3.0)])
     topic_correlations(run_of(*(each[:2] for each in moments)), 50)
-    before = _implied.cache_info().misses
+    before = _sampled_correlations.cache_info().misses
     topic_correlations(run_of(*moments), 50)
-    assert _implied.cache_info().misses == before + 1
+    assert _sampled_correlations.cache_info().misses == before + 1

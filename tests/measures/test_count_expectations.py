@@ -41,8 +41,8 @@ def by_outcomes(q, f):
     ],
 )
 def test_the_exact_expectation_is_the_sum_over_all_outcomes(name, f):
-    found = count_expectations(Q, 0.4)["expectation"].sel(function=name, approximation="exact")
-    assert float(found) == pytest.approx(by_outcomes(Q, lambda n: f(0.4 + n)), abs=ROUNDING)
+    result = count_expectations(Q, 0.4)["expectation"].sel(function=name, approximation="exact")
+    assert float(result) == pytest.approx(by_outcomes(Q, lambda n: f(0.4 + n)), abs=ROUNDING)
 
 
 def test_the_distribution_of_the_count_is_that_of_all_outcomes():
@@ -50,23 +50,23 @@ def test_the_distribution_of_the_count_is_that_of_all_outcomes():
         assert poisson_binomial(Q)[n] == pytest.approx(
             by_outcomes(Q, lambda count, n=n: count == n), abs=ROUNDING
         )
-    found = count_expectations(Q, 1.0)
-    assert found["gaussian"].sum() == pytest.approx(1, abs=ROUNDING)
+    result = count_expectations(Q, 1.0)
+    assert result["gaussian"].sum() == pytest.approx(1, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("printed", ORACLES)
 def test_moments_and_expectations_are_the_printed_ones(printed):
     """Relative 1e-9, and 1e-7 of q = 1e-6, spec of the HDP, 16."""
     tolerance = 1e-7 if max(printed["q"]) < 1e-5 else 1e-9
-    found, a = count_expectations(printed["q"], printed["a"]), printed["a"]
+    result, a = count_expectations(printed["q"], printed["a"]), printed["a"]
     for name, key in (
         ("mean", "E"),
         ("variance", "V"),
         ("mean_positive", "Eplus"),
         ("variance_positive", "Vplus"),
     ):
-        assert found.attrs[name] == pytest.approx(printed[key], rel=tolerance, abs=1e-9), name
-    value, exact = found["expectation"].sel, printed["exact"]
+        assert result.attrs[name] == pytest.approx(printed[key], rel=tolerance, abs=1e-9), name
+    value, exact = result["expectation"].sel, printed["exact"]
     log = float(value(function="log", approximation="exact"))
     assert log == pytest.approx(exact["E_log_a_plus_n"], rel=tolerance, abs=1e-12)
     lgamma = [
@@ -87,42 +87,42 @@ def test_the_second_derivative_is_that_of_differences(name):
         assert bend(x) == pytest.approx((f(x + h) - 2 * f(x) + f(x - h)) / h**2, rel=1e-4)
 
 
-def test_a_count_that_is_certain_is_right_by_every_method():
-    found = count_expectations([1.0, 1.0, 0.0], 0.7)
-    np.testing.assert_allclose(found["error"].values, 0.0, rtol=0, atol=ROUNDING)
+def test_all_approximations_are_exact_for_a_constant_count():
+    result = count_expectations([1.0, 1.0, 0.0], 0.7)
+    np.testing.assert_allclose(result["error"].values, 0.0, rtol=0, atol=ROUNDING)
     nothing = count_expectations([0.0], 0.7)
     np.testing.assert_allclose(nothing["error"].values, 0.0, rtol=0, atol=ROUNDING)
 
 
 def test_near_zero_the_second_order_fails_where_the_improved_one_does_not():
-    found = count_expectations([0.02] * 5, 0.05)["error"].sel(function="log")
+    result = count_expectations([0.02] * 5, 0.05)["error"].sel(function="log")
     assert (
-        abs(float(found.sel(approximation="second")))
+        abs(float(result.sel(approximation="second")))
         > 1.0
         > 1e-3
-        > abs(float(found.sel(approximation="improved")))
+        > abs(float(result.sel(approximation="improved")))
     )
 
 
 def test_the_map_has_the_errors_of_equal_draws():
-    found = error_map("digamma", "improved", 6, [0.3, 3.0], [0.1, 2.0])
-    assert found.dims == ("prior", "mean")
+    result = error_map("digamma", "improved", 6, [0.3, 3.0], [0.1, 2.0])
+    assert result.dims == ("prior", "mean")
     for prior, mean in itertools.product((0.1, 2.0), (0.3, 3.0)):
         one = count_expectations([mean / 6] * 6, prior)["error"].sel(
             function="digamma", approximation="improved"
         )
-        assert float(found.sel(prior=prior, mean=mean)) == pytest.approx(float(one), abs=ROUNDING)
+        assert float(result.sel(prior=prior, mean=mean)) == pytest.approx(float(one), abs=ROUNDING)
     assert (error_map("log", "exact", 3, [1.0], [1.0]) == 0).all()
 
 
-def test_what_is_no_count_is_refused_in_one_sentence():
-    for q, a, said in (
+def test_count_expectations_refuses_invalid_draws_and_priors():
+    for q, a, actual in (
         ([], 1.0, "from 1 to 2,000 tokens"),
         ([0.2, 1.2], 1.0, "from 0 to 1; got 1.2"),
         ([0.5], 0.0, "from 1e-08 to 1e.12; got 0"),
         ([float("nan")], 1.0, "got nan"),
     ):
-        with pytest.raises(MeasureError, match=said):
+        with pytest.raises(MeasureError, match=actual):
             count_expectations(q, a)
     with pytest.raises(MeasureError, match=f"no 'third'; there are {', '.join(APPROXIMATIONS)}"):
         error_map("log", "third", 3, [1.0], [1.0])

@@ -19,12 +19,12 @@ def test_runs_of_a_label_are_averaged_where_all_have_records():
     assert curve.error.tolist() == [2, 1]  # half the distance of two values
 
 
-def test_one_run_has_no_band():
+def test_mean_curves_have_no_error_for_one_run():
     (curve,) = mean_curves(made_up("cgs", [3, 2]), "test_perplexity")
     assert np.isnan(curve.error).all() and curve.x.tolist() == [1, 2]
 
 
-def test_runs_that_share_no_iteration_are_drawn_one_by_one():
+def test_mean_curves_are_separate_for_runs_without_a_common_iteration():
     odd, even = (
         made_up("cgs", [4, 3, 2, 1]).isel(iteration=[0, 2]),
         made_up("cgs", [4, 3, 2, 1], seed=1).isel(iteration=[1, 3]),
@@ -34,11 +34,11 @@ def test_runs_that_share_no_iteration_are_drawn_one_by_one():
     assert {curve.group for curve in curves} == {"cgs"}
 
 
-def test_what_a_run_does_not_record_has_no_curve():
+def test_mean_curves_leave_out_runs_without_the_measure():
     assert mean_curves(made_up("cgs", [3, 2]), "bound") == []
 
 
-def test_an_unknown_axis_gets_one_sentence():
+def test_mean_curves_refuse_an_unknown_axis():
     with pytest.raises(
         MeasureError, match="no axis 'weeks'; there are iteration, updates, elapsed, cpu_time"
     ):

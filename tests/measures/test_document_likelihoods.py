@@ -53,21 +53,21 @@ def documents_of(corpus):
 def test_exact_probabilities_are_those_of_the_enumeration(corpus, model):
     learnt = learnt_of(model, corpus.n_words)
     phi = word_probabilities(*learnt)
-    found = exact_logs(corpus, phi, model.alphas)
-    wanted = [
+    result = exact_logs(corpus, phi, model.alphas)
+    expected = [
         twins.log_probability_given_topics(pairs, phi.T, model.alphas)
         for pairs in documents_of(corpus)
     ]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=ROUNDING)
-    assert (found[corpus.document_tokens == 0] == 0).all()
+    np.testing.assert_allclose(result, expected, rtol=0, atol=ROUNDING)
+    assert (result[corpus.document_tokens == 0] == 0).all()
 
 
-def test_what_is_too_much_to_enumerate_is_refused():
+def test_exact_logs_refuses_too_many_topic_counts():
     corpus = corpus_of([(0, 0, 30), (0, 1, 30)], 1, 2)
     assert np.isfinite(exact_logs(corpus, np.full((2, 3), 0.5), np.ones(3))).all()
     with pytest.raises(
         MeasureError,
-        match=r"1 documents of up to 60 tokens in 20 topics have more than 2\^20 counts",
+        match=r"1 documents of up to 60 tokens in 20 topics have more than 2\^20 topic counts",
     ):
         exact_logs(corpus, np.full((2, 20), 0.5), np.ones(20))
 
@@ -80,9 +80,9 @@ def test_what_is_too_much_to_enumerate_is_refused():
 def test_the_left_to_right_estimate_is_within_its_error_of_the_exact_one(model):
     corpus = CORPORA["toy_a"]
     phi = word_probabilities(*learnt_of(model, corpus.n_words))
-    wanted = exact_logs(corpus, phi, model.alphas).sum()
+    expected = exact_logs(corpus, phi, model.alphas).sum()
     value, error = mean_of_estimates(left_to_right_logs(corpus, phi, model.alphas, 20, 2_000)[0])
-    assert abs(value - wanted) <= 4.5 * error + ROUNDING
+    assert abs(value - expected) <= 4.5 * error + ROUNDING
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_the_bound_is_that_of_all_of_q():
     a, b = rng.gamma(1.0, 2.0, (corpus.n_documents, 3)), model.beta + learnt.n_kw
     logs = twins.log_means(a)[corpus.documents] + twins.log_means(b).T[corpus.words]
     gamma = np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None])
-    wanted = twins.uncollapsed_bound(corpus, gamma, a, b, model.alphas, model.beta)
-    assert sum(variational_bound(corpus, learnt, a)) == pytest.approx(wanted, abs=ROUNDING)
+    expected = twins.uncollapsed_bound(corpus, gamma, a, b, model.alphas, model.beta)
+    assert sum(variational_bound(corpus, learnt, a)) == pytest.approx(expected, abs=ROUNDING)
 
 
 def test_q_of_a_document_is_the_best_one():

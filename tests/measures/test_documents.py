@@ -31,36 +31,38 @@ def with_counts(n_dk) -> xr.Dataset:
     )
 
 
-def test_a_document_of_one_token_does_not_win():
-    found = representative_documents(with_counts([[1, 0], [90, 10], [0, 5], [10, 0]]), 0)
-    assert found["title"].values.tolist() == ["d1", "d3", "d0"]  # d2 has no token of the topic
-    assert found["theta"].values[2] > found["theta"].values[0]
-    assert found["n_tokens"].values.tolist() == [100, 10, 1] and found[
+def test_representative_documents_rank_documents_of_one_token_low():
+    result = representative_documents(with_counts([[1, 0], [90, 10], [0, 5], [10, 0]]), 0)
+    assert result["title"].values.tolist() == ["d1", "d3", "d0"]  # d2 has no token of the topic
+    assert result["theta"].values[2] > result["theta"].values[0]
+    assert result["n_tokens"].values.tolist() == [100, 10, 1] and result[
         "n_topic_tokens"
     ].values.tolist() == [90, 10, 1]
 
 
 def test_the_score_is_the_lower_end_of_wilsons_interval():
-    found = representative_documents(with_counts([[1, 0], [80, 20], [7, 3]]), 0)
+    result = representative_documents(with_counts([[1, 0], [80, 20], [7, 3]]), 0)
     for own, tokens, score in zip(
-        found["n_topic_tokens"], found["n_tokens"], found["score"], strict=True
+        result["n_topic_tokens"], result["n_tokens"], result["score"], strict=True
     ):
         low = binomtest(int(own), int(tokens)).proportion_ci(0.95, "wilson").low
         assert float(score) == pytest.approx(low, abs=1e-12)
 
 
-def test_empty_documents_and_topics_show_nothing():
+def test_representative_documents_are_none_for_an_empty_topic():
     assert representative_documents(with_counts([[0, 0], [0, 3]]), 0).sizes["rank"] == 0
     assert representative_documents(with_counts([[0, 0], [0, 3]]), 1)[
         "document"
     ].values.tolist() == [1]
 
 
-def test_documents_carry_their_place_and_their_theta():
+def test_representative_documents_have_index_and_theta():
     run = tiny_run()
-    found = representative_documents(run, 2, 3)
-    assert found.sizes["rank"] <= 3 and found.attrs["topic"] == 2
-    for place, title, theta in zip(found["document"], found["title"], found["theta"], strict=True):
+    result = representative_documents(run, 2, 3)
+    assert result.sizes["rank"] <= 3 and result.attrs["topic"] == 2
+    for place, title, theta in zip(
+        result["document"], result["title"], result["theta"], strict=True
+    ):
         assert (
             title == run["document"].values[int(place)]
             and float(theta) == run["theta"].values[int(place), 2]
@@ -69,16 +71,18 @@ def test_documents_carry_their_place_and_their_theta():
 
 def test_the_topic_of_a_word_follows_theta_and_phi():
     run, corpus = tiny_run(), training()
-    found = token_topics(run, corpus, 5)
+    result = token_topics(run, corpus, 5)
     first, last = corpus.indptr[5:7]
-    assert found["word"].values.tolist() == [corpus.vocabulary[w] for w in corpus.words[first:last]]
-    assert found["n_tokens"].values.tolist() == corpus.counts[first:last].tolist()
+    assert result["word"].values.tolist() == [
+        corpus.vocabulary[w] for w in corpus.words[first:last]
+    ]
+    assert result["n_tokens"].values.tolist() == corpus.counts[first:last].tolist()
     for row, word in enumerate(corpus.words[first:last]):
         joint = [float(run["theta"][5, k]) * float(run["phi"][k, word]) for k in range(4)]
         np.testing.assert_allclose(
-            found["probability"].values[row], np.array(joint) / sum(joint), rtol=1e-12
+            result["probability"].values[row], np.array(joint) / sum(joint), rtol=1e-12
         )
-        assert int(found["likely"][row]) == max(range(4), key=lambda k, joint=joint: joint[k])
+        assert int(result["likely"][row]) == max(range(4), key=lambda k, joint=joint: joint[k])
 
 
 def test_words_of_unseen_text_are_matched_by_their_spelling():
@@ -86,12 +90,13 @@ def test_words_of_unseen_text_are_matched_by_their_spelling():
     known = str(run["word"].values[3])
     corpus = wb.Corpus.from_pairs([0, 0], [0, 1], [2, 1], vocabulary=(known, "neverseen"))
     theta = wb.infer(run, corpus)["theta"][0]
-    found = token_topics(run, corpus, 0, theta=theta)
-    row = found["word"].values.tolist().index(known)
+    result = token_topics(run, corpus, 0, theta=theta)
+    row = result["word"].values.tolist().index(known)
     joint = theta.values * run["phi"].values[:, 3]
-    np.testing.assert_allclose(found["probability"].values[row], joint / joint.sum(), rtol=1e-12)
+    np.testing.assert_allclose(result["probability"].values[row], joint / joint.sum(), rtol=1e-12)
     assert (
-        int(found["likely"][1 - row]) == -1 and np.isnan(found["probability"].values[1 - row]).all()
+        int(result["likely"][1 - row]) == -1
+        and np.isnan(result["probability"].values[1 - row]).all()
     )
 
 
@@ -102,19 +107,19 @@ def test_an_empty_document_has_no_word():
     assert token_topics(run, corpus, 2)["likely"].values.tolist() == [0]
 
 
-def test_topics_of_an_hdp_without_a_token_belong_to_no_word():
+def test_token_topics_leave_out_empty_topics_of_an_hdp():
     corpus = tiny_corpus()
     run = wb.fit(corpus, "g-hdp", n_topics=3, n_iterations=3, progress=False)
     gone = int(np.flatnonzero(run["n_k"].values[-1])[0])
     run["n_kw"][-1, gone] = 0
     for theta in (None, run["theta"].values[0]):
-        found = token_topics(run, corpus, 0, theta)
-        assert gone not in found["topic"].values and gone not in found["likely"].values
-        np.testing.assert_allclose(found["probability"].sum("topic"), 1)
+        result = token_topics(run, corpus, 0, theta)
+        assert gone not in result["topic"].values and gone not in result["likely"].values
+        np.testing.assert_allclose(result["probability"].sum("topic"), 1)
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("call", "message"),
     [
         (
             lambda: representative_documents(tiny_run(), 4),
@@ -125,7 +130,7 @@ def test_topics_of_an_hdp_without_a_token_belong_to_no_word():
             lambda: representative_documents(tiny_run(), 0, 0),
             "the number of documents must be .* at least 1; got 0",
         ),
-        (lambda: representative_documents(tiny_comparison(), 0), "holds no phi"),
+        (lambda: representative_documents(tiny_comparison(), 0), "has no phi"),
         (
             lambda: token_topics(tiny_run(), training(), 12),
             "the document must be a number from 0 to 11; got 12",
@@ -137,7 +142,7 @@ def test_topics_of_an_hdp_without_a_token_belong_to_no_word():
         ),
     ],
 )
-def test_wrong_input_gets_one_sentence(ask, told):
-    with pytest.raises(MeasureError, match=told) as caught:
-        ask()
+def test_wrong_input_gets_one_sentence(call, message):
+    with pytest.raises(MeasureError, match=message) as caught:
+        call()
     assert "\n" not in str(caught.value)

@@ -43,36 +43,36 @@ def scored(log_likelihood, n_tokens) -> Scored:
 
 @pytest.mark.parametrize("name", ["cgs", "svb", "svb-cgs", "early"])
 def test_the_documents_add_up_to_the_headline(store, name):
-    found = score_documents(name, store)
+    result = score_documents(name, store)
     run = wb.open_run(name, store)
-    assert found.perplexity == pytest.approx(float(run["test_perplexity"][-1]), rel=1e-12)
-    assert found.iteration == int(run["iteration"][-1])
-    assert found.n_averaged == {"cgs": 5, "svb-cgs": 5}.get(name, 0)
+    assert result.perplexity == pytest.approx(float(run["test_perplexity"][-1]), rel=1e-12)
+    assert result.iteration == int(run["iteration"][-1])
+    assert result.n_averaged == {"cgs": 5, "svb-cgs": 5}.get(name, 0)
 
 
 def test_each_document_has_its_own_tokens(store):
-    found, run = score_documents("svb", store), wb.open_run("svb", store)
+    result, run = score_documents("svb", store), wb.open_run("svb", store)
     test = get_corpus(store, spec_of(run).test)
     probability = (run["theta"].values @ run["phi"].values)[test.documents, test.words]
     for document in range(30):
         own = test.documents == document
         by_hand = (test.counts[own] * np.log(probability[own])).sum()
         # added up in another order
-        assert found.log_likelihood[document] == pytest.approx(by_hand, rel=1e-9)
-        assert found.n_tokens[document] == test.counts[own].sum()
+        assert result.log_likelihood[document] == pytest.approx(by_hand, rel=1e-9)
+        assert result.n_tokens[document] == test.counts[own].sum()
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("untested", "run 'untested' has no test set, so nothing is scored"),
         ("svb", "run 'svb' has no whole checkpoint"),
     ],
 )
-def test_what_cannot_be_scored_says_why(store, tmp_path, name, told):
+def test_score_documents_gives_the_reason_for_a_refusal(store, tmp_path, name, message):
     shutil.copytree(store, tmp_path / "copy")
     (tmp_path / "copy" / name / "checkpoint.npz").write_bytes(b"broken")
-    with pytest.raises(SpecError, match=told):
+    with pytest.raises(SpecError, match=message):
         score_documents(name, tmp_path / "copy")
 
 
@@ -88,13 +88,13 @@ def test_students_interval_is_that_of_scipy():
     assert np.isnan(t_interval(values[:1])).all()
 
 
-def test_batch_means_are_worked_out_by_hand():
+def test_batch_means_equal_a_hand_calculation():
     # ten numbers: three batches of three, the first number left out: means 2, 5, 8, deviation 3
     assert batch_means(np.array([99, 1, 2, 3, 4, 5, 6, 7, 8, 9])) == pytest.approx(3 / np.sqrt(3))
     assert np.isnan(batch_means(np.array([1.0, 2, 3])))
 
 
-def test_batch_means_see_that_a_chain_depends_on_itself():
+def test_batch_means_are_larger_for_an_autocorrelated_chain():
     rng, chain = np.random.default_rng(0), np.zeros(10_000)
     for t in range(1, len(chain)):
         chain[t] = 0.9 * chain[t - 1] + rng.normal()
@@ -105,10 +105,10 @@ def test_batch_means_see_that_a_chain_depends_on_itself():
 def test_resampled_documents_vary_as_the_theory_of_a_ratio_says():
     rng = np.random.default_rng(0)
     tokens = rng.integers(1, 20, 400)
-    found = scored(-rng.gamma(5.0, 1.0, 400) * tokens, tokens)
-    mean = found.log_likelihood.sum() / tokens.sum()
-    by_theory = np.sqrt(((found.log_likelihood - mean * tokens) ** 2).sum()) / tokens.sum()
-    draws = resampled_perplexities(found, n=4000)
+    result = scored(-rng.gamma(5.0, 1.0, 400) * tokens, tokens)
+    mean = result.log_likelihood.sum() / tokens.sum()
+    by_theory = np.sqrt(((result.log_likelihood - mean * tokens) ** 2).sum()) / tokens.sum()
+    draws = resampled_perplexities(result, n=4000)
     # of 4000 draws a deviation is known to 1.1 %
     assert np.log(draws).std() == pytest.approx(by_theory, rel=0.05)
     low, high = percentile_interval(draws)
@@ -121,27 +121,27 @@ def test_documents_without_a_held_out_token_change_nothing():
     assert np.isnan(resampled_perplexities(scored([-3, 0], [1, 0]), n=5)).all()
 
 
-def test_of_several_seeds_the_error_is_that_of_their_mean():
+def test_perplexity_errors_of_several_seeds_is_the_error_of_their_mean():
     runs = [made_up("cgs", [200, last], seed=seed) for seed, last in enumerate((100, 102, 107))]
-    found = perplexity_errors(runs).sel(label="cgs")
-    assert (float(found["value"]), str(found["source"].item()), int(found["n_runs"])) == (
+    result = perplexity_errors(runs).sel(label="cgs")
+    assert (float(result["value"]), str(result["source"].item()), int(result["n_runs"])) == (
         103,
         "seeds",
         3,
     )
-    assert float(found["mc_error"]) == pytest.approx(np.sqrt(13 / 3))
-    assert np.isnan(found["low"]) and np.isnan(found["high"])
+    assert float(result["mc_error"]) == pytest.approx(np.sqrt(13 / 3))
+    assert np.isnan(result["low"]) and np.isnan(result["high"])
 
 
-def test_of_one_sampling_run_it_is_that_of_its_states_after_burn_in():
+def test_perplexity_errors_of_one_sampler_uses_its_states_after_burn_in():
     run = made_up("cgs", [500] * 10 + [100, 110, 105, 95])  # burn-in 10; the state is 1 higher
     chain = np.log([101, 111, 106, 96])
-    found = perplexity_errors(run).sel(label="cgs")
+    result = perplexity_errors(run).sel(label="cgs")
     # two means: deviation |a - b| / sqrt(2), over sqrt(2)
     by_hand = 95 * abs(chain[:2].mean() - chain[2:].mean()) / 2
     assert (
-        float(found["mc_error"]) == pytest.approx(by_hand)
-        and found["source"].item() == "batch means"
+        float(result["mc_error"]) == pytest.approx(by_hand)
+        and result["source"].item() == "batch means"
     )
     early = perplexity_errors(made_up("cgs", [500] * 12)).sel(label="cgs")
     assert np.isnan(early["mc_error"]) and early["source"].item() == ""
@@ -149,28 +149,28 @@ def test_of_one_sampling_run_it_is_that_of_its_states_after_burn_in():
 
 def test_a_deterministic_run_and_one_without_a_test_set_have_no_error():
     run = tiny_run("svb")
-    found = perplexity_errors(run)
+    result = perplexity_errors(run)
     assert (
-        np.isnan(found["mc_error"]).all()
-        and found["source"].item() == ""
-        and float(found["value"][0]) > 1
+        np.isnan(result["mc_error"]).all()
+        and result["source"].item() == ""
+        and float(result["value"][0]) > 1
     )
     untested = run.drop_vars([name for name in run if "test_perplexity" in name])
     assert np.isnan(perplexity_errors(untested)["value"]).all()
 
 
-def test_intervals_over_documents_hold_the_value(store):
+def test_intervals_over_documents_contain_the_value(store):
     runs = [wb.open_run(name, store) for name in ("cgs", "svb")]
-    found = {spec_of(run).hash: score_documents(run.attrs["name"], store) for run in runs}
-    table = perplexity_errors(runs, found)
+    result = {spec_of(run).hash: score_documents(run.attrs["name"], store) for run in runs}
+    table = perplexity_errors(runs, result)
     assert (table["low"].values < table["value"].values).all() and (
         table["value"].values < table["high"].values
     ).all()
-    assert table.equals(perplexity_errors(runs, found)) and not table.equals(
-        perplexity_errors(runs, found, seed=1)
+    assert table.equals(perplexity_errors(runs, result)) and not table.equals(
+        perplexity_errors(runs, result, seed=1)
     )
-    del found[spec_of(runs[0]).hash]
-    assert np.isnan(perplexity_errors(runs, found)["low"].values).tolist() == [True, False]
+    del result[spec_of(runs[0]).hash]
+    assert np.isnan(perplexity_errors(runs, result)["low"].values).tolist() == [True, False]
 
 
 def test_several_pairs_have_students_interval():
@@ -179,13 +179,13 @@ def test_several_pairs_have_students_interval():
         for engine, finals in (("cgs", (100, 102, 107)), ("svb", (110, 118, 120)))
         for seed, last in enumerate(finals)
     ]
-    found = paired_differences(runs, "cgs").sel(label="svb")
+    result = paired_differences(runs, "cgs").sel(label="svb")
     low, high = stats.t.interval(0.95, 2, 13, np.sqrt(3))
-    assert (float(found["difference_low"]), float(found["difference_high"])) == pytest.approx(
+    assert (float(result["difference_low"]), float(result["difference_high"])) == pytest.approx(
         (low, high)
     )
     every = {spec_of(run).hash: scored([-3, -9], [1, 2]) for run in runs}
-    assert paired_differences(runs, "cgs", scored=every).sel(label="svb").equals(found)
+    assert paired_differences(runs, "cgs", scored=every).sel(label="svb").equals(result)
 
 
 def test_a_single_pair_has_an_interval_over_the_documents_that_both_share():
@@ -195,19 +195,21 @@ def test_a_single_pair_has_an_interval_over_the_documents_that_both_share():
     better = scored(-tokens * np.linspace(3, 6, 40), tokens)
     # exp(0.1) times as perplexed
     worse = better._replace(log_likelihood=better.log_likelihood - 0.1 * tokens)
-    found = {spec_of(run).hash: each for run, each in zip(runs, (better, worse), strict=True)}
-    table = paired_differences(runs, "cgs", scored=found).sel(label="svb")
+    result = {spec_of(run).hash: each for run, each in zip(runs, (better, worse), strict=True)}
+    table = paired_differences(runs, "cgs", scored=result).sel(label="svb")
     draws = resampled_perplexities(better) * (np.exp(0.1) - 1)
     assert (float(table["difference_low"]), float(table["difference_high"])) == pytest.approx(
         percentile_interval(draws)
     )
-    assert summary(runs, "cgs", found).sel(label="svb")["difference_low"] == table["difference_low"]
+    assert (
+        summary(runs, "cgs", result).sel(label="svb")["difference_low"] == table["difference_low"]
+    )
     assert np.isnan(
-        paired_differences(runs, "cgs", "elapsed", found).sel(label="svb")["difference_low"]
+        paired_differences(runs, "cgs", "elapsed", result).sel(label="svb")["difference_low"]
     )
     assert np.isnan(paired_differences(runs, "cgs", scored={}).sel(label="svb")["difference_low"])
 
 
 def test_wrong_input_gets_one_sentence():
-    with pytest.raises(MeasureError, match="no run to look at"):
+    with pytest.raises(MeasureError, match="no run was given"):
         perplexity_errors([])

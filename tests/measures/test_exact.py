@@ -34,13 +34,13 @@ def by_enumeration(corpus, model):
 
 
 def test_the_posterior_of_toy_a_is_the_printed_one(oracles):
-    found, printed = exact(*toy_a()), oracles["toyA"]["exact"]
+    result, printed = exact(*toy_a()), oracles["toyA"]["exact"]
     for name, key in zip(NAMES, ("log_evidence", "pz", "same", "pred"), strict=True):
         np.testing.assert_allclose(
-            found[name].values, printed[key], rtol=0, atol=PRINTED, err_msg=name
+            result[name].values, printed[key], rtol=0, atol=PRINTED, err_msg=name
         )
-    assert found.attrs["n_states"] == 2**9 and found["log_evidence"].attrs["units"] == "nats"
-    assert found["token_word"].values.tolist() == [
+    assert result.attrs["n_states"] == 2**9 and result["log_evidence"].attrs["units"] == "nats"
+    assert result["token_word"].values.tolist() == [
         "w0",
         "w0",
         "w0",
@@ -56,16 +56,16 @@ def test_the_posterior_of_toy_a_is_the_printed_one(oracles):
 def test_empty_documents_and_unused_words_have_their_printed_predictive(oracles):
     printed = oracles["edge"]["empty_doc_and_unused_words"]
     corpus = corpus_of(printed["pairs"], printed["D"], printed["W"])
-    found = exact(corpus, wb.LDA(2, tuple(printed["alpha"]), printed["beta"]))
-    assert float(found["log_evidence"]) == pytest.approx(printed["log_evidence"], abs=PRINTED)
-    np.testing.assert_allclose(found["predictive"].values, printed["pred"], rtol=0, atol=PRINTED)
+    result = exact(corpus, wb.LDA(2, tuple(printed["alpha"]), printed["beta"]))
+    assert float(result["log_evidence"]) == pytest.approx(printed["log_evidence"], abs=PRINTED)
+    np.testing.assert_allclose(result["predictive"].values, printed["pred"], rtol=0, atol=PRINTED)
 
 
 def test_with_one_topic_the_evidence_is_the_printed_log_joint(oracles):
     printed = oracles["edge"]["K1"]
-    found = exact(toy_a()[0], wb.LDA(1, tuple(printed["alpha"]), printed["beta"]))
-    assert float(found["log_evidence"]) == pytest.approx(printed["log_evidence"], abs=PRINTED)
-    assert (found["co_assignment"] == 1).all() and found.attrs["n_states"] == 1
+    result = exact(toy_a()[0], wb.LDA(1, tuple(printed["alpha"]), printed["beta"]))
+    assert float(result["log_evidence"]) == pytest.approx(printed["log_evidence"], abs=PRINTED)
+    assert (result["co_assignment"] == 1).all() and result.attrs["n_states"] == 1
 
 
 @pytest.mark.parametrize(
@@ -80,26 +80,28 @@ def test_with_one_topic_the_evidence_is_the_printed_log_joint(oracles):
     ids=["three topics", "one document", "one word", "one token", "more topics than tokens"],
 )
 def test_every_number_is_that_of_the_plain_enumeration(corpus, model):
-    found = exact(corpus, model)
-    for name, wanted in zip(NAMES, by_enumeration(corpus, model), strict=True):
-        np.testing.assert_allclose(found[name].values, wanted, rtol=0, atol=ROUNDING, err_msg=name)
-    assert found["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
+    result = exact(corpus, model)
+    for name, expected in zip(NAMES, by_enumeration(corpus, model), strict=True):
+        np.testing.assert_allclose(
+            result[name].values, expected, rtol=0, atol=ROUNDING, err_msg=name
+        )
+    assert result["predictive"].sum("word").values == pytest.approx(1, abs=ROUNDING)
 
 
-def test_topics_that_can_be_exchanged_are_equally_probable():
-    found = exact(corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)]), wb.LDA(2, 0.1, 0.1))
-    np.testing.assert_allclose(found["token_topic"].values, 0.5, rtol=0, atol=ROUNDING)
+def test_exact_gives_exchangeable_topics_equal_probability():
+    result = exact(corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)]), wb.LDA(2, 0.1, 0.1))
+    np.testing.assert_allclose(result["token_topic"].values, 0.5, rtol=0, atol=ROUNDING)
 
 
 def test_the_largest_corpora_are_enumerated():
     for n_topics, n_tokens in ((2, 16), (256, 2), (65_535, 1)):
-        found = wb.exact(corpus_of([(0, 0, n_tokens)], 2, 3), wb.LDA(n_topics))
-        assert found.attrs["n_states"] == n_topics**n_tokens <= MOST_STATES
+        result = wb.exact(corpus_of([(0, 0, n_tokens)], 2, 3), wb.LDA(n_topics))
+        assert result.attrs["n_states"] == n_topics**n_tokens <= MOST_STATES
         # 65,536 weights
-        assert found["predictive"].sum("word").values == pytest.approx(1, abs=1e-9)
+        assert result["predictive"].sum("word").values == pytest.approx(1, abs=1e-9)
 
 
-def test_what_cannot_be_enumerated_is_refused_in_one_sentence():
+def test_exact_refuses_what_cannot_be_enumerated():
     with pytest.raises(
         MeasureError,
         match=r"^17 tokens in 2 topics have 2\^17 assignments, .* take at most 16 tokens$",

@@ -68,7 +68,7 @@ def test_a_setting_that_predicts_better_than_the_reference_is_as_far_as_one_that
     assert np.isnan(table["distance_se"].item())
 
 
-def test_the_numbers_are_those_of_whole_runs():
+def test_frontier_uses_the_final_numbers_of_the_runs():
     runs = tiny_comparison()
     spec = RunSpec.from_json(str(runs["spec"].values[0]))
     about = {name: getattr(spec, name) for name in ("train", "test", "corpus", "split", "model")}
@@ -93,7 +93,7 @@ def test_the_numbers_are_those_of_whole_runs():
         assert float(table["cpu_time"].sel(label=label)) == pytest.approx(spent)
 
 
-def test_the_course_is_there_at_each_iteration_and_can_be_read_off_at_equal_cost():
+def test_frontier_has_each_iteration_and_at_equal_cost_interpolates_it():
     table = frontier([*settings(), *chains()])
     own = table.sel(label="cgs")
     assert own["iteration"].values.tolist() == [1, 2, 3, 4]
@@ -104,7 +104,7 @@ def test_the_course_is_there_at_each_iteration_and_can_be_read_off_at_equal_cost
     assert at_equal_cost(table, 150).values == pytest.approx([0.8, 1.1])
 
 
-def test_runs_of_two_splits_are_each_set_against_the_chains_of_their_own():
+def test_frontier_compares_runs_with_chains_on_their_split():
     own = [run("svb-cgs", [6, 5.25], **of_split(0)), run("svb-cgs", [6, 6.1], **of_split(1))]
     table = frontier(own, [*chains(**of_split(0)), *chains((6.0, 6.0, 6.0, 6.0), **of_split(1))])
     assert table["difference"].item() == pytest.approx(0.1) and table["n_runs"].item() == 2
@@ -135,14 +135,14 @@ def test_a_setting_is_not_efficient_where_another_one_is_as_cheap_and_as_near():
         (
             lambda: [*settings(), *chains()[:3]],
             "at least 4 chains of cgs on the split of the runs, 2 times as long as these; "
-            "there are 3; run cgs longer, with 4 seeds",
+            "found 3; run cgs longer, with 4 seeds",
         ),
-        (lambda: [*settings(), *chains(n=7)], "there are 0"),
-        (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "there are 0"),
-        (lambda: chains(), "there are 0"),
+        (lambda: [*settings(), *chains(n=7)], "found 0"),
+        (lambda: [run("svb-cgs", [6, 5], **of_split(0)), *chains(**of_split(1))], "found 0"),
+        (lambda: chains(), "found 0"),
         (
             lambda: [settings()[0].drop_vars("test_perplexity"), *chains()],
-            "has no held-out tokens, so no distance",
+            "has no held-out tokens to measure a distance by",
         ),
         (
             lambda: [*settings(), *chains(model={"n_topics": 3, "alpha": 0.1, "beta": 0.1})],
@@ -150,6 +150,6 @@ def test_a_setting_is_not_efficient_where_another_one_is_as_cheap_and_as_near():
         ),
     ],
 )
-def test_what_cannot_be_set_against_long_chains_is_refused_with_a_sentence(runs, sentence):
+def test_frontier_refuses_runs_that_cannot_be_compared_with_long_chains(runs, sentence):
     with pytest.raises(MeasureError, match=sentence):
         frontier(runs())

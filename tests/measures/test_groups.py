@@ -51,15 +51,15 @@ def test_shares_lifts_and_sizes_are_those_of_a_plain_loop():
     run, n_documents = tiny_run("cgs"), tiny_run("cgs").sizes["document"]
     groups = ["b", None, "a"] * (n_documents // 3 + 1)
     groups = groups[:n_documents]
-    found = topics_by_group(run, groups)
+    result = topics_by_group(run, groups)
     n_dk = run["n_dk"].isel(snapshot=-1).values
-    assert found["group"].values.tolist() == ["a", "b"]
+    assert result["group"].values.tolist() == ["a", "b"]
     for name in "ab":
         own = [n_dk[d] for d in range(n_documents) if groups[d] == name]
         share = sum(own) / sum(map(np.sum, own))
         grouped = [n_dk[d] for d in range(n_documents) if groups[d]]
         overall = sum(grouped) / sum(map(np.sum, grouped))
-        here = found.sel(group=name)
+        here = result.sel(group=name)
         np.testing.assert_allclose(here["share"], share, rtol=1e-12)
         np.testing.assert_allclose(here["lift"], share / overall, rtol=1e-12)
         assert (int(here["n_documents"]), int(here["n_tokens"])) == (
@@ -72,25 +72,25 @@ def test_of_documents_of_one_length_the_intervals_are_students_and_welchs():
     random = np.random.default_rng(1)
     n_dk = random.multinomial(50, [0.2, 0.3, 0.5], 30)
     groups = np.repeat(["x", "y"], [12, 18])
-    found, shares = topics_by_group(with_tokens(n_dk), groups), n_dk / 50
+    result, shares = topics_by_group(with_tokens(n_dk), groups), n_dk / 50
     for name in "xy":
         own = shares[groups == name]
         low, high = stats.t.interval(
             0.95, len(own) - 1, own.mean(axis=0), own.std(axis=0, ddof=1) / np.sqrt(len(own))
         )
-        np.testing.assert_allclose(found.sel(group=name)["low"], low)
-        np.testing.assert_allclose(found.sel(group=name)["high"], high)
-    apart = group_differences(with_tokens(n_dk), groups, "x", "y").sortby("topic")
+        np.testing.assert_allclose(result.sel(group=name)["low"], low)
+        np.testing.assert_allclose(result.sel(group=name)["high"], high)
+    difference = group_differences(with_tokens(n_dk), groups, "x", "y").sortby("topic")
     welch = stats.ttest_ind(
         shares[groups == "x"], shares[groups == "y"], equal_var=False
     ).confidence_interval()
-    np.testing.assert_allclose(apart["low"], welch.low)
-    np.testing.assert_allclose(apart["high"], welch.high)
-    np.testing.assert_allclose(apart["difference"], apart["one"] - apart["other"])
+    np.testing.assert_allclose(difference["low"], welch.low)
+    np.testing.assert_allclose(difference["high"], welch.high)
+    np.testing.assert_allclose(difference["difference"], difference["one"] - difference["other"])
 
 
 @pytest.mark.slow
-def test_intervals_over_documents_hold_the_true_share_and_those_over_tokens_would_not():
+def test_intervals_over_documents_cover_the_true_share_and_intervals_over_tokens_do_not():
     random, inside, narrow = np.random.default_rng(2), [], []
     truth = np.array([0.1, 0.3, 0.6])
     # 95 % of 1,200 is 1,140 ± 7.5; three shares of a group are not independent, so twice as much
@@ -98,36 +98,38 @@ def test_intervals_over_documents_hold_the_true_share_and_those_over_tokens_woul
         lengths = random.integers(20, 200, 40)
         theta = random.dirichlet(2 * truth, 40)
         n_dk = np.array([random.multinomial(n, p) for n, p in zip(lengths, theta, strict=True)])
-        found = topics_by_group(with_tokens(n_dk), ["all"] * 40).isel(group=0)
-        inside += ((found["low"].values <= truth) & (truth <= found["high"].values)).tolist()
+        result = topics_by_group(with_tokens(n_dk), ["all"] * 40).isel(group=0)
+        inside += ((result["low"].values <= truth) & (truth <= result["high"].values)).tolist()
         error = np.sqrt(truth * (1 - truth) / lengths.sum())
-        narrow += (abs(found["share"].values - truth) <= 1.96 * error).tolist()
+        narrow += (abs(result["share"].values - truth) <= 1.96 * error).tolist()
     assert 0.92 < np.mean(inside) < 0.975 and np.mean(narrow) < 0.4
 
 
 def test_every_period_from_the_first_to_the_last_has_a_row():
     run = with_tokens([[3, 1], [0, 4], [2, 2], [1, 0], [5, 5]])
     dates = ["2024-01-31", "2024-02-01T23:59", pd.Timestamp("2024-05-05"), None, "1 February 2024"]
-    found = topics_over_time(run, dates, "month")
-    assert found["period"].values.tolist() == [
+    result = topics_over_time(run, dates, "month")
+    assert result["period"].values.tolist() == [
         "2024-01",
         "2024-02",
         "2024-03",
         "2024-04",
         "2024-05",
     ]
-    assert found["time"].values[1] == np.datetime64("2024-02-01")
+    assert result["time"].values[1] == np.datetime64("2024-02-01")
     np.testing.assert_allclose(
-        found["share"].values[[0, 1, 4]], [[0.75, 0.25], [5 / 14, 9 / 14], [0.5, 0.5]]
+        result["share"].values[[0, 1, 4]], [[0.75, 0.25], [5 / 14, 9 / 14], [0.5, 0.5]]
     )
-    assert np.isnan(found["share"].values[2:4]).all() and found["n_documents"].values.tolist() == [
+    assert np.isnan(result["share"].values[2:4]).all() and result[
+        "n_documents"
+    ].values.tolist() == [
         1,
         2,
         0,
         0,
         1,
     ]
-    assert np.isnan(found["low"].values[0]).all() and np.isfinite(found["low"].values[1]).all()
+    assert np.isnan(result["low"].values[0]).all() and np.isfinite(result["low"].values[1]).all()
     by_year = topics_over_time(run, [1999, "2001", 2001.0, np.int64(2000), float("nan")])
     assert by_year["period"].values.tolist() == ["1999", "2000", "2001"]
     assert by_year["n_tokens"].values.tolist() == [4, 1, 8]
@@ -137,41 +139,41 @@ def test_every_period_from_the_first_to_the_last_has_a_row():
     assert aware["period"].values.tolist() == ["2024-01-01"]  # the day where it was written
 
 
-def test_topics_of_an_hdp_are_those_in_use():
+def test_topics_by_group_leaves_out_empty_topics_of_an_hdp():
     run = tiny_run("cv-hdp")
-    found = topics_by_group(run, ["one"] * run.sizes["document"])
-    assert found.sizes["topic"] <= run.sizes["topic"]
-    np.testing.assert_allclose(found["share"].sum("topic"), 1, rtol=1e-9)
+    result = topics_by_group(run, ["one"] * run.sizes["document"])
+    assert result.sizes["topic"] <= run.sizes["topic"]
+    np.testing.assert_allclose(result["share"].sum("topic"), 1, rtol=1e-9)
 
 
 def test_an_empty_document_counts_as_a_document_and_changes_no_interval():
     tokens = [[3, 1], [2, 3], [2, 2], [5, 4], [3, 3]]
-    found, more = (
+    result, more = (
         topics_by_group(with_tokens(each), ["a"] * len(each))
         for each in (tokens, [*tokens, [0, 0]])
     )
     for name in ("share", "low", "high", "lift"):
-        np.testing.assert_allclose(found[name], more[name])
-    assert (int(found["n_documents"][0]), int(more["n_documents"][0])) == (5, 6)
-    assert found["low"].values.min() > 0 and found["high"].values.max() < 1
+        np.testing.assert_allclose(result[name], more[name])
+    assert (int(result["n_documents"][0]), int(more["n_documents"][0])) == (5, 6)
+    assert result["low"].values.min() > 0 and result["high"].values.max() < 1
     assert np.isnan(
         topics_by_group(with_tokens([[0, 0], [1, 1]]), ["empty", "a"]).sel(group="empty")["share"]
     ).all()
 
 
 def test_intervals_end_at_nought_and_one_and_groups_of_equal_documents_have_one():
-    found = topics_by_group(with_tokens([[9, 1], [10, 0]]), ["a", "a"]).isel(group=0)
+    result = topics_by_group(with_tokens([[9, 1], [10, 0]]), ["a", "a"]).isel(group=0)
     assert (
-        (found["low"][1], found["high"][0]) == (0, 1)
-        and found["high"][1] < 1
-        and found["low"][0] > 0
+        (result["low"][1], result["high"][0]) == (0, 1)
+        and result["high"][1] < 1
+        and result["low"][0] > 0
     )
-    apart = group_differences(with_tokens([[3, 1]] * 4), list("aabb"), "a", "b")
-    assert not apart[["difference", "low", "high"]].to_array().any()
+    difference = group_differences(with_tokens([[3, 1]] * 4), list("aabb"), "a", "b")
+    assert not difference[["difference", "low", "high"]].to_array().any()
 
 
 @pytest.mark.parametrize(
-    "ask, sentence",
+    "call, sentence",
     [
         (
             lambda run: topics_by_group(run, ["a"]),
@@ -199,7 +201,7 @@ def test_intervals_end_at_nought_and_one_and_groups_of_equal_documents_have_one(
         (lambda run: topics_over_time(run, [1e300, 2, 3]), "the time of document 0 is '1e[+]300'"),
         (
             lambda run: topics_over_time(run, [1900, 2000, 2100], "day"),
-            "73,050 periods of a day; choose a longer period",
+            "the times span 73,050 periods of a day",
         ),
         (
             lambda run: topics_over_time(run, [1900, 2000, 2100], "century"),
@@ -215,16 +217,16 @@ def test_intervals_end_at_nought_and_one_and_groups_of_equal_documents_have_one(
         ),
         (
             lambda run: topics_by_group(run.drop_vars("n_dk"), ["a"] * 3),
-            "has no topics of documents",
+            "has no topic counts of documents",
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_a_sentence(ask, sentence):
+def test_groups_refuse_wrong_input(call, sentence):
     with pytest.raises(MeasureError, match=sentence):
-        ask(with_tokens([[3, 1], [0, 4], [0, 0]]))
+        call(with_tokens([[3, 1], [0, 4], [0, 0]]))
 
 
-def test_a_run_knows_labels_and_times_of_its_documents():
+def test_runs_have_labels_and_times_of_their_documents():
     corpus = replace(
         simulated(20, 15, 30),
         labels=("a", "b") * 10,
@@ -262,7 +264,7 @@ def test_words_of_a_group_are_those_of_its_expected_tokens():
     corpus = simulated(20, 15, 30)
     run, groups = fitted(corpus), (["a", None, "b", "b"] * 5)
     theta, phi = run["theta"].values, run["phi"].values
-    found = words_by_group(run, corpus, groups, 4)
+    result = words_by_group(run, corpus, groups, 4)
     expected = {name: np.zeros_like(phi) for name in "ab"}
     for d, name in enumerate(groups):
         for at in range(corpus.indptr[d], corpus.indptr[d + 1]) if name else ():
@@ -271,7 +273,7 @@ def test_words_of_a_group_are_those_of_its_expected_tokens():
     for name, tokens in expected.items():
         for topic in range(3):
             order = np.argsort(-tokens[topic], kind="stable")[:4]
-            own = found.sel(group=name, topic=topic)
+            own = result.sel(group=name, topic=topic)
             np.testing.assert_allclose(own["n_tokens"], tokens[topic][order], rtol=1e-12)
             assert own["word"].values.tolist() == [corpus.vocabulary[w] for w in order]
     # there are no more words
@@ -291,5 +293,5 @@ def test_words_of_a_group_are_those_of_its_expected_tokens():
         (["1050-01-01", "2019-01-01"], "year"),
     ],
 )
-def test_the_shortest_period_is_taken_of_which_there_are_not_too_many(times, period):
+def test_fitting_period_is_the_shortest_with_few_enough_periods(times, period):
     assert fitting_period(times) == period

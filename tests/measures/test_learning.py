@@ -22,10 +22,10 @@ def moved(n_iterations: int = 6):
     )
 
 
-def test_moves_are_told_in_order():
+def test_moves_are_in_order():
     assert [(move.iteration, move.text) for move in moves(moved())] == [
         (2, "split 3 → 17, +12.4 nats, kept"),
-        (4, "merge 1 → 0, −1,234.5 nats, taken back"),
+        (4, "merge 1 → 0, −1,234.5 nats, undone"),
         (6, "split 0 → 5, +0.26 nats, kept"),
     ]
     assert describe_moves(moves(moved())) == "3 tried, 2 kept (2 splits)"
@@ -33,22 +33,22 @@ def test_moves_are_told_in_order():
     assert moves(made_up("cgs", [1])) == []
 
 
-def test_an_hdp_says_which_concentrations_it_learns():
-    found = {each.name: each for each in hyperparameters(tiny_run("cv-hdp"))}
-    assert {name: each.how for name, each in found.items()} == {
+def test_hyperparameters_of_an_hdp_say_how_concentrations_are_learnt():
+    result = {each.name: each for each in hyperparameters(tiny_run("cv-hdp"))}
+    assert {name: each.method for name, each in result.items()} == {
         "alpha_total": "posterior",
         "beta_total": "fixed",
         "top_concentration": "posterior",
     }
-    for name, each in found.items():
+    for name, each in result.items():
         assert each.values.tolist() == [tiny_run("cv-hdp")[name].values[-1]]
     assert learnt_by(tiny_run("cv-hdp")) == ["alpha_total", "top_concentration"]
-    assert {each.how for each in hyperparameters(tiny_run("g-hdp"))} == {"sampled", "fixed"}
+    assert {each.method for each in hyperparameters(tiny_run("g-hdp"))} == {"sampled", "fixed"}
 
 
-def test_lda_says_what_it_learns_and_what_it_came_to():
+def test_hyperparameters_of_lda_have_method_and_final_values():
     fixed = made_up("cvb", [2, 1])
-    assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(fixed)] == [
+    assert [(each.name, each.method, each.values.tolist()) for each in hyperparameters(fixed)] == [
         ("alpha", "fixed", [0.1]),
         ("beta", "fixed", [0.1]),
     ]
@@ -57,7 +57,9 @@ def test_lda_says_what_it_learns_and_what_it_came_to():
     learning = made_up("cvb", [2, 1], options=options).assign(
         alpha=(("iteration", "topic"), [[0.1, 0.1], [0.3, 0.5]]), beta=("iteration", [0.1, 0.02])
     )
-    assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(learning)] == [
+    assert [
+        (each.name, each.method, each.values.tolist()) for each in hyperparameters(learning)
+    ] == [
         ("alpha", "maximised", [0.3, 0.5]),
         ("beta", "sampled", [0.02]),
     ]

@@ -17,19 +17,19 @@ def training() -> wb.Corpus:
 
 def distance(p, q) -> float:
     """By its definition, word by word."""
-    found = 0.0
+    result = 0.0
     for one, other in zip(p, q, strict=True):
         for part in (one, other):
-            found += 0.5 * part * np.log2(2 * part / (one + other)) if part > 0 else 0.0
-    return np.sqrt(max(found, 0))
+            result += 0.5 * part * np.log2(2 * part / (one + other)) if part > 0 else 0.0
+    return np.sqrt(max(result, 0))
 
 
 def test_distances_are_those_of_the_definition():
     a, b = tiny_run("cgs"), tiny_run("svb")
-    found = topic_distances(a, b)
+    result = topic_distances(a, b)
     for k in range(4):
         for other in range(4):
-            assert found.values[k, other] == pytest.approx(
+            assert result.values[k, other] == pytest.approx(
                 distance(a["phi"].values[k], b["phi"].values[other]), abs=1e-9
             )
 
@@ -45,34 +45,34 @@ def test_words_that_only_one_run_knows_have_no_probability_in_the_other():
     )
 
 
-def test_words_spelt_alike_are_one():
+def test_topic_distances_merge_words_of_equal_spelling():
     a, b = with_phi([[0.5, 0.25, 0.25]]), with_phi([[0.5, 0.5]])
     a = a.assign_coords(word=np.array(["x", "y", "y"], dtype=object))
     b = b.assign_coords(word=np.array(["x", "y"], dtype=object))
     assert topic_distances(a, b).values == pytest.approx(0, abs=1e-7)
 
 
-def test_a_run_matches_itself_whatever_its_topics_are_called():
+def test_match_topics_matches_a_run_with_itself_renumbered():
     run = tiny_run()
     other = run.isel(topic=[2, 0, 3, 1]).assign_coords(topic=[10, 11, 12, 13])
-    found = match_topics(run, other)
-    assert found["matched"].values.tolist() == [11, 13, 10, 12]
-    np.testing.assert_allclose(found["distance"], 0, atol=1e-7)
+    result = match_topics(run, other)
+    assert result["matched"].values.tolist() == [11, 13, 10, 12]
+    np.testing.assert_allclose(result["distance"], 0, atol=1e-7)
 
 
 def test_the_assignment_is_the_best_of_all():
     a, b = tiny_run("cgs"), tiny_run("svb")
     distances = topic_distances(a, b).values
     best = min(sum(distances[k, order[k]] for k in range(4)) for order in permutations(range(4)))
-    found = match_topics(a, b)
-    assert float(found["distance"].sum()) == pytest.approx(best, abs=1e-12)
-    assert sorted(found["matched"].values.tolist()) == [0, 1, 2, 3]
+    result = match_topics(a, b)
+    assert float(result["distance"].sum()) == pytest.approx(best, abs=1e-12)
+    assert sorted(result["matched"].values.tolist()) == [0, 1, 2, 3]
 
 
-def test_topics_for_which_there_is_none_are_left_over():
-    found = match_topics(with_topics(5), with_topics(2))
-    assert (found["matched"].values == -1).sum() == 3 and np.isnan(
-        found["distance"].values
+def test_match_topics_leaves_surplus_topics_unmatched():
+    result = match_topics(with_topics(5), with_topics(2))
+    assert (result["matched"].values == -1).sum() == 3 and np.isnan(
+        result["distance"].values
     ).sum() == 3
     assert (match_topics(with_topics(2), with_topics(5))["matched"].values >= 0).all()
 
@@ -86,18 +86,18 @@ def test_the_flow_is_the_sum_over_tokens(monkeypatch):
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
     monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
     # products of three pairs, and one of what is left over
-    monkeypatch.setattr(matching, "ALONE", 3 * 4 * 4)
+    monkeypatch.setattr(matching, "SINGLE_THREADED", 3 * 4 * 4)
     np.testing.assert_allclose(topic_flow(a, b, corpus), flow, atol=1e-9)
 
 
-def test_all_tokens_flow_somewhere():
+def test_topic_flow_sums_to_all_tokens():
     corpus = training()
-    found = topic_flow(tiny_run("cgs"), tiny_run("svb"), corpus)
-    assert float(found.sum()) == pytest.approx(corpus.n_tokens)
-    assert found.dims == ("topic", "other") and found.attrs["units"] == "tokens"
+    result = topic_flow(tiny_run("cgs"), tiny_run("svb"), corpus)
+    assert float(result.sum()) == pytest.approx(corpus.n_tokens)
+    assert result.dims == ("topic", "other") and result.attrs["units"] == "tokens"
 
 
-def test_topics_flow_only_through_the_corpus_of_both():
+def test_topic_flow_refuses_a_corpus_that_is_not_of_both_runs():
     with pytest.raises(
         MeasureError,
         match="was trained on another corpus than Corpus.*; give its own training tokens",

@@ -9,7 +9,7 @@ from workbench.measures import labels_of, summary, topics_by_size
 WIDER = {"n_topics": 2, "alpha": 0.5, "beta": 0.1}
 
 
-def test_a_prior_that_a_model_does_not_have_is_not_told_of_the_others():
+def test_labels_ignore_priors_that_one_of_the_models_lacks():
     assert labels_of([made_up("cgs", [1]), made_up("cv-hdp", [1]), made_up("g-hdp", [1])]) == [
         "cgs",
         "cv-hdp",
@@ -19,7 +19,7 @@ def test_a_prior_that_a_model_does_not_have_is_not_told_of_the_others():
     assert labels_of(runs) == ["cgs, alpha=0.1", "cgs, alpha=0.5", "cv-hdp"]
 
 
-def test_a_run_of_the_hdp_is_set_against_runs_of_lda_with_as_many_topics():
+def test_an_hdp_is_compared_with_lda_of_the_same_number_of_topics():
     more = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
     runs = [made_up("cgs", [5], model=more), made_up("cgs", [4]), made_up("cv-hdp", [3])]
     table = summary(runs)
@@ -32,7 +32,7 @@ def test_a_run_of_the_hdp_is_set_against_runs_of_lda_with_as_many_topics():
     ]
 
 
-def test_of_an_hdp_topics_with_a_token_are_shown_however_small_and_places_without_are_not():
+def test_used_topics_of_an_hdp_are_those_with_a_token():
     n_kw = np.array([[0.0, 0.0], [1.0, 0.0], [200.0, 99.0], [0.3, 0.2]])
     counts = {
         "n_kw": (("snapshot", "topic", "word"), n_kw[None]),

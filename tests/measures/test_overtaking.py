@@ -31,7 +31,7 @@ def pair(seed=0, faster=2.0, **about):
     ]
 
 
-def test_a_setting_is_as_many_times_as_fast_as_it_takes_less_time_to_what_both_come_to():
+def test_speedup_is_the_ratio_of_times_to_the_lowest_common_perplexity():
     cells = overtaking(pair())
     assert cells["setting"].values.tolist() == ["svb-cgs r=1"] and cells[
         "n_topics"
@@ -49,7 +49,7 @@ def test_means_are_geometric_and_errors_are_between_pairs():
     assert cells["speedup_se"].item() == pytest.approx(np.log(2))
 
 
-def test_cells_are_by_regime_and_number_of_topics_with_those_that_are_missing_empty():
+def test_overtaking_has_a_cell_per_regime_and_number_of_topics_nan_without_runs():
     cells = overtaking([*pair(repeat=5), *pair(k=4), *pair(), run("svb", [8, 7], [1, 2], merge=3)])
     assert cells["repeat"].values.tolist() == [1, 5] and cells["merge"].values.tolist() == [1, 1]
     assert cells["n_topics"].values.tolist() == [2, 4]

@@ -19,16 +19,16 @@ def begun_from(run, parent_hash: str, name: str = "cgs-0-t0"):
     return run.assign_attrs(name="begun", spec=replace(spec_of(run), start=start).to_json())
 
 
-def test_a_parent_is_known_by_its_hash_and_told_by_the_name_that_it_has_here():
+def test_lineage_identifies_parents_by_hash_and_uses_their_present_name():
     parent = made_up("cgs", [1])
     (edge,) = lineage(
         [begun_from(made_up("cvb", [1]), spec_of(parent).hash, "as it was called"), parent]
     )
     assert edge.known and (edge.run, edge.parent, edge.iteration) == ("begun", "cgs-0-t0", 50)
-    assert edge.text == "from cgs-0-t0, iteration 50, 25 % of its tokens left behind"
+    assert edge.text == "from cgs-0-t0, iteration 50, 25 % of its tokens dropped"
 
 
-def test_a_run_that_only_has_the_name_of_the_parent_is_not_taken_for_it():
+def test_lineage_does_not_take_a_run_with_the_name_of_the_parent_for_it():
     (edge,) = lineage(
         [made_up("cgs", [1], seed=0), begun_from(made_up("cvb", [1]), "abcdef0123456789")]
     )

@@ -65,7 +65,7 @@ def phi_and_alpha(run):
 
 
 @pytest.mark.parametrize("engine", ["cgs", "svb", "svb-cgs"])
-def test_every_row_is_filled_and_says_what_it_is(engine):
+def test_perplexity_audit_fills_every_row(engine):
     table = audited(engine)
     assert table.index.tolist() == NAMES
     missing = {
@@ -106,7 +106,7 @@ def test_other_held_out_tokens_are_scored_by_theta_and_phi(engine):
     assert table.loc[HELD_OUT[0], "value"] == pytest.approx(recorded, rel=1e-10)
     assert (
         table.loc[HELD_OUT[1:], "note"]
-        .str.startswith("of these tokens the run has not averaged anything")
+        .str.startswith("averages of these tokens were not recorded")
         .all()
     )
     assert (
@@ -151,9 +151,9 @@ def test_documents_given_topics_agree_with_enumeration(engine, n_topics, alpha):
     assert min(map(len, known)) == 0 and 1 in [sum(n for _, n in pairs) for pairs in known]
     assert table.loc["exact", "value"] == pytest.approx(np.exp(-sum(logs) / n_tokens), rel=1e-10)
     assert table.loc["exact", "n_tokens"] == n_tokens < unseen.n_tokens
-    row, wanted = table.loc["left_to_right"], table.loc["exact", "value"]
-    assert abs(row["value"] - wanted) <= 4.5 * row["standard_error"] + 1e-9 * wanted
-    assert table.loc["bound_of_documents", "value"] >= wanted * (1 - 1e-10)
+    row, expected = table.loc["left_to_right"], table.loc["exact", "value"]
+    assert abs(row["value"] - expected) <= 4.5 * row["standard_error"] + 1e-9 * expected
+    assert table.loc["bound_of_documents", "value"] >= expected * (1 - 1e-10)
 
 
 def test_rows_of_the_bound_are_one_number_in_several_forms():
@@ -165,7 +165,7 @@ def test_rows_of_the_bound_are_one_number_in_several_forms():
     assert table["bound_with_topics"] > table["bound_of_documents"]
 
 
-def test_the_bound_of_training_is_that_of_vb_at_rest():
+def test_the_bound_of_training_equals_that_of_converged_vb():
     train = given()[0]
     run = wb.fit(train, "vb", n_topics=3, n_iterations=1000, progress=False, options=RESTED)
     value = perplexity_audit(run, train).loc["bound_of_training", "value"]
@@ -207,23 +207,23 @@ def test_the_joint_is_that_of_tomotopy():
     log = twins.log_joint(twins.Counts(n_dk, n_wk, n_wk.sum(axis=0)), np.full(2, 0.5), 0.25)
     assert np.exp(-log / len(tokens)) == pytest.approx(theirs.perplexity, rel=1e-4)
     run, train = fitted("cgs"), given()[0]
-    wanted = np.exp(-float(run["log_joint"][-1]) / train.n_tokens)
-    assert audited("cgs").loc["joint_of_training", "value"] == pytest.approx(wanted, rel=ROUNDING)
+    expected = np.exp(-float(run["log_joint"][-1]) / train.n_tokens)
+    assert audited("cgs").loc["joint_of_training", "value"] == pytest.approx(expected, rel=ROUNDING)
 
 
-def test_documents_of_one_token_have_no_halves_and_all_else():
+def test_documents_of_one_token_have_all_numbers_except_completion():
     run = fitted("cgs")
     table = perplexity_audit(run, unseen=corpus_of([(0, 3, 1), (2, 5, 1)], 4, 12))
     completed = table.loc["document_completion"]
     assert completed["note"].startswith("no document of") and np.isnan(completed["value"])
     phi, alpha = phi_and_alpha(run)
-    wanted = np.exp(-np.log(alpha / alpha.sum() @ phi[:, [3, 5]]).mean())
+    expected = np.exp(-np.log(alpha / alpha.sum() @ phi[:, [3, 5]]).mean())
     for name in ("left_to_right", "left_to_right_by_token", "exact"):
-        assert table.loc[name, "value"] == pytest.approx(wanted, rel=1e-10)
+        assert table.loc[name, "value"] == pytest.approx(expected, rel=1e-10)
     assert table.loc["left_to_right", "standard_error"] == pytest.approx(0, abs=1e-10)
 
 
-def test_what_is_not_given_or_too_long_is_said():
+def test_perplexity_audit_notes_missing_data_and_too_long_documents():
     run, unseen = fitted("svb"), given()[2]
     table = perplexity_audit(run, n_particles=0)
     assert (
@@ -234,7 +234,7 @@ def test_what_is_not_given_or_too_long_is_said():
     assert table.loc[TRAIN, "note"].str.startswith("the training documents are not given").all()
     long = corpus_of([(0, 0, 2000), (0, 1, 10)], 1, 12)
     table = perplexity_audit(run, unseen=long, n_particles=0)
-    assert "more than 2^20 counts of topics" in table.loc["exact", "note"]
+    assert "more than 2^20 topic counts" in table.loc["exact", "note"]
     assert (
         table.loc[["left_to_right", "left_to_right_by_token"], "note"]
         .str.startswith("no particles")
@@ -259,13 +259,13 @@ def test_texts_are_counted_as_those_of_the_run():
     assert table.loc["exact", "n_tokens"] == 4
 
 
-def test_what_cannot_be_audited_is_refused():
+def test_perplexity_audit_refuses_wrong_input():
     run, (train, _, unseen) = fitted("cgs"), given()
     with pytest.raises(MeasureError, match="was trained on another corpus"):
         perplexity_audit(run, unseen)
     with pytest.raises(MeasureError, match="the test tokens must be of the 30 training documents"):
         perplexity_audit(run, train, unseen)
-    with pytest.raises(MeasureError, match="knows no word of 'texts', so nothing can be scored"):
+    with pytest.raises(MeasureError, match="no word of .texts. is in the vocabulary of the run"):
         perplexity_audit(run, unseen=wb.Corpus.from_texts(["nobody knows me"]))
     with pytest.raises(
         MeasureError, match="the number of particles must be a whole number of at least 0; got -1"
@@ -290,12 +290,12 @@ def test_threads_change_no_bit():
     assert one.equals(three)
 
 
-def test_a_sampler_before_its_burn_in_is_over_has_a_state_alone():
+def test_perplexity_audit_has_only_the_state_during_burn_in():
     train, test, _ = given()
     run = wb.fit(train, "cgs", n_topics=2, n_iterations=3, burn_in=10, test=test, progress=False)
     table = perplexity_audit(run, train, test)
     assert table.loc[HELD_OUT, "value"].isna().tolist() == [False, True, True, True]
     assert (
         table.loc[HELD_OUT[1], "note"]
-        == "the engine samples nothing, or burn-in is not over, so it is that of the state"
+        == "equals that of the state: the engine samples nothing, or burn-in is not over"
     )

@@ -32,16 +32,16 @@ def with_sizes(engine, sizes, **changes):
 
 def test_numbers_of_topics_follow_their_definitions():
     run = with_sizes("cgs", [[50, 49, 1, 0], [25, 25, 25, 25], [199, 0.5, 0.5, 0], [0, 0, 0, 0]])
-    found = topic_counts(run)
-    assert found["n_active_topics"].values.tolist() == [3, 4, 1, 0]
-    assert found["n_large_topics"].values.tolist() == [3, 4, 1, 0]
+    result = topic_counts(run)
+    assert result["n_active_topics"].values.tolist() == [3, 4, 1, 0]
+    assert result["n_large_topics"].values.tolist() == [3, 4, 1, 0]
     entropy = -(0.5 * math.log(0.5) + 0.49 * math.log(0.49) + 0.01 * math.log(0.01))
     small = -(0.995 * math.log(0.995) + 0.005 * math.log(0.0025))
     np.testing.assert_allclose(
-        found["effective_topics"].values, [math.exp(entropy), 4, math.exp(small), 1], rtol=1e-12
+        result["effective_topics"].values, [math.exp(entropy), 4, math.exp(small), 1], rtol=1e-12
     )
     for row, sizes in enumerate(run["n_k"].values):
-        assert {name: found[name].values[row] for name in TOPIC_NUMBERS} == topic_numbers(sizes)
+        assert {name: result[name].values[row] for name in TOPIC_NUMBERS} == topic_numbers(sizes)
 
 
 def test_numbers_of_topics_are_those_that_an_hdp_records():

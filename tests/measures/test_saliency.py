@@ -20,42 +20,44 @@ def two_topics() -> xr.Dataset:
     return run.assign_coords(word=np.array(["left", "right", "unused"], dtype=object))
 
 
-def test_both_are_the_sums_that_chuang_manning_and_heer_write():
-    found = saliency(two_topics())
+def test_saliency_equals_the_sums_of_chuang_manning_and_heer():
+    result = saliency(two_topics())
     of_topics, of_words = [0.75, 0.25], [5 / 8, 3 / 8, 0]
     phi = two_topics()["phi"].values
     for word in range(3):
         joint = [of_topics[k] * phi[k, word] for k in range(2)]
         given = [part / sum(joint) for part in joint]
         distinct = sum(p * math.log(p / whole) for p, whole in zip(given, of_topics, strict=True))
-        assert found["distinctiveness"].values[word] == pytest.approx(distinct, abs=1e-12)
-        assert found["saliency"].values[word] == pytest.approx(of_words[word] * distinct, abs=1e-12)
-    np.testing.assert_allclose(found["share"], of_words)
+        assert result["distinctiveness"].values[word] == pytest.approx(distinct, abs=1e-12)
+        assert result["saliency"].values[word] == pytest.approx(
+            of_words[word] * distinct, abs=1e-12
+        )
+    np.testing.assert_allclose(result["share"], of_words)
 
 
-def test_a_word_that_says_nothing_of_its_topic_is_not_distinctive():
+def test_distinctiveness_is_0_for_a_word_that_is_independent_of_topics():
     assert saliency(two_topics())["distinctiveness"].values[2] == pytest.approx(0, abs=1e-15)
 
 
 def test_a_word_without_a_training_token_is_not_salient():
     run = two_topics()
     run["phi"] = (("topic", "word"), [[0.5, 0.1, 0.4], [0.1, 0.8, 0.1]])
-    found = saliency(run)
-    assert found["distinctiveness"].values[2] > 0.01 and found["saliency"].values[2] == 0
+    result = saliency(run)
+    assert result["distinctiveness"].values[2] > 0.01 and result["saliency"].values[2] == 0
 
 
 def test_with_one_topic_nothing_is_salient():
-    found = saliency(with_topics(1))
-    np.testing.assert_allclose(found["saliency"], 0, atol=1e-15)
+    result = saliency(with_topics(1))
+    np.testing.assert_allclose(result["saliency"], 0, atol=1e-15)
 
 
-def test_the_most_salient_words_come_first_with_all_that_is_known_of_them():
+def test_salient_words_are_sorted_and_have_all_variables():
     run = tiny_run()
-    found, every = salient_words(run, 4), saliency(run)
-    assert found["rank"].values.tolist() == [1, 2, 3, 4]
+    result, every = salient_words(run, 4), saliency(run)
+    assert result["rank"].values.tolist() == [1, 2, 3, 4]
     order = sorted(range(20), key=lambda word: -every["saliency"].values[word])[:4]
-    assert found["word"].values.tolist() == [run["word"].values[word] for word in order]
-    np.testing.assert_array_equal(found["distinctiveness"], every["distinctiveness"].values[order])
+    assert result["word"].values.tolist() == [run["word"].values[word] for word in order]
+    np.testing.assert_array_equal(result["distinctiveness"], every["distinctiveness"].values[order])
     assert salient_words(run, 100).sizes["rank"] == 20
 
 
@@ -64,5 +66,5 @@ def test_wrong_input_gets_one_sentence():
         MeasureError, match="the number of words must be a whole number of at least 1; got 0"
     ):
         salient_words(tiny_run(), 0)
-    with pytest.raises(MeasureError, match="holds no phi"):
+    with pytest.raises(MeasureError, match="has no phi"):
         saliency(tiny_comparison())

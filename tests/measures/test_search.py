@@ -24,7 +24,7 @@ def run():
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "result"),
     [
         ("red", [0, 1]),
         ("RED", [0, 1]),
@@ -49,24 +49,24 @@ def run():
         ('"rose both"', []),
     ],
 )
-def test_every_term_is_in_a_document_that_is_found(run, query, found):
-    assert find_documents(run, query, TABLE, CORPUS).tolist() == found
+def test_find_documents_matches_every_term(run, query, result):
+    assert find_documents(run, query, TABLE, CORPUS).tolist() == result
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "result"),
     [("red", [0, 1]), ("ant", [0]), ("ANT", [0]), ("garden", [3]), ("label:y", [1])],
 )
-def test_without_texts_documents_are_found_by_the_words_that_are_counted(run, query, found):
-    assert find_documents(run, query, None, CORPUS).tolist() == found
+def test_find_documents_uses_word_types_without_texts(run, query, result):
+    assert find_documents(run, query, None, CORPUS).tolist() == result
     assert (
         find_documents(run, query, DocumentTable({"kind": COLUMNS["kind"]}), CORPUS).tolist()
-        == found
+        == result
     )
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("", "type a word, a phrase in quotes, or column:value"),
         ("  ", "type a word"),
@@ -78,15 +78,15 @@ def test_without_texts_documents_are_found_by_the_words_that_are_counted(run, qu
         ("12:30", "no column '12'"),
     ],
 )
-def test_what_cannot_be_looked_for_is_a_sentence(run, query, said):
-    with pytest.raises(MeasureError, match=said):
+def test_find_documents_refuses_wrong_queries(run, query, message):
+    with pytest.raises(MeasureError, match=message):
         find_documents(run, query, TABLE, CORPUS)
 
 
-def test_documents_have_a_row_each_with_their_largest_topic(run):
-    found = documents_table(run, TABLE)
+def test_documents_table_has_a_row_per_document_with_its_largest_topic(run):
+    result = documents_table(run, TABLE)
     n_dk = run["n_dk"].isel(snapshot=-1).values
-    assert list(found) == [
+    assert list(result) == [
         "document",
         "title",
         "label",
@@ -98,29 +98,29 @@ def test_documents_have_a_row_each_with_their_largest_topic(run):
     ]
     for at in (0, 1, 3):
         assert (
-            found["topic"][at] == n_dk[at].argmax()
-            and found["share"][at] == run["theta"].values[at].max()
+            result["topic"][at] == n_dk[at].argmax()
+            and result["share"][at] == run["theta"].values[at].max()
         )
     assert (
-        found["topic"].isna().tolist()
-        == found["share"].isna().tolist()
+        result["topic"].isna().tolist()
+        == result["share"].isna().tolist()
         == [False, False, True, False]
     )
-    assert found["n_tokens"].tolist() == CORPUS.document_tokens.tolist() and found[
+    assert result["n_tokens"].tolist() == CORPUS.document_tokens.tolist() and result[
         "a size"
     ].tolist() == [1, 12, 2, 3]
 
 
-def test_labels_of_topics_and_columns_of_a_taken_name_have_columns_too(run):
+def test_documents_table_has_topic_labels_and_renames_columns_of_taken_names(run):
     labelled = run.assign(topic_label=("topic", np.array(["one", ""], object)))
-    found = documents_table(labelled, DocumentTable({"title": ("a", "b", "c", "d")}))
-    assert list(found)[-1] == "title of the table" and found["title of the table"].tolist() == [
+    result = documents_table(labelled, DocumentTable({"title": ("a", "b", "c", "d")}))
+    assert list(result)[-1] == "title of the table" and result["title of the table"].tolist() == [
         "a",
         "b",
         "c",
         "d",
     ]
-    assert found["topic_label"].tolist() == [
-        "" if topic else "one" for topic in found["topic"].fillna(1)
+    assert result["topic_label"].tolist() == [
+        "" if topic else "one" for topic in result["topic"].fillna(1)
     ]
     assert "kind" not in documents_table(run)

@@ -14,38 +14,38 @@ from workbench.measures import (
 )
 
 
-def test_topics_have_a_row_each_with_size_and_words():
+def test_topics_has_a_row_per_topic_with_size_and_words():
     run = tiny_run("cgs")
-    found = wb.topics(run, 3)
-    assert found.index.tolist() == topics_by_size(run) and list(found) == [
+    result = wb.topics(run, 3)
+    assert result.index.tolist() == topics_by_size(run) and list(result) == [
         "share",
         "tokens",
         "words",
     ]
-    assert found["share"].sum() == pytest.approx(1)
-    for topic in found.index:
-        assert found["words"][topic] == " ".join(top_words(run, 3)["word"].sel(topic=topic).values)
-        assert found["tokens"][topic] == float(topic_sizes(run)["n_k"].sel(topic=topic))
+    assert result["share"].sum() == pytest.approx(1)
+    for topic in result.index:
+        assert result["words"][topic] == " ".join(top_words(run, 3)["word"].sel(topic=topic).values)
+        assert result["tokens"][topic] == float(topic_sizes(run)["n_k"].sel(topic=topic))
     labelled = run.assign(
         topic_label=("topic", np.array(["one", *[""] * (run.sizes["topic"] - 1)], object))
     )
     assert (
         wb.topics(labelled)["label"][0] == "one"
-        and wb.topics(labelled, relevance=0.0)["words"][0] != found["words"][0]
+        and wb.topics(labelled, relevance=0.0)["words"][0] != result["words"][0]
     )
 
 
-def test_documents_of_a_topic_and_of_all():
+def test_top_documents_of_a_topic_and_of_all():
     run = tiny_run("cgs")
     best = representative_documents(run, 1, 2)
-    found = wb.top_documents(run, 1, 2)
+    result = wb.top_documents(run, 1, 2)
     assert (
-        found["document"].tolist() == best["document"].values.tolist()
-        and (found["topic"] == 1).all()
+        result["document"].tolist() == best["document"].values.tolist()
+        and (result["topic"] == 1).all()
     )
     assert (
-        found["share"].tolist() == best["theta"].values.tolist()
-        and found["title"].tolist() == best["title"].values.tolist()
+        result["share"].tolist() == best["theta"].values.tolist()
+        and result["title"].tolist() == best["title"].values.tolist()
     )
     every = wb.top_documents(run, n=2)
     assert list(dict.fromkeys(every["topic"])) == topics_by_size(run)

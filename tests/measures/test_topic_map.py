@@ -32,19 +32,19 @@ def test_three_topics_keep_all_their_distances_in_the_plane():
 
 
 def test_a_map_of_one_topic_is_the_origin():
-    found = topic_map(with_topics(1))
-    assert points(found).tolist() == [[0, 0]] and found.attrs["shown"] == 1
+    result = topic_map(with_topics(1))
+    assert points(result).tolist() == [[0, 0]] and result.attrs["shown"] == 1
 
 
 def test_equal_topics_share_a_point():
-    found = topic_map(with_phi([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]))
-    np.testing.assert_allclose(points(found)[0], points(found)[1], atol=1e-6)
+    result = topic_map(with_phi([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]))
+    np.testing.assert_allclose(points(result)[0], points(result)[1], atol=1e-6)
     assert np.allclose(points(topic_map(with_phi([[0.5, 0.5]] * 4))), 0)
 
 
 def test_words_that_a_topic_never_has_make_no_nan():
-    found = topic_map(with_phi(np.eye(5)))
-    assert np.isfinite(points(found)).all()
+    result = topic_map(with_phi(np.eye(5)))
+    assert np.isfinite(points(result)).all()
 
 
 def test_the_farthest_topic_is_on_the_positive_side_of_each_axis():
@@ -53,7 +53,7 @@ def test_the_farthest_topic_is_on_the_positive_side_of_each_axis():
         assert (at[np.abs(at).argmax(axis=0), [0, 1]] > 0).all()
 
 
-def test_a_map_is_laid_on_an_earlier_one_whichever_way_that_was_turned():
+def test_topic_map_is_aligned_with_a_rotated_or_reflected_earlier_map():
     phi = np.random.default_rng(0).dirichlet(np.full(30, 0.2), 6)
     earlier = topic_map(with_phi(phi))
     turned = points(earlier) @ np.array([[0.6, 0.8], [0.8, -0.6]])  # turned and mirrored
@@ -61,7 +61,7 @@ def test_a_map_is_laid_on_an_earlier_one_whichever_way_that_was_turned():
     np.testing.assert_allclose(points(topic_map(with_phi(phi), like=earlier)), turned, atol=1e-12)
 
 
-def test_topics_that_came_and_went_do_not_move_the_others():
+def test_topic_map_is_aligned_by_the_common_topics():
     phi = np.random.default_rng(1).dirichlet(np.full(30, 0.2), 5)
     earlier = topic_map(with_phi(phi[:3]))
     later = topic_map(with_phi(phi), like=earlier)
@@ -75,21 +75,19 @@ def test_topics_that_came_and_went_do_not_move_the_others():
     np.testing.assert_allclose(apart(later), apart(plain), atol=1e-12)
 
 
-def test_a_map_without_a_common_topic_stands_alone():
+def test_topic_map_is_not_aligned_without_a_common_topic():
     run = with_phi(np.eye(3))
     other = topic_map(run).assign_coords(topic=[7, 8, 9])
     np.testing.assert_array_equal(points(topic_map(run, like=other)), points(topic_map(run)))
 
 
-def test_topics_of_an_hdp_without_a_token_are_not_on_the_map():
+def test_topic_map_leaves_out_empty_topics_of_an_hdp():
     run = wb.fit(tiny_corpus(), "g-hdp", n_topics=3, n_iterations=3, progress=False)
     with_tokens = np.flatnonzero(run["n_k"].values[-1])
     run["n_kw"][-1, with_tokens[0]] = 0
     assert topic_map(run)["topic"].values.tolist() == with_tokens[1:].tolist()
 
 
-def test_something_else_than_a_map_gets_one_sentence():
-    with pytest.raises(
-        MeasureError, match="like must be an earlier map, as topic_map makes it; got int"
-    ):
+def test_topic_map_refuses_like_that_is_no_map():
+    with pytest.raises(MeasureError, match="like must be an earlier result of topic_map; got int"):
         topic_map(tiny_run(), like=3)

@@ -10,18 +10,18 @@ from workbench.measures import MeasureError, top_words, topic_sizes, topic_words
 
 def test_top_words_are_the_most_probable_ones_in_order():
     run = tiny_run("cgs")
-    found = top_words(run, 5)
-    assert dict(found.sizes) == {"topic": 4, "rank": 5}
+    result = top_words(run, 5)
+    assert dict(result.sizes) == {"topic": 4, "rank": 5}
     for topic in range(4):
         order = sorted(range(20), key=lambda word, topic=topic: -run["phi"].values[topic, word])[:5]
-        assert found["word"].values[topic].tolist() == [run["word"].values[word] for word in order]
+        assert result["word"].values[topic].tolist() == [run["word"].values[word] for word in order]
         assert (
-            found["phi"].values[topic].tolist()
+            result["phi"].values[topic].tolist()
             == sorted(run["phi"].values[topic], reverse=True)[:5]
         )
 
 
-def test_more_words_than_there_are_is_all_of_them():
+def test_top_words_returns_all_words_if_n_is_larger():
     assert top_words(tiny_run(), 1000).sizes["rank"] == 20
 
 
@@ -32,7 +32,7 @@ def test_sizes_are_those_of_the_last_snapshot_and_sum_to_the_corpus():
     assert sizes["share"].sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_lines_of_words_come_largest_first_under_their_own_numbers():
+def test_topic_words_are_largest_first_with_topic_numbers_of_the_run():
     lines = topic_words(tiny_run(), 3)
     assert (np.diff(lines["share"].values) <= 0).all()
     first = int(lines["topic"].values[0])
@@ -90,8 +90,8 @@ def test_a_relevance_outside_its_range_gets_one_sentence(relevance):
         top_words(tiny_run(), 5, relevance)
 
 
-def test_a_comparison_has_no_words_and_says_where_they_are():
-    with pytest.raises(MeasureError, match="holds no phi.*open the run itself"):
+def test_top_words_of_a_comparison_names_open_run():
+    with pytest.raises(MeasureError, match="has no phi.*open the run itself"):
         top_words(tiny_comparison())
     with pytest.raises(MeasureError, match="at least 1; got 0"):
         top_words(tiny_run(), 0)

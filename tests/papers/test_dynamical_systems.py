@@ -94,7 +94,7 @@ def test_each_seed_has_a_sequence_of_its_own_and_there_are_no_more_seeds_than_se
     assert second.n_documents == 30 and {name for name, _ in second.sequence} == {"second"}
     assert second.name == "symbols, second" and prepare(second)[1].n_tokens == 3
     with pytest.raises(
-        SpecError, match="lds-fig4-dna has one run for each of 2 sequences; ask for at most 2 seeds"
+        SpecError, match="lds-fig4-dna has one run for each of 2 sequences; use at most 2 seeds"
     ):
         corpus_of_seed(DNA, symbols(), 2)
     assert corpus_of_seed(REUTERS, symbols(), 1).n_documents == 60
@@ -158,22 +158,22 @@ def one(method: str, seed: int, gain: float, seconds: float = 1.0) -> Measured:
 
 
 def verdict(kind: str, first: str, second: str, runs):
-    (told,) = judge(
+    (actual,) = judge(
         replace(DNA, claims=(Claim("something", kind, first, second),)), runs, DNA.quick
     )
-    return told
+    return actual
 
 
-def test_a_gain_is_held_against_another_or_against_nothing():
+def test_judge_compares_a_gain_with_another_or_with_0():
     runs = [
         one(method, seed, gain + 0.01 * seed)
         for method, gain in ((SBM, 0.2), (HMM, 0.1))
         for seed in range(3)
     ]
-    told = verdict("gain", SBM, HMM, runs)
+    actual = verdict("gain", SBM, HMM, runs)
     assert (
-        told.outcome == HOLDS
-        and told.measured == "SBM-LDS 0.210, HMM 0.110: +0.100 ± 0.000 (3 pairs)"
+        actual.outcome == HOLDS
+        and actual.measured == "SBM-LDS 0.210, HMM 0.110: +0.100 ± 0.000 (3 pairs)"
     )
     assert verdict("gain", HMM, SBM, runs).outcome == FAILS
     alone = verdict("over added", SBM, "", runs)
@@ -227,22 +227,22 @@ def test_orders_of_magnitude_are_a_hundred_times(times, twice, hundred):
     )
 
 
-def test_a_time_that_longer_runs_would_lengthen_decides_in_one_direction_alone():
+def test_judge_decides_in_one_direction_for_times_that_longer_runs_would_lengthen():
     def runs(ratio, moving):
-        found = []
+        result = []
         for method, seconds in ((LNM, ratio), (SBM, 1.0)):
             values = [20.0, 10.0, *[10.0] * 8] if method != moving else [20.0] * 9 + [10.0]
             # it comes to its end at the tenth, not at the second
             seconds = seconds / 5 if method == moving else seconds
             for seed in range(3):
                 run = made_up("cgs", values, seed=seed, elapsed=seconds * np.arange(1.0, 11.0))
-                found.append(Measured("dna", "", method, 0, seed, run))
-        return found
+                result.append(Measured("dna", "", method, 0, seed, run))
+        return result
 
     assert verdict("twice", LNM, SBM, runs(1.5, LNM)).outcome == UNDECIDED
     assert verdict("twice", LNM, SBM, runs(3.0, LNM)).outcome == HOLDS
     assert verdict("twice", LNM, SBM, runs(3.0, SBM)).outcome == UNDECIDED
-    told = verdict("twice", LNM, SBM, runs(1.5, SBM))
-    assert told.outcome == FAILS and told.measured.endswith(
-        "; longer runs may take longer of SBM-LDS (3 pairs)"
+    actual = verdict("twice", LNM, SBM, runs(1.5, SBM))
+    assert actual.outcome == FAILS and actual.measured.endswith(
+        "; longer runs of SBM-LDS may take longer (3 pairs)"
     )

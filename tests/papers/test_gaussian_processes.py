@@ -74,15 +74,15 @@ def test_the_table_is_that_of_the_paper():
     assert {cell.spec.split["rows"]["by"] for cell in cells} == {"year"}
 
 
-def test_dense_covariances_are_left_out_of_what_is_quick_and_the_caption_says_so():
+def test_quick_leaves_out_dense_covariances_and_the_caption_says_so():
     assert {method.label for _, method, _ in TIMES.grid(TIMES.quick)} == {
         "LNM",
         "SBM",
         "SBM, conditional",
     }
-    said = reduced(TIMES, TIMES.quick)
-    assert "without LNM, dense and SBM, dense" in said and any(
-        "of SBM, not 100" in each for each in said
+    actual = reduced(TIMES, TIMES.quick)
+    assert "without LNM, dense and SBM, dense" in actual and any(
+        "of SBM, not 100" in each for each in actual
     )
 
 
@@ -95,16 +95,16 @@ def test_hits_are_those_of_the_rows_of_each_year():
     of_1992 = np.flatnonzero(test.input("year") == 1992)
     p[of_1992] = (counts[of_1992] + 1e-6) / (counts[of_1992] + 1e-6).sum(axis=1, keepdims=True)
     run = wb.fit(prepare(held_out())[0], "static", n_iterations=1, progress=False)
-    found = hits_by_time(run.assign(probability=(("document", "word"), p)), test)
-    assert list(found) == [1992.0, 1993.0]
+    result = hits_by_time(run.assign(probability=(("document", "word"), p)), test)
+    assert list(result) == [1992.0, 1993.0]
     by_hand = expected_hits(p[of_1992], counts[of_1992])
-    assert found[1992.0][:3:2] == tuple(each.mean() for each in by_hand)
+    assert result[1992.0][:3:2] == tuple(each.mean() for each in by_hand)
     # equal probabilities: a guess, to rounding
-    assert found[1993.0].top == pytest.approx(10 * 10 / len(names), rel=1e-12)
+    assert result[1993.0].top == pytest.approx(10 * 10 / len(names), rel=1e-12)
     shares = counts[of_1992] / counts[of_1992].sum()
     came = counts[of_1992] > 0
     # rounding
-    assert found[1992.0].log_likelihood == pytest.approx(
+    assert result[1992.0].log_likelihood == pytest.approx(
         (shares[came] * np.log(p[of_1992][came])).sum(), rel=1e-12
     )
 
@@ -169,7 +169,7 @@ def test_topics_are_refused_where_there_are_none(tmp_path):
 
 
 @pytest.mark.long
-def test_maps_stand_beside_what_was_counted(tmp_path, monkeypatch):
+def test_draw_name_maps_has_maps_of_probabilities_and_counts(tmp_path, monkeypatch):
     if data_sets()["names"].folder() is None:
         skip_without("WORKBENCH_DATA names no folder with the files of names")
     made = wb.reproduce("gp-fig3-maps", tmp_path, quick=True, formats=["png"])

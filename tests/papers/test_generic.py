@@ -125,7 +125,7 @@ def test_every_model_is_run_in_every_size_by_every_method_on_the_same_documents(
     assert lasts == {GIBBS: (8, 1), VB_ML: (6, 1), VB: (6, 1)}
 
 
-def test_long_runs_of_samplers_are_looked_at_a_hundred_times():
+def test_long_runs_of_samplers_have_a_hundred_records():
     (cell,) = [
         cell
         for cell in lay_out_figure(
@@ -140,7 +140,7 @@ def test_long_runs_of_samplers_are_looked_at_a_hundred_times():
     )
 
 
-def test_what_an_extent_leaves_out_is_told():
+def test_reduced_lists_the_reductions_of_an_extent():
     assert reduced(FIGURE, FIGURE.full) == [] == reduced(FIGURE, replace(FIGURE.full, n_seeds=3))
     assert reduced(FIGURE, replace(FIGURE.full, n_topics=(25,))) == [
         "sizes K=25, (5, 10), not K=25, (5, 10); K=100, (25, 25)"
@@ -211,7 +211,7 @@ def test_time_is_that_of_an_iteration_times_those_until_convergence():
     assert math.isnan(made_up(objective=(-7,)).number("seconds"))
 
 
-def test_a_run_that_still_moves_in_its_last_tenth_has_numbers_that_are_at_least_so_large():
+def test_numbers_of_runs_that_converge_in_their_last_tenth_are_lower_bounds():
     rest = (-7.0,) * 9
     still, done = made_up(objective=(-9.0,) * 9 + (-7.0,)), made_up(objective=(-9.0, *rest))
     assert [each.number(name) for each in (still, done) for name in ("converged", "moving")] == [
@@ -262,12 +262,12 @@ def grid(number):
 def test_pairs_differ_in_what_a_claim_compares_and_in_nothing_else():
     level = {LDA: 0, ATM: 10, PAM: 30, 2: 5, 5: 0, GIBBS: 0, VB: 3, VB_ML: 4}
     measured = grid(lambda *at: {"same": 100.0 + sum(level[each] for each in at)})
-    told = {
+    actual = {
         (claim.first, claim.second): judged(claim, measured)
         for claim in CLAIMS
         if claim.kind == "lower"
     }
-    assert {names: (each.difference, each.n_pairs) for names, each in told.items()} == {
+    assert {names: (each.difference, each.n_pairs) for names, each in actual.items()} == {
         (GIBBS, VB): (-3.0, 6),
         (GIBBS, VB_ML): (-4.0, 6),
         (VB, VB_ML): (-1.0, 6),
@@ -275,25 +275,25 @@ def test_pairs_differ_in_what_a_claim_compares_and_in_nothing_else():
         (LDA, ATM): (-10.0, 6),
         (ATM, PAM): (-20.0, 6),
     }
-    assert {each.outcome for each in told.values()} == {HOLDS}
+    assert {each.outcome for each in actual.values()} == {HOLDS}
     turned = judged(Claim("", "lower", PAM, LDA), measured)
     assert turned.outcome == FAILS and turned.difference == 30.0
 
 
-def test_one_size_alone_says_nothing_of_more_topics():
+def test_judge_is_undecided_about_more_topics_with_one_size():
     alone = judged(Claim("", "lower", MORE, FEWER), [made_up()], replace(TINY, n_topics=(2,)))
     assert (alone.outcome, alone.n_pairs) == (UNDECIDED, 0)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "outcome", "told"),
+    ("seconds", "outcome", "message"),
     [
         (3.0, HOLDS, "3.00 times as long as Gibbs"),
         (0.5, FAILS, "0.50 times"),
         (2.0, FAILS, "2.00 times"),
     ],
 )
-def test_a_ratio_of_times_is_held_against_twice(seconds, outcome, told):
+def test_judge_compares_a_ratio_of_times_with_2(seconds, outcome, message):
     measured = grid(
         lambda model, n_topics, method: {
             "seconds": 2.0 * (seconds if method == VB else 1.0),
@@ -301,7 +301,7 @@ def test_a_ratio_of_times_is_held_against_twice(seconds, outcome, told):
         }
     )
     verdict = judged(Claim("", "twice", VB, GIBBS), measured)
-    assert verdict.outcome == outcome and told in verdict.measured and verdict.n_pairs == 6
+    assert verdict.outcome == outcome and message in verdict.measured and verdict.n_pairs == 6
     (one,) = [
         judged(
             Claim("", "twice", VB, GIBBS),
@@ -376,7 +376,7 @@ def tiny_figure(monkeypatch):
 
 
 @pytest.mark.slow
-def test_it_is_made_whole_with_its_caption_its_data_and_its_verdicts(tiny_figure, tmp_path):
+def test_reproduce_writes_figure_caption_data_and_verdicts(tiny_figure, tmp_path):
     made = wb.reproduce(
         "generic-fig2", tmp_path / "out", tmp_path / "runs", formats=["svg"], progress=False
     )
@@ -387,7 +387,7 @@ def test_it_is_made_whole_with_its_caption_its_data_and_its_verdicts(tiny_figure
         made.files[1].read_text(),
         list(csv.reader(made.files[2].read_text().splitlines())),
     )
-    for wanted in (
+    for expected in (
         "After Heinrich & Goesele (2009)",
         "foldin_same",
         "PAM    (1, 2)  VB_ML",
@@ -396,7 +396,7 @@ def test_it_is_made_whole_with_its_caption_its_data_and_its_verdicts(tiny_figure
         "  workbench reproduce generic-fig2\n",
         "3 of them unseen",
     ):
-        assert wanted in caption, caption
+        assert expected in caption, caption
     assert rows[0] == OF_RUNS and len(rows) == 1 + 18 and not made.failures
     assert len(made.verdicts) == len(CLAIMS) and "Not the published extent" not in caption
     by_authors = OF_RUNS.index("perplexity, completion by known authors")
@@ -404,9 +404,7 @@ def test_it_is_made_whole_with_its_caption_its_data_and_its_verdicts(tiny_figure
 
 
 @pytest.mark.slow
-def test_less_of_it_says_what_was_left_out_and_is_made_again_with_the_same_bytes(
-    tiny_figure, tmp_path
-):
+def test_reproduce_quick_names_its_reductions_and_repeats_the_same_bytes(tiny_figure, tmp_path):
     made = wb.reproduce(
         "generic-fig2", tmp_path / "out", tmp_path / "runs", True, formats=["svg"], progress=False
     )

@@ -14,7 +14,15 @@ from workbench.engines import ENGINES
 from workbench.papers import figures, shown
 from workbench.papers.figure import ALL, EACH, Claim, Extent
 from workbench.papers.figures import FIGURES
-from workbench.papers.hdp import BEGUN, CV_HDP, FIVE, G_HDP_1, G_HDP_100, HDP_FIGURES, LEARNING
+from workbench.papers.hdp import (
+    CV_HDP,
+    FIVE,
+    G_HDP_1,
+    G_HDP_100,
+    HDP_FIGURES,
+    INITIALISED,
+    LEARNING,
+)
 from workbench.papers.numbers import Measured, table
 from workbench.papers.reproduce import lay_out_figure, reduced, stages
 from workbench.papers.shown import against_steps, against_topics, lines_of
@@ -27,7 +35,7 @@ LOG_P, BOUND = "log_likelihood", "bound_per_token"
 
 def one(label):
     """The algorithm of that label."""
-    return next(each for each in (*FIVE, *BEGUN, LEARNING) if each.label == label)
+    return next(each for each in (*FIVE, *INITIALISED, LEARNING) if each.label == label)
 
 
 # ---------------------------------------------------------------------- what is run
@@ -169,7 +177,7 @@ def test_the_table_has_means_over_seeds_with_their_standard_errors():
     )
 
 
-def test_what_finds_its_topics_is_level_over_the_numbers_of_the_others():
+def test_against_topics_is_constant_for_methods_that_infer_their_topics():
     extent = Extent(1, (4, 8))
     measured = [made_up(f"G-LDA, {ALL}", [-7.0 - k], n_topics=k) for k in (4, 8)]
     measured.append(made_up("G-HDP_1", [-6.0], n_topics=0, topics=[5], steps=[5]))
@@ -252,8 +260,8 @@ def figure_with(*claims, **more):
 
 
 def verdict(figure, measured, whole=True):
-    (told,) = judge(figure, measured, figure.full if whole else figure.quick)
-    return told
+    (actual,) = judge(figure, measured, figure.full if whole else figure.quick)
+    return actual
 
 
 def test_likelier_words_and_a_higher_bound_are_paired_by_corpus_topics_and_seed():
@@ -270,18 +278,18 @@ def test_likelier_words_and_a_higher_bound_are_paired_by_corpus_topics_and_seed(
         for e in better
     ]
     for kind, difference in (("likelier", 0.5), ("bound", 0.25)):
-        told = verdict(
+        actual = verdict(
             figure_with(Claim("better", kind, "CV-HDP", f"CV-LDA, {ALL}")), [*better, *worse]
         )
         assert (
-            told.outcome == "holds"
-            and told.n_pairs == 8
-            and told.difference == pytest.approx(difference)
+            actual.outcome == "holds"
+            and actual.n_pairs == 8
+            and actual.difference == pytest.approx(difference)
         )
-        told = verdict(
+        actual = verdict(
             figure_with(Claim("worse", kind, f"CV-LDA, {ALL}", "CV-HDP")), [*better, *worse]
         )
-        assert told.outcome == "does not hold"
+        assert actual.outcome == "does not hold"
     nothing = verdict(figure_with(Claim("better", "likelier", "CV-HDP", f"CV-LDA, {EACH}")), better)
     assert (
         nothing.outcome == "undecided"
@@ -289,26 +297,26 @@ def test_likelier_words_and_a_higher_bound_are_paired_by_corpus_topics_and_seed(
     )
 
 
-def test_what_finds_its_topics_is_paired_with_every_number_of_the_others():
+def test_judge_pairs_methods_that_infer_their_topics_with_every_number_of_topics():
     measured = [made_up("G-HDP_100", [-6.0], n_topics=0, topics=[9], steps=[9])]
     measured += [made_up(f"G-LDA, {ALL}", [-7.0 - k / 100], n_topics=k) for k in (4, 8)]
-    told = verdict(figure_with(Claim("best", "likelier", "G-HDP_100", f"G-LDA, {ALL}")), measured)
-    assert told.n_pairs == 2 and told.difference == pytest.approx(1.06)
+    actual = verdict(figure_with(Claim("best", "likelier", "G-HDP_100", f"G-LDA, {ALL}")), measured)
+    assert actual.n_pairs == 2 and actual.difference == pytest.approx(1.06)
 
 
-def test_faster_is_told_in_steps():
+def test_judge_compares_speed_in_steps():
     measured = [
         made_up("CV-HDP", [-9.0, -7.0, -7.0, -7.0], seed=seed, topics=[4] * 4) for seed in range(3)
     ]
     measured += [made_up(f"G-LDA, {ALL}", [-9.0, -8.0, -8.0, -6.0], seed=seed) for seed in range(3)]
-    told = verdict(figure_with(Claim("faster", "steps", "CV-HDP", f"G-LDA, {ALL}")), measured)
+    actual = verdict(figure_with(Claim("faster", "steps", "CV-HDP", f"G-LDA, {ALL}")), measured)
     assert (
-        told.outcome == "holds"
-        and told.measured == f"CV-HDP step 8, G-LDA, {ALL} step 16: -8 ± 0 (3 pairs)"
+        actual.outcome == "holds"
+        and actual.measured == f"CV-HDP step 8, G-LDA, {ALL} step 16: -8 ± 0 (3 pairs)"
     )
 
 
-def test_a_known_number_is_met_within_its_tolerance_beside_what_all_algorithms_have_in_common():
+def test_judge_compares_known_numbers_after_subtracting_the_common_difference():
     figure = figure_with(known={"CV-HDP": (-7.5, -8.0, 0.02), f"V-LDA, {ALL}": (-7.8, None, 0.02)})
     measured = [
         made_up("CV-HDP", [-7.52], topics=[4], bound=[-8.01]),
@@ -336,17 +344,18 @@ def test_a_known_number_is_met_within_its_tolerance_beside_what_all_algorithms_h
     ("topics", "outcome"),
     [((160, 170), "holds"), ((400, 402), "does not hold"), ((165,), "undecided")],
 )
-def test_the_number_of_topics_is_held_against_the_papers_with_both_errors(topics, outcome):
+def test_judge_compares_the_number_of_topics_with_both_errors(topics, outcome):
     figure = figure_with(found={("kos", "G-HDP_100"): (168.3, 3.9)})
     measured = [
         made_up("G-HDP_100", [-7.0], n_topics=0, seed=s, topics=[n], steps=[12_000])
         for s, n in enumerate(topics)
     ]
-    told = verdict(figure, measured)
+    actual = verdict(figure, measured)
     assert (
-        told.outcome == outcome and told.claim.says == "G-HDP_100 finds 168.3 ± 3.9 topics on kos"
+        actual.outcome == outcome
+        and actual.claim.says == "G-HDP_100 finds 168.3 ± 3.9 topics on kos"
     )
-    assert "with a token after 12,000 steps" in told.measured
+    assert "with a token after 12,000 steps" in actual.measured
 
 
 # ---------------------------------------------------------------------- made
@@ -358,7 +367,9 @@ def tiny(monkeypatch):
     working_here(monkeypatch)
     small = replace(G_HDP_100, n_topics=3, typical=3)
     begun = tuple(
-        replace(each, start=each.start and small.label) for each in BEGUN if each.engine == "cv-hdp"
+        replace(each, start=each.start and small.label)
+        for each in INITIALISED
+        if each.engine == "cv-hdp"
     )
     two, three = FIGURES["cv-hdp-fig2"], FIGURES["cv-hdp-fig3"]
     extents = {
@@ -393,7 +404,7 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
     names = [path.name for path in made.files]
     assert names == ["two.svg", "two.pdf", "two.png", "two.txt", "two.csv", "two-verdict.txt"]
     caption = made.files[3].read_text()
-    for wanted in (
+    for expected in (
         "two: test log-likelihood and bound of LDA and HDP.",
         "12 steps",
         "alpha of LDA: 0.1 in all or 0.1 each; beta 100",
@@ -402,12 +413,12 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
         "  workbench reproduce two\n",
         "kos     CV-HDP",
     ):
-        assert wanted in caption, caption
+        assert expected in caption, caption
     header, *records = made.files[4].read_text().splitlines()
     assert header.split(",")[:6] == [
         "corpus",
         "algorithm",
-        "topics asked for",
+        "topics requested",
         "seed",
         "iteration",
         "steps",
@@ -424,7 +435,7 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
 
 
 @pytest.mark.slow
-def test_less_of_it_says_so_and_asked_again_nothing_is_computed(tiny, tmp_path, monkeypatch):
+def test_reproduce_quick_names_its_reductions_and_reuses_runs(tiny, tmp_path, monkeypatch):
     first = wb.reproduce(
         "two", tmp_path / "out", tmp_path / "runs", quick=True, topics=[3, 2], progress=False
     )
@@ -442,7 +453,7 @@ def test_less_of_it_says_so_and_asked_again_nothing_is_computed(tiny, tmp_path, 
 
 
 @pytest.mark.slow
-def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_seed(tiny, tmp_path):
+def test_stages_warm_start_from_the_last_state_of_the_sampler_with_the_same_seed(tiny, tmp_path):
     made = wb.reproduce("three", tmp_path / "out", tmp_path / "runs", progress=False)
     by_label = {
         (cell.key_values["method"], cell.key_values["seed"], cell.key_values["n_topics"]): cell.spec
@@ -465,7 +476,7 @@ def test_what_begins_from_a_sampler_begins_from_its_last_state_with_the_same_see
             assert begun.train == sampler.train
 
 
-def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_path, monkeypatch):
+def test_stages_do_not_warm_start_from_unfinished_samplers(tiny, tmp_path, monkeypatch):
     from workbench.runs.execution.run import make_runs
 
     figure, extent = tiny["three"], Extent(1, (2,), steps=8)
@@ -474,7 +485,7 @@ def test_nothing_begins_from_a_sampler_that_did_not_come_to_its_end(tiny, tmp_pa
     assert list(staged) == []
 
 
-def test_what_an_extent_leaves_out_is_told():
+def test_reduced_lists_the_reductions_of_an_extent():
     figure = FIGURES["cv-hdp-kos500"]
     assert reduced(figure, figure.full) == []
     assert reduced(figure, replace(figure.quick, n_topics=(20,))) == [

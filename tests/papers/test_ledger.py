@@ -77,23 +77,23 @@ def test_every_item_has_a_record_a_test_or_a_reason():
 
 
 def test_every_record_is_in_the_ledger_and_every_claim_of_it():
-    told = {name: [item for item in ITEMS if name in item.figures] for name in names()}
-    assert [name for name, items in told.items() if not items] == []
+    actual = {name: [item for item in ITEMS if name in item.figures] for name in names()}
+    assert [name for name, items in actual.items() if not items] == []
     for name, figure in FIGURES.items():
         for claim in figure.claims:
             assert [
                 item
-                for item in told[name]
+                for item in actual[name]
                 if not item.says or any(part in claim.says for part in item.says)
             ], claim
 
 
-def test_a_paper_is_called_as_its_records_call_it():
+def test_papers_have_the_same_name_in_ledger_and_figures():
     used = {get_figure(name).paper for item in ITEMS for name in item.figures}
     assert {paper for paper in used if "specification" not in paper} <= set(PAPERS.values())
 
 
-def test_tests_that_items_name_are_there():
+def test_tests_of_items_exist():
     for item in ITEMS:
         if item.test:
             file, _, name = item.test.partition("::")
@@ -103,7 +103,7 @@ def test_tests_that_items_name_are_there():
 # ---- results
 
 
-def test_what_is_written_is_read_again_and_figures_keep_out_of_each_others_way(tmp_path):
+def test_write_result_replaces_the_result_of_its_figure_alone(tmp_path):
     file = tmp_path / "deep" / "ledger.json"
     other = replace(
         SOME, figure="cvb-fig3", numbers=(Number("perplexity", "cgs", 1700.5, None, 1, 1600.0),)
@@ -149,7 +149,7 @@ def test_what_is_written_is_read_again_and_figures_keep_out_of_each_others_way(t
         ),
     ],
 )
-def test_another_file_is_refused_and_left_as_it_is(tmp_path, content):
+def test_write_result_refuses_other_files_and_leaves_them_unchanged(tmp_path, content):
     file = tmp_path / "ledger.json"
     file.write_bytes(content)
     for refused in (
@@ -188,9 +188,9 @@ def test_the_extent_says_what_was_run(monkeypatch):
         verdicts=[verdict],
         numbers=[],
     )
-    found = results.result_of(made)
-    assert (found.extent, found.code) == (WHOLE, "commit abcd1234, changed since")
-    assert (found.outcomes[0].value, found.outcomes[0].error) == (None, None)
+    result = results.result_of(made)
+    assert (result.extent, result.code) == (WHOLE, "commit abcd1234, changed since")
+    assert (result.outcomes[0].value, result.outcomes[0].error) == (None, None)
     assert results.result_of(SimpleNamespace(**vars(made) | {"left_out": ["Less."]})).extent == PART
     assert (
         results.result_of(
@@ -210,7 +210,7 @@ def test_a_package_in_no_checkout_has_its_version(tmp_path, monkeypatch):
 # ---- the table
 
 
-def test_the_fullest_result_counts_and_of_equally_full_ones_the_newest(tmp_path):
+def test_entries_use_the_fullest_and_newest_result(tmp_path):
     shipped, own = tmp_path / "shipped.json", tmp_path / "own.json"
     write_result(shipped, SOME)
     assert of(entries(own, shipped), "hybrid-fig3").source == "results that come with the package"
@@ -222,7 +222,7 @@ def test_the_fullest_result_counts_and_of_equally_full_ones_the_newest(tmp_path)
     assert of(entries(own, shipped), "hybrid-fig3").extent == WHOLE
 
 
-def test_what_was_not_run_says_so_and_what_was_run_in_part_says_that(tmp_path):
+def test_entries_have_verdicts_for_missing_and_partial_runs(tmp_path):
     assert all(
         line.verdict == NOT_RUN
         for row in entries(shipped=tmp_path / "none")
@@ -242,7 +242,7 @@ def test_what_was_not_run_says_so_and_what_was_run_in_part_says_that(tmp_path):
     )
 
 
-def test_numbers_of_the_paper_stand_beside_ours(tmp_path):
+def test_entries_have_the_numbers_of_the_paper_and_ours(tmp_path):
     numbers = (
         Number("perplexity", "LDA, K=25, VB", 1900.24, 2.5, 3, 1906.0),
         Number("perplexity", "LDA, K=10, VB", 2000.0, None, 1),
@@ -257,7 +257,7 @@ def test_numbers_of_the_paper_stand_beside_ours(tmp_path):
     assert row.means == ("perplexity: LDA, K=10, VB 2,000.0",)
 
 
-def test_a_claim_stands_in_the_item_that_it_belongs_to(tmp_path):
+def test_entries_assign_claims_to_their_items(tmp_path):
     claims = [
         replace(HOLDS, says=says)
         for says in ("G-HDP_1 finds 113.2 ± 11.4 topics on kos", "CV-HDP predicts better")
@@ -265,19 +265,19 @@ def test_a_claim_stands_in_the_item_that_it_belongs_to(tmp_path):
     write_result(
         tmp_path / "some.json", replace(SOME, figure="cv-hdp-fig2", outcomes=tuple(claims))
     )
-    found = {
+    result = {
         row.item.id: [line.says for line in row.lines]
         for row in entries(shipped=tmp_path / "some.json")
         if row.figure == "cv-hdp-fig2"
     }
-    assert found == {
+    assert result == {
         "D14": [claims[1].says],
         "D15": [claims[0].says],
-        "D18": ["The run had nothing of this."],
+        "D18": ["The run has no result for this."],
     }
 
 
-def test_the_page_in_docs_is_what_the_shipped_results_make():
+def test_the_ledger_in_docs_is_up_to_date():
     assert (ROOT / "docs/ledger.md").read_text() == to_markdown(entries()), (
         "write it again: make ledger"
     )
@@ -308,5 +308,5 @@ def test_a_command_writes_its_result_where_the_ledger_finds_it(tmp_path, monkeyp
     } and "coarser grid" in result.left_out
     capsys.readouterr()
     assert main(["ledger", "--store", "kept", "--json"]) == 0
-    told = {entry["figure"]: entry for entry in json.loads(capsys.readouterr().out)["entries"]}
-    assert told["sb-fig1"]["lines"] and told["lds-order"]["lines"]
+    actual = {entry["figure"]: entry for entry in json.loads(capsys.readouterr().out)["entries"]}
+    assert actual["sb-fig1"]["lines"] and actual["lds-order"]["lines"]

@@ -97,7 +97,7 @@ def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figure
     ]
     assert [path.name for path in made.files] == [*names, "ledger.json"]
     caption = made.files[3].read_text()
-    for wanted in (
+    for expected in (
         "tiny-fig3: KOS, perplexity against iterations.",
         "After Welling, Teh & Kappen (2008)",
         "Not in the paper: vb, cvb0, ",
@@ -107,7 +107,7 @@ def test_a_figure_is_made_with_its_data_its_caption_and_its_verdicts(tiny_figure
         "CVB/CGS lies on top of CGS; cvb-cgs ",
         "  workbench reproduce tiny-fig3\n",
     ):
-        assert wanted in caption, caption
+        assert expected in caption, caption
     assert "Not the published extent" not in caption
     table = made.files[4].read_text().splitlines()
     assert len(table) == 1 + 8 * 2 * 12  # engines, seeds, iterations
@@ -159,7 +159,7 @@ def test_figures_of_the_same_runs_share_them_and_give_the_same_bytes_again(
 
 
 @pytest.mark.slow
-def test_what_was_left_out_is_said_in_the_caption(tiny_figures, tmp_path):
+def test_captions_list_reductions(tiny_figures, tmp_path):
     made = wb.reproduce(
         "tiny-fig7", tmp_path / "out", tmp_path / "runs", quick=True, iterations=5, progress=False
     )
@@ -185,7 +185,7 @@ def test_without_singletons_a_hybrid_is_its_parent_but_for_the_average(tiny_figu
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_is_told_in_the_files_of_the_others(tiny_figures, tmp_path, monkeypatch):
+def test_reproduce_names_failed_runs_in_its_files(tiny_figures, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.papers.reproduce.run_cells", _with_a_broken_corpus)
     made = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", progress=False)
     assert (
@@ -255,7 +255,7 @@ WRONG = [
         ("cv-hdp-fig2",),
         {"iterations": 5},
         SpecError,
-        "cv-hdp-fig2 has a length for each algorithm; leave the iterations out",
+        "cv-hdp-fig2 has a separate length for each algorithm; leave the iterations out",
     ),
     (("hybrid-fig3",), {"jobs": 0}, SpecError, "jobs must be a whole number of at least 1; got 0"),
     (
@@ -276,30 +276,30 @@ WRONG = [
 @pytest.mark.parametrize(
     ("names", "beside", "error", "sentence"), WRONG, ids=[row[3][:40] for row in WRONG]
 )
-def test_wrong_wishes_get_one_sentence_before_anything_runs(
+def test_reproduce_refuses_wrong_arguments_before_any_run(
     names, beside, error, sentence, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a-file").write_text("")
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as actual:
         wb.reproduce(*names, **beside)
-    assert sentence in str(told.value) and not (tmp_path / "runs").exists()
+    assert sentence in str(actual.value) and not (tmp_path / "runs").exists()
 
 
-def test_a_data_set_that_is_not_here_is_told_by_the_catalog(monkeypatch, tmp_path):
+def test_reproduce_names_a_missing_data_set(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     with pytest.raises(CorpusError, match="the data set 'nips' is not on this machine"):
         wb.reproduce("hybrid-fig5", tmp_path / "out", tmp_path / "runs")
 
 
-def test_what_is_drawn_has_a_name_among_the_pictures():
+def test_figures_name_existing_views():
     shown = {figure.shows for figure in ENGINES_OF_LDA.values()}
     assert shown <= {one.name for one in pictures(each_run(tiny_comparison()))}
 
 
 @pytest.mark.slow
-def test_the_command_line_lists_makes_and_tells(tiny_figures, tmp_path, monkeypatch, capsys):
+def test_the_command_line_lists_and_reproduces_figures(tiny_figures, tmp_path, monkeypatch, capsys):
     from workbench.cli import main
 
     monkeypatch.chdir(tmp_path)

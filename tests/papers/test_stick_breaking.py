@@ -59,8 +59,8 @@ def test_moments_that_are_one_percent_off_are_found(monkeypatch):
     monkeypatch.setattr(
         sticks, "dirichlet_moments", lambda alpha: (right(alpha)[0], 1.01 * right(alpha)[1])
     )
-    found = outcomes("sb-fig5")
-    assert not found[
+    result = outcomes("sb-fig5")
+    assert not result[
         "mean and variance of each stick, by quadrature as in the paper, are those of the closed form"
     ]
 
@@ -82,7 +82,7 @@ def test_the_centre_of_an_ellipse_solves_for_the_information_vector():
             assert matrix[one] @ centre[one] == pytest.approx(h, rel=1e-12)
 
 
-def test_they_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
+def test_drawings_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
     assert names() == [*FIGURES, *ALL_DRAWINGS]
     assert main(["reproduce", "--json"]) == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)["figures"]}

@@ -25,19 +25,21 @@ def runs_of(**finals):
 
 
 def verdict(kind, runs, first="svb", second="cgs"):
-    (told,) = judge(replace(KOS, claims=(Claim("something", kind, first, second),)), runs, KOS.full)
-    return told
+    (actual,) = judge(
+        replace(KOS, claims=(Claim("something", kind, first, second),)), runs, KOS.full
+    )
+    return actual
 
 
 def test_a_difference_is_paired_by_seed_and_has_its_standard_error():
-    told = verdict("lower", runs_of(svb=[110.0, 212.0, 308.0], cgs=[100.0, 200.0, 300.0]))
+    actual = verdict("lower", runs_of(svb=[110.0, 212.0, 308.0], cgs=[100.0, 200.0, 300.0]))
     # differences 10, 12, 8: mean 10, sd 2, by hand
     assert (
-        told.difference == pytest.approx(10)
-        and told.error == pytest.approx(2 / math.sqrt(3))
-        and told.n_pairs == 3
+        actual.difference == pytest.approx(10)
+        and actual.error == pytest.approx(2 / math.sqrt(3))
+        and actual.n_pairs == 3
     )
-    assert told.measured == "svb 210.0, cgs 200.0: +10.0 ± 1.2 (3 pairs)"
+    assert actual.measured == "svb 210.0, cgs 200.0: +10.0 ± 1.2 (3 pairs)"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +74,7 @@ def test_level_means_within_one_percent(differences, outcome):
     assert verdict("level", runs).outcome == outcome
 
 
-def test_the_same_is_told_of_the_states_and_allows_rounding_alone():
+def test_judge_compares_same_states_up_to_rounding():
     # made_up gives the state one more than the headline
     assert verdict("same", runs_of(svb=[100.0], cgs=[100.0 + 1e-8])).outcome == HOLDS
     assert verdict("same", runs_of(svb=[100.0, 100.0], cgs=[100.0, 100.001])).outcome == FAILS
@@ -87,17 +89,17 @@ def test_sooner_counts_iterations_to_the_own_final_value():
         for engine, values in (("svb", quick), ("cgs", slow))
         for seed in range(3)
     ]
-    told = verdict("sooner", runs)
+    actual = verdict("sooner", runs)
     assert (
-        told.outcome == HOLDS
-        and told.measured == "svb iteration 2.0, cgs iteration 4.0: -2.0 ± 0.0 (3 pairs)"
+        actual.outcome == HOLDS
+        and actual.measured == "svb iteration 2.0, cgs iteration 4.0: -2.0 ± 0.0 (3 pairs)"
     )
 
 
-def test_without_a_pair_nothing_is_decided_and_the_missing_engine_is_named():
-    told = verdict("lower", runs_of(svb=[100.0]))
+def test_judge_is_undecided_without_a_pair_and_names_the_missing_engine():
+    actual = verdict("lower", runs_of(svb=[100.0]))
     assert (
-        told.outcome == UNDECIDED
-        and told.measured == "no pair of runs; cgs is missing"
-        and told.n_pairs == 0
+        actual.outcome == UNDECIDED
+        and actual.measured == "no pair of runs; cgs is missing"
+        and actual.n_pairs == 0
     )

@@ -7,7 +7,7 @@ import pytest
 from comparisons import tiny_corpus
 
 from workbench.records import load_records
-from workbench.report.commands import command_of, commands, unsaid, wrapped
+from workbench.report.commands import command_of, commands, missing_in_commands, wrapped
 from workbench.runs.execution.compare import plan
 
 DIAL = ("svb", "cgs", ("svb-cgs", {"r": 0}), ("svb-cgs", {"r": "inf"}), "svb-cgs")
@@ -95,11 +95,11 @@ def test_the_command_of_one_run_asks_for_that_run():
         assert again.hash == spec.hash
 
 
-def test_a_start_is_said_and_kept_apart():
+def test_commands_separate_warm_starts():
     cold = plan(tiny_corpus(), ["cgs"])[0][0]
     warm = replace(cold, start={"name": "first one", "hash": "0", "iteration": 50, "counts": "0"})
-    told = [shlex.split(command) for command in commands([cold, warm])]
-    assert "--start" not in told[0] and told[1][told[1].index("--start") + 1] == "first one"
+    actual = [shlex.split(command) for command in commands([cold, warm])]
+    assert "--start" not in actual[0] and actual[1][actual[1].index("--start") + 1] == "first one"
 
 
 def test_seeds_with_gaps_need_a_command_each():
@@ -110,20 +110,25 @@ def test_seeds_with_gaps_need_a_command_each():
     ]
 
 
-def test_a_ready_made_test_set_cannot_be_said():
+def test_commands_note_a_given_test_set():
     specs = [replace(spec, corpus="docstrings") for spec in plan(tiny_corpus())[0]]
-    assert unsaid([replace(spec, split=None) for spec in specs]) and not unsaid(specs)
+    assert missing_in_commands(
+        [replace(spec, split=None) for spec in specs]
+    ) and not missing_in_commands(specs)
 
 
-def test_a_corpus_from_a_file_is_said_to_need_its_path():
-    assert unsaid(plan(tiny_corpus())[0]) == [
-        "simulated was read from a file or made in Python: give its path in the place of its name."
+def test_commands_note_that_a_corpus_from_a_file_needs_its_path():
+    assert missing_in_commands(plan(tiny_corpus())[0]) == [
+        "simulated was read from a file or made in Python: replace its name by its path."
     ]
 
 
-def test_a_drawn_corpus_is_made_again_by_its_name():
+def test_commands_name_a_simulated_corpus():
     specs = [replace(spec, corpus="bars:side=3:seed=2") for spec in plan(tiny_corpus(), ["cgs"])[0]]
-    assert not unsaid(specs) and "compare bars:side=3:seed=2 --engines" in commands(specs)[0]
+    assert (
+        not missing_in_commands(specs)
+        and "compare bars:side=3:seed=2 --engines" in commands(specs)[0]
+    )
 
 
 def test_a_name_with_blanks_is_quoted():
@@ -139,10 +144,10 @@ def test_a_long_command_goes_over_several_lines_without_changing():
 
 
 @pytest.mark.parametrize(("per", "flags"), [("cell", ""), ("record", " --holdout-per record")])
-def test_runs_on_named_records_come_again(per, flags):
+def test_commands_name_a_named_data_set_of_records(per, flags):
     specs = plan(load_records("votes"), ["bn-vb"], holdout=0.2, holdout_per=per, n_iterations=7)[0]
-    wanted = (
+    expected = (
         "workbench compare votes --engines bn-vb --alpha 0.5 --beta 0.5 --iterations 7 --seed 0 --holdout 0.2"
         + flags
     )
-    assert commands(specs) == [wanted] and unsaid(specs) == []
+    assert commands(specs) == [expected] and missing_in_commands(specs) == []

@@ -43,7 +43,7 @@ def test_a_legend_of_many_lines_leaves_the_panels_their_height():
 
 
 @pytest.mark.parametrize(
-    ("name", "largest", "told", "tick"),
+    ("name", "largest", "message", "tick"),
     [
         ("log joint (nats)", -2.2e6, "log joint (10⁶ nats)", "−2"),
         ("updates", 3e5, "updates (10³)", "200"),
@@ -51,7 +51,9 @@ def test_a_legend_of_many_lines_leaves_the_panels_their_height():
         ("bound (of all) (nats)", 4e9, "bound (of all) (10⁹ nats)", "2"),
     ],
 )
-def test_large_numbers_stand_in_thousands_that_the_name_of_the_axis_says(name, largest, told, tick):
+def test_large_numbers_stand_in_thousands_that_the_name_of_the_axis_says(
+    name, largest, message, tick
+):
     curve = Curve("svb", "svb", np.arange(3.0), np.linspace(0, largest, 3), np.full(3, np.nan), 1)
     drawn = overlay([curve], "test_perplexity", "iteration", looks(["svb"])).opts(
         ylabel=name, clone=True, backend="matplotlib"
@@ -59,7 +61,7 @@ def test_large_numbers_stand_in_thousands_that_the_name_of_the_axis_says(name, l
     figure = _figure([drawn], 2, True, None)
     figure.draw_without_rendering()
     (axes,) = figure.axes
-    assert axes.get_ylabel() == told and axes.yaxis.get_offset_text().get_text() == ""
+    assert axes.get_ylabel() == message and axes.yaxis.get_offset_text().get_text() == ""
     assert (
         tick in [label.get_text() for label in axes.get_yticklabels()]
         and axes.get_xlabel() == "iteration"

@@ -195,7 +195,7 @@ def test_a_run_of_a_store_is_exported_by_name_path_or_handle(store, tmp_path):
     assert len(set(contents)) == 1
 
 
-def test_what_people_wrote_about_a_run_goes_along(store, tmp_path):
+def test_export_run_writes_notes(store, tmp_path):
     run = wb.open_runs(store)[0]
     before = {path.name for path in wb.export_run(run, tmp_path / "before", "csv")}
     run.annotate("the one to show", ["paper", "übrig"])
@@ -207,8 +207,8 @@ def test_what_people_wrote_about_a_run_goes_along(store, tmp_path):
     run.annotate("", [])
     run.label(2, "")
     assert set(written) == before | {"notes.json"}
-    told = json.loads(written["notes.json"])
-    assert told == {
+    actual = json.loads(written["notes.json"])
+    assert actual == {
         "note": "the one to show",
         "tags": ["paper", "übrig"],
         "labels": {"2": "networks"},
@@ -227,7 +227,7 @@ def test_titles_and_words_with_blanks_stay_one_field_in_mallet(tmp_path):
     assert "new york" not in keys
 
 
-def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
+def test_ldac_export_warns_that_it_writes_the_mean_of_several_alphas(tmp_path):
     run = tiny_run().copy()
     spec = wb.RunSpec.from_json(run.attrs["spec"])
     spec = replace(spec, model=spec.model | {"alpha": [0.1, 0.2, 0.3, 0.6]})
@@ -245,17 +245,15 @@ def test_of_several_alphas_ldac_gets_the_mean_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     "form, where", [("mallet", "topic-keys.txt has"), ("lda-c", "final.gamma and final.other have")]
 )
-def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_so(
+def test_export_run_warns_that_it_writes_mean_shares_without_a_dirichlet_prior(
     form, where, tmp_path
 ):
     run = tiny_run("sb-ctm")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as actual:
         warnings.simplefilter("always")
         files = {path.name: path for path in wb.export_run(run, tmp_path, form)}
-    expected = (
-        f"theta of sb-ctm has no Dirichlet prior; as its alpha {where} the mean share of each topic"
-    )
-    assert expected in [str(each.message) for each in told]
+    expected = f"theta of sb-ctm has no Dirichlet prior; instead of alpha {where} the mean share of each topic"
+    assert expected in [str(each.message) for each in actual]
     if form == "mallet":
         alphas = [
             float(line.split("\t")[1]) for line in files["topic-keys.txt"].read_text().splitlines()
@@ -263,7 +261,7 @@ def test_of_shares_without_a_dirichlet_prior_the_means_are_written_and_it_says_s
         assert alphas == pytest.approx(run["theta"].values.mean(axis=0), abs=1e-5)
 
 
-def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
+def test_export_run_writes_the_learnt_alpha(tmp_path):
     run = tiny_run().copy()
     run["alpha"] = (
         ("iteration", "topic"),
@@ -275,9 +273,7 @@ def test_a_learned_alpha_comes_before_that_of_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["cv-hdp", "g-hdp"])
-def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_one(
-    engine, tmp_path
-):
+def test_export_run_of_an_hdp_leaves_out_empty_topics_and_renormalises_rows(engine, tmp_path):
     run = tiny_run(engine).copy(deep=True)
     gone = int(run["n_kw"].values[-1].sum(axis=1).argmax())
     run["n_kw"][-1, gone] = 0
@@ -291,9 +287,9 @@ def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_o
         }
     theta = run["theta"].values[:, kept]
     theta = theta / theta.sum(axis=1, keepdims=True)
-    told = json.loads(files["pyldavis.json"].read_text())
-    np.testing.assert_allclose(told["doc_topic_dists"], theta, rtol=1e-14)
-    np.testing.assert_array_equal(told["topic_term_dists"], run["phi"].values[kept])
+    actual = json.loads(files["pyldavis.json"].read_text())
+    np.testing.assert_allclose(actual["doc_topic_dists"], theta, rtol=1e-14)
+    np.testing.assert_array_equal(actual["topic_term_dists"], run["phi"].values[kept])
     lines = [line.split("\t")[2:] for line in files["doc-topics.txt"].read_text().splitlines()]
     np.testing.assert_allclose(np.array(lines, float), theta, rtol=1e-14)
     alphas = run["alpha"].values[-1, kept]
@@ -309,7 +305,7 @@ def test_of_an_hdp_other_programs_get_topics_with_a_token_and_rows_that_sum_to_o
     assert len(files["alpha.csv"].read_text().splitlines()) == 1 + run["alpha"].size
 
 
-def test_a_base_of_words_that_is_learnt_is_a_table(tmp_path):
+def test_export_run_writes_a_learnt_tau_as_a_table(tmp_path):
     run = tiny_run("cv-hdp").copy()
     assert not [path for path in wb.export_run(run, tmp_path / "without") if path.name == "tau.csv"]
     run["tau"] = (("snapshot", "word"), np.linspace(0, 1, run.sizes["word"])[None])
@@ -319,14 +315,14 @@ def test_a_base_of_words_that_is_learnt_is_a_table(tmp_path):
     assert [float(row["tau"]) for row in rows] == run["tau"].values[0].tolist()
 
 
-def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest(tmp_path):
+def test_export_run_without_counts_writes_progress_and_refuses_other_formats(tmp_path):
     part = tiny_comparison().isel(run=[0])
     written = wb.export_run(part, tmp_path, ("csv", "npz"))
     assert [path.name for path in written] == ["progress.csv", "n_k.csv", "spec.json", "run.npz"]
     for format in ("mallet", "lda-c", "pyldavis"):
         with pytest.raises(
             ReportError,
-            match=rf"^{format} wants the counts of run '.*', which comes without: it is before",
+            match=rf"^{format} needs the counts of run '.*', which are missing: it has no",
         ):
             wb.export_run(part, tmp_path / "none", format)
     assert not (tmp_path / "none").exists()
@@ -340,7 +336,7 @@ def test_without_counts_there_are_tables_of_progress_and_a_sentence_for_the_rest
         (lambda _: tiny_run(), {"formats": ()}, ReportError,
          "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got no format"),
         (lambda _: tiny_comparison(), {}, ReportError,
-         "one run is exported at a time; 6 came; give each a call and a folder of its own"),
+         "one run is exported at a time; got 6; call it for each with another folder"),
         (lambda _: "nobody", {}, StoreError, "no run 'nobody' in "),
         (lambda unfinished: unfinished, {}, MeasureError, "has no committed iteration yet"),
     ],

@@ -142,7 +142,7 @@ def test_the_data_behind_the_words_are_those_of_the_run(store, figures):
 
 def test_a_caption_tells_settings_split_seeds_and_command(figures):
     caption = figures["perplexity-by-seconds.txt"].decode()
-    for told in (
+    for actual in (
         "topics: 4",
         "alpha (per topic): 0.1",
         "iterations: 12",
@@ -155,7 +155,7 @@ def test_a_caption_tells_settings_split_seeds_and_command(figures):
         "workbench compare simulated --engines svb,cgs,svb-cgs --topics 4 --alpha 0.1 --beta 0.1 --iterations 12 --seed 0 "
         "--seeds 2 --holdout 0.2 --burn-in 3",
     ):
-        assert told in caption
+        assert actual in caption
 
 
 def test_every_picture_holds_its_title_and_caption(figures):
@@ -166,22 +166,22 @@ def test_every_picture_holds_its_title_and_caption(figures):
         title = root.find("{*}title").text
         png = Image.open(io.BytesIO(figures[f"{name}.png"]))
         assert (png.text["Title"], png.text["Description"]) == (title, caption)
-        told = re.search(
+        actual = re.search(
             rb"/Title \((.*?[^\\])\)\n/Subject \((.*?[^\\])\) ?", figures[f"{name}.pdf"], re.DOTALL
         ).groups()
         texts = [
             re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), text.decode())
-            for text in told
+            for text in actual
         ]
         assert texts == [title, caption]
 
 
-def test_what_others_called_a_corpus_is_text_in_a_picture():
-    (panel, _), said = perplexity_layout(tiny_comparison()), "<b>Ärger</b> & ]]> → 5 ± 1"
-    drawn = draw([panel], 1, title=said, caption=said)
+def test_names_of_corpora_are_escaped_in_pictures():
+    (panel, _), actual = perplexity_layout(tiny_comparison()), "<b>Ärger</b> & ]]> → 5 ± 1"
+    drawn = draw([panel], 1, title=actual, caption=actual)
     root = ElementTree.fromstring(drawn["svg"])
-    assert root.find("{*}title").text == root.find("{*}desc").text == said
-    assert Image.open(io.BytesIO(drawn["png"])).text["Description"] == said
+    assert root.find("{*}title").text == root.find("{*}desc").text == actual
+    assert Image.open(io.BytesIO(drawn["png"])).text["Description"] == actual
 
 
 def test_the_caption_of_a_figure_names_the_settings_of_the_runs_that_it_shows_alone(figures):
@@ -209,8 +209,8 @@ def test_every_way_of_naming_runs_is_understood(store):
         [run.name],
         (name for name in [run.name]),
     ):
-        (found,) = gather(way, store)
-        assert found.dataset.identical(run.dataset()) and found.spec == run.spec
+        (result,) = gather(way, store)
+        assert result.dataset.identical(run.dataset()) and result.spec == run.spec
     assert gather(run)[0].corpora[0].content_hash == run.spec.train
 
 
@@ -235,7 +235,7 @@ def test_without_held_out_tokens_there_is_no_perplexity_figure(undrawn, tmp_path
     assert "Nothing was held out" in (tmp_path / "objectives.txt").read_text()
 
 
-def test_one_seed_is_said_to_have_no_error(undrawn, tmp_path):
+def test_captions_say_that_one_seed_has_no_error(undrawn, tmp_path):
     wb.save_figures([made_up("cgs", [30, 20]), made_up("svb", [40, 30])], tmp_path, "svg")
     assert "one run each, so no standard error" in (tmp_path / "ordering.txt").read_text()
     assert "topic-words" not in " ".join(path.name for path in tmp_path.iterdir())
@@ -268,20 +268,21 @@ def test_one_topic_and_more_than_fit_on_a_page_are_drawn(columns, tmp_path):
         assert height <= 9.5  # a page of paper and its rim
     caption = (tmp_path / "41" / "topic-words-cgs.txt").read_text()
     assert (
-        f"The {40 if columns == 2 else 20} largest of 41 topics; all are in the table." in caption
+        f"The {40 if columns == 2 else 20} largest of 41 topics are drawn; all are in the table."
+        in caption
     )
     assert len((tmp_path / "41" / "topic-words-cgs.csv").read_text().splitlines()) == 1 + 41 * 20
 
 
 def test_a_run_without_a_record_is_left_out_and_named(undrawn, unfinished, tmp_path):
     wb.save_figures([unfinished, made_up("cgs", [30, 20])], tmp_path, "svg")
-    told = f"Left out, because nothing of them is recorded yet: {unfinished.name}."
-    assert told in (tmp_path / "ordering.txt").read_text()
+    actual = f"Left out, because they have no committed iteration yet: {unfinished.name}."
+    assert actual in (tmp_path / "ordering.txt").read_text()
     with pytest.raises(MeasureError, match="has no committed iteration yet"):
         gather([unfinished, made_up("cgs", [30, 20])])
 
 
-def test_runs_of_different_length_are_told_as_far_as_they_got(undrawn, tmp_path):
+def test_captions_give_the_iterations_of_runs_of_different_length(undrawn, tmp_path):
     wb.save_figures([tiny_run("cgs", 5), tiny_run("svb", 12)], tmp_path, "svg")
     assert "different lengths (5 to 12 iterations)" in (tmp_path / "topic-sizes.txt").read_text()
 
@@ -297,9 +298,9 @@ def test_one_column_is_narrower_and_taller():
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "told"),
+    ("call", "error", "message"),
     [
-        (lambda out: wb.save_figures([], out), MeasureError, "no run to look at"),
+        (lambda out: wb.save_figures([], out), MeasureError, "no run was given"),
         (
             lambda out: wb.save_figures(3, out),
             MeasureError,
@@ -324,9 +325,9 @@ def test_one_column_is_narrower_and_taller():
         ),
     ],
 )
-def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):
-    with pytest.raises(error, match=told):
-        ask(tmp_path / "out")
+def test_wrong_input_gets_one_sentence_and_writes_nothing(call, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        call(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -24,23 +24,25 @@ def seeds(engine, *perplexities):
     return [made_up(engine, [99.0, value], seed=seed) for seed, value in enumerate(perplexities)]
 
 
-def test_what_was_compared_what_came_out_and_what_to_be_careful_about():
+def test_findings_are_comparison_result_and_caution():
     first, second, third = said(
         *seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 120.0, 124.5, 122.0)
     )
-    assert re.fullmatch(r"Compared are cgs and svb on .* with 3 seeds, 6 runs in all\.", first)
+    assert re.fullmatch(
+        r"This report compares cgs and svb on .* with 3 seeds, 6 runs in total\.", first
+    )
     assert second.startswith(
         "The lowest held-out perplexity is that of cgs, 102.0 ± 1.2; next is svb, 20.2 higher on the same"
     )
     assert re.search(r"\(95 % \+19\.4 … \+20\.9\)\.$", second), second
-    assert third.startswith("Be careful: the errors are over seeds, and another corpus")
+    assert third.startswith("Note: the errors are over seeds; another corpus")
 
 
-def test_an_interval_that_includes_no_difference_and_single_seeds_are_told():
+def test_findings_caution_about_intervals_with_0_and_single_seeds():
     _, second, third = said(*seeds("cgs", 100.0, 104.0, 102.0), *seeds("svb", 101.0, 103.0, 103.0))
     assert (
         "next is svb, 0.3 higher" in second
-        and "svb may be as good as cgs: that interval includes 0" in third
+        and "svb may be as good as cgs: the interval includes 0" in third
     )
     _, second, third = said(*seeds("cgs", 100.0), *seeds("svb", 120.0))
     assert (
@@ -49,12 +51,12 @@ def test_an_interval_that_includes_no_difference_and_single_seeds_are_told():
     )
     first, second, _ = said(*seeds("cgs", 100.0))
     assert (
-        first.startswith("Shown is cgs on ")
+        first.startswith("This report shows cgs on ")
         and second == "The held-out perplexity of cgs is 100.0."
     )
 
 
-def test_captions_say_a_sentence_once():
+def test_once_removes_repeated_sentences():
     assert once(["One. Two. Three.", "One. Two. Four.", "Two. One.", "Five."]) == [
         "One. Two. Three.",
         "Four. For the rest see above.",
@@ -78,20 +80,17 @@ def store(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_begins_with_them_and_its_contents_lead_to_sections(store, tmp_path):
+def test_the_page_begins_with_the_findings_and_links_to_its_sections(store, tmp_path):
     page = wb.write_report(wb.open_runs(store), tmp_path / "report.html").read_text()
     _, result, care = findings(gather(wb.open_runs(store)))
     assert (
         f"<p>{result}</p>\n<p>{care}</p>" in page
-        and "<p>Compared are svb and cgs on simulated with 2 seeds, 4 runs" in page
+        and "<p>This report compares svb and cgs on simulated with 2 seeds, 4 runs" in page
     )
     links = re.findall(r'href="#([a-z]+)"', page)
     assert {"result", "compared", "figures", "topics", "runs", "measures", "versions"} <= set(links)
     assert all(f'id="{link}"' in page for link in links)
-    assert (
-        page.count("near each other where their words are alike") == 1
-        and "For the rest see above." in page
-    )
+    assert page.count("close topics have similar words") == 1 and "For the rest see above." in page
 
 
 @pytest.mark.slow
@@ -129,7 +128,7 @@ def rows_of(path) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_the_tables_of_topics_and_of_runs_say_what_the_page_says(store, tmp_path):
+def test_tables_of_topics_and_runs_agree_with_the_page(store, tmp_path):
     wb.write_tables(wb.open_runs(store), tmp_path)
     heads, *topics = rows_of(tmp_path / "topics.md")
     assert (
@@ -159,5 +158,5 @@ def test_runs_without_counts_have_no_table_of_topics(tmp_path):
     assert [path.name for path in written] == ["result.md", "cost.md", "runs.md"]
 
 
-def test_a_bar_in_a_name_does_not_break_a_table():
+def test_markdown_escapes_bars_in_names():
     assert markdown(["a|b"], [["c|d"]], ["l"]) == "| a\\|b |\n| --- |\n| c\\|d |\n"

@@ -98,11 +98,11 @@ def test_nothing_on_the_pages_comes_from_elsewhere():
 
 @pytest.mark.slow
 def test_the_same_runs_give_the_same_bytes(store, tmp_path, monkeypatch):
-    module, wanted = gallery(), ["ordering", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs"]
-    monkeypatch.setattr(module, "shown", wanted.__contains__)
+    module, expected = gallery(), ["ordering", "topic-map-cgs", "topic-flow-svb-cgs-r1-to-cgs"]
+    monkeypatch.setattr(module, "shown", expected.__contains__)
     written = []
     for name in "ab":
         (tmp_path / name).mkdir()
-        assert module.build(store, tmp_path / name) == wanted
+        assert module.build(store, tmp_path / name) == expected
         written.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert written[0] == written[1] and len(written[0]) == 9

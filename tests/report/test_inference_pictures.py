@@ -72,7 +72,7 @@ def rows_of(name, runs) -> list[dict]:
     return [dict(zip(picture.header, row, strict=True)) for row in picture.rows]
 
 
-def test_each_figure_is_there_where_runs_have_something_for_it(mixed):
+def test_each_figure_is_drawn_for_runs_with_its_variables(mixed):
     names = [one.name for one in pictures(mixed)]
     assert {"perplexity-by-steps", "topic-numbers", "hyperparameters", "alphas"} <= set(names)
     assert not {"against-topics", "moves", "lineage"} & set(names)
@@ -117,13 +117,13 @@ def test_the_data_behind_the_figures_are_those_of_the_runs(mixed):
     ]
     wide = {"n_topics": 3, "alpha": 0.1, "beta": 0.1}
     worth = rows_of("against-topics", [made_up("cgs", [np.e]), made_up("cgs", [1], model=wide)])
-    assert [(row["topics asked for"], row["log_likelihood"]) for row in worth] == [(2, -1), (3, 0)]
+    assert [(row["topics requested"], row["log_likelihood"]) for row in worth] == [(2, -1), (3, 0)]
     parent = mover()
     (edge,) = rows_of("lineage", [begun_from(parent), parent])
     assert (edge["run"], edge["parent"], edge["iteration"]) == ("vb-begun", parent.attrs["name"], 2)
 
 
-def test_a_number_of_topics_that_never_changes_is_told_and_not_drawn(mixed):
+def test_captions_name_constant_numbers_of_topics_that_are_not_drawn(mixed):
     def drawn(runs):
         picture = next(one for one in pictures(runs) if one.name == "topic-numbers")
         return [panel.Curve.values()[0].vdims[0].name for panel in picture.panels], picture.caption
@@ -137,7 +137,7 @@ def test_a_number_of_topics_that_never_changes_is_told_and_not_drawn(mixed):
     names, caption = drawn(flat)
     assert (
         "n_large_topics" not in names
-        and "Always the same, and not drawn: topics with at least a hundredth" in caption
+        and "Constant, and not drawn: topics with at least a hundredth" in caption
     )
     still = [
         run.assign({name: run[name] * 0 + 2 for name in TOPIC_NUMBERS})
@@ -164,16 +164,16 @@ def test_the_page_tells_how_many_topics_there_are_where_a_run_finds_them(mixed, 
     assert "topics with a token" not in page([made_up("cgs", [2])])
 
 
-def test_the_page_says_what_is_learnt_and_what_it_came_to(mixed, page):
+def test_the_page_has_the_method_and_final_values_of_learnt_hyperparameters(mixed, page):
     text = " ".join(re.sub(r"<[^>]*>", " ", page([*mixed, learner()])).split())
-    assert "3 of 4 runs learn hyperparameters of their own (cv-hdp, g-hdp, cvb)." in text
+    assert "3 of 4 runs learn hyperparameters (cv-hdp, g-hdp, cvb)." in text
     assert "alpha of a topic learnt, maximised 0.25 to 0.5, sum 0.750" in text
     assert (
         "learnt, prior Gamma(4, 4)" in text
         and "100, fixed" in text
-        and "0.1 at the start, then maximised" in text
+        and "0.1 initially, then maximised" in text
     )
-    assert "hyperparameters of their own" not in page([made_up("cgs", [2])])
+    assert "learn hyperparameters" not in page([made_up("cgs", [2])])
     assert prior_rows(gather([made_up("cgs", [2])])) == []
     rows = prior_rows(gather(mixed))
     assert [(row["label"], row["name"], row["span"]) for row in rows[:3]] == [
@@ -198,18 +198,18 @@ def test_numbers_have_three_figures_and_the_error_over_runs():
 def test_the_page_tells_every_move(page):
     text = page([mover()])
     assert "2 tried, 1 kept (1 split)" in text
-    assert "split 3 → 17, +12.4 nats, kept" in text and "merge 1 → 0, −3.0 nats, taken back" in text
+    assert "split 3 → 17, +12.4 nats, kept" in text and "merge 1 → 0, −3.0 nats, undone" in text
     (table,) = move_tables(gather([mover()]))
     assert [move.iteration for move in table["moves"]] == [2, 4] and table["more"] == 0
     assert "Splits and merges" not in page([made_up("cgs", [2])])
 
 
-def test_settings_say_what_the_number_of_topics_is_to_each_engine(mixed):
-    told = dict(settings(gather(mixed)))
-    assert told["topics"] == "4; at most 4 (cv-hdp); 4 at the start (g-hdp)"
+def test_settings_describe_the_number_of_topics_of_each_engine(mixed):
+    actual = dict(settings(gather(mixed)))
+    assert actual["topics"] == "4; at most 4 (cv-hdp); 4 initially (g-hdp)"
     assert (
-        told["alpha (per topic)"] == "0.1"
-        and told["gamma (HDP)"] == "learnt, prior Gamma(7.5, 7.5)"
+        actual["alpha (per topic)"] == "0.1"
+        and actual["gamma (HDP)"] == "learnt, prior Gamma(7.5, 7.5)"
     )
     assert not [name for name in dict(settings(gather([made_up("cgs", [1])]))) if "HDP" in name]
 
@@ -218,7 +218,7 @@ def test_every_measure_that_is_shown_is_defined(mixed):
     names = [name for name, _ in definitions(gather(mixed))]
     assert {
         "topics with a token",
-        "topics with 1 % each",
+        "topics with at least 1 %",
         "effective topics",
         "steps",
         "gamma",

@@ -25,7 +25,7 @@ def runs():
     return [*fitted, wb.fit(corpus, "svb", n_topics=2, n_iterations=3, progress=False)]
 
 
-def test_each_network_is_drawn_once_with_what_its_levels_say(runs):
+def test_each_network_is_drawn_once_with_a_description_of_its_levels(runs):
     (picture,) = draw_view("network", runs)
     assert (picture.name, picture.title) == ("network-hpam2", "The network hpam2")
     assert (
@@ -39,14 +39,14 @@ def test_each_network_is_drawn_once_with_what_its_levels_say(runs):
     assert draw_view("network", runs[2:]) == []
 
 
-def test_a_network_whose_runs_came_without_counts_is_drawn_all_the_same(runs):
+def test_a_network_is_drawn_without_counts_of_its_runs(runs):
     (picture,) = draw_view("network", [runs[0].drop_vars(["n_theta0", "n_theta1"])])
     assert picture.rows == [] and picture.header[0] == "level"
 
 
-def test_the_levels_of_one_run_a_label_are_told_with_the_values_that_rows_draw_most(runs):
-    found = gather(runs)
-    (table,) = hierarchy_tables(SideBySide([each.dataset for each in found]).first("phi", "n_kw"))
+def test_hierarchy_tables_have_the_most_frequent_values_of_rows(runs):
+    result = gather(runs)
+    (table,) = hierarchy_tables(SideBySide([each.dataset for each in result]).first("phi", "n_kw"))
     first, second = table["levels"]
     assert (first["title"], second["title"], second["more"]) == (
         "document → super",

@@ -70,7 +70,7 @@ def report(store, tmp_path_factory) -> str:
     return path.read_text()
 
 
-def test_it_is_well_formed_and_its_ids_are_its_own(report):
+def test_the_page_is_well_formed_and_its_ids_are_unique(report):
     page = Page(report)
     assert len(page.ids) == len(set(page.ids))
     assert {target.removeprefix("#") for target in page.targets if target.startswith("#")} <= set(
@@ -78,7 +78,7 @@ def test_it_is_well_formed_and_its_ids_are_its_own(report):
     )
 
 
-def test_it_asks_nobody_outside_and_runs_nothing(report):
+def test_the_page_has_no_external_references_and_no_scripts(report):
     page = Page(report)
     assert "script" not in page.tags and "iframe" not in page.tags
     assert [target for target in page.targets if not target.startswith(("#", "data:"))] == []
@@ -90,7 +90,7 @@ def test_it_asks_nobody_outside_and_runs_nothing(report):
     assert "prefers-color-scheme: dark" in report and "@media print" in report
 
 
-def test_it_shows_means_errors_and_paired_differences(store, report):
+def test_the_page_has_means_errors_and_paired_differences(store, report):
     text = Page(report).text
     table = summary([run.dataset() for run in wb.open_runs(store)])
     for label in table["label"].values:
@@ -113,9 +113,9 @@ def test_it_shows_means_errors_and_paired_differences(store, report):
     assert "difference from cgs" in text
 
 
-def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
+def test_the_page_has_settings_corpus_versions_definitions_and_the_command(report):
     text = " ".join(Page(report).text.split())
-    for told in (
+    for actual in (
         "svb, svb-cgs and cgs on simulated",
         "6 runs",
         "20 % of the tokens of the corpus, split seed 0",
@@ -137,7 +137,7 @@ def test_it_shows_settings_corpus_versions_definitions_and_the_command(report):
         "In nats (natural logarithm)",
         "ns per update",
     ):
-        assert told in text, told
+        assert actual in text, actual
 
 
 def drawn_on_page(runs) -> list[str]:
@@ -145,7 +145,7 @@ def drawn_on_page(runs) -> list[str]:
     return [name for name in picture_names(runs) if not name.startswith("topic-words-")]
 
 
-def test_it_shows_every_figure_and_every_topic(store, report):
+def test_the_page_has_every_figure_and_every_topic(store, report):
     page = Page(report)
     n_drawn = len(drawn_on_page(wb.open_runs(store)))
     assert page.tags.count("figure") == page.tags.count("svg") == n_drawn > 0
@@ -163,10 +163,10 @@ def test_words_and_sizes_have_bars_as_long_as_they_are_probable(store, report):
         for run in wb.open_runs(store)
         if run.spec.engine == "svb" and run.spec.seed == 0
     )
-    found, sizes = top_words(run, 12), topic_sizes(run)["share"].values
+    result, sizes = top_words(run, 12), topic_sizes(run)["share"].values
     lines = [float(length) for length in re.findall(r"--p:([\d.]+)em", report)[: 4 * 12]]
     largest_first = np.argsort(-sizes, kind="stable")
-    phi = found["phi"].values[largest_first].ravel()
+    phi = result["phi"].values[largest_first].ravel()
     np.testing.assert_allclose(lines, 4 * phi / phi.max(), atol=0.005)  # written with two digits
     bars = [float(length) for length in re.findall(r"width:([\d.]+)em", report)[:4]]
     np.testing.assert_allclose(bars, 5 * np.sort(sizes)[::-1] / sizes.max(), atol=0.005)
@@ -185,7 +185,7 @@ def test_the_same_runs_give_the_same_page(store, tmp_path, report):
 
 
 @pytest.mark.slow
-def test_nasty_names_and_words_are_only_text(tmp_path):
+def test_names_and_words_are_escaped(tmp_path):
     nasty = '<script>alert("x")</script>&\'$\\bad$ --> {{ 7 * 7 }}'
     run = tiny_run("cgs").copy()
     words = run["word"].values.copy()
@@ -216,7 +216,7 @@ def test_nasty_names_and_words_are_only_text(tmp_path):
 
 def test_a_comparison_in_memory_makes_a_page_without_topics(undrawn, tmp_path):
     text = Page(wb.write_report(tiny_comparison(), tmp_path / "report.html").read_text()).text
-    assert "came without counts" in text and "difference from cgs" in text
+    assert "have no counts" in text and "difference from cgs" in text
 
 
 def test_one_run_without_held_out_tokens_makes_a_page(undrawn, tmp_path):
@@ -249,8 +249,7 @@ def test_one_run_of_a_store_has_an_interval_over_documents_and_its_difference_to
         float(differences[f"difference_{end}"].sel(label="svb")) for end in ("low", "high")
     )
     assert (
-        format_interval(low, high, 2, sign=True) in text
-        and "±" not in text.partition("What it cost")[0]
+        format_interval(low, high, 2, sign=True) in text and "±" not in text.partition(">Cost<")[0]
     )
     assert text.count("95 % over documents") == 3  # head of the table, note, definition
 
@@ -289,8 +288,8 @@ def test_one_topic_and_forty_topics_make_a_page(n_topics, tmp_path):
 
 
 def test_many_topics_are_folded_up():
-    found = gather([with_topics(40), *(tiny_run(engine) for engine in ("svb", "cgs"))])
-    runs = [each.dataset for each in found if "phi" in each.dataset]
+    result = gather([with_topics(40), *(tiny_run(engine) for engine in ("svb", "cgs"))])
+    runs = [each.dataset for each in result if "phi" in each.dataset]
     assert [table["open"] for table in topic_tables(dict(zip("abc", runs, strict=True)))] == [
         True,
         True,
@@ -310,7 +309,7 @@ def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
     assert "different data, whose perplexities cannot be compared: kos; nips" in page.text
     assert page.text.count("+5.0") == 2 and page.text.count("reference") >= 2
     assert (
-        "References, each for the rows on its data and with its model: cgs, on kos; cgs, on nips"
+        "There are several references, for the rows on their data with their model: cgs, on kos; cgs, on nips"
         in page.text
     )
     assert (
@@ -318,7 +317,7 @@ def test_each_data_has_its_own_reference_and_figures(undrawn, tmp_path):
     )
 
 
-def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):
+def test_the_page_names_reductions_of_the_corpus(undrawn, tmp_path):
     split = {
         "fraction": 0.1,
         "seed": 3,
@@ -332,17 +331,17 @@ def test_what_was_taken_out_of_the_corpus_is_told(undrawn, tmp_path):
         wb.write_report(made_up("cgs", [30, 20], split=split), tmp_path / "report.html").read_text()
     ).text
     regime = "every 5 documents joined, every count 2 times", "--merge 5 --repeat 2"
-    for told in (
+    for actual in (
         "the 3,000 most frequent words",
         "no singletons in training",
         "split seed 3",
         "--singletons train",
         *regime,
     ):
-        assert told in text, told
+        assert actual in text, actual
 
 
-def test_lineage_and_an_early_end_are_told(undrawn, tmp_path):
+def test_the_page_has_lineage_and_early_stops(undrawn, tmp_path):
     start = {"name": "parent", "hash": "0123456789" * 6, "iteration": 50, "counts": "c"}
     warm = made_up("cgs", [30, 20], start=start)
     warm.attrs |= {
@@ -353,28 +352,28 @@ def test_lineage_and_an_early_end_are_told(undrawn, tmp_path):
     text = Page(
         wb.write_report([warm, made_up("svb", [30, 20])], tmp_path / "report.html").read_text()
     ).text
-    for told in (
+    for actual in (
         "cgs warm",
         "from parent (01234567), iteration 50",
         "ended after iteration 2: bound changed little",
         "--start parent",
         "made by kernels 1a2b, 3c4d after iteration 1",
-        "1 of 2 runs ended early by their own rule",
+        "1 of 2 runs stopped early by their stop rule",
         "best of 2 restarts",
         "were started from the counts of another run",
     ):
-        assert told in text, told
+        assert actual in text, actual
 
 
-def test_runs_without_snapshots_and_without_records_are_told(undrawn, unfinished, tmp_path):
+def test_the_page_names_runs_without_snapshots_and_without_records(undrawn, unfinished, tmp_path):
     text = Page(
         wb.write_report(
             [unfinished, made_up("cgs", [30, 20])], tmp_path / "report.html"
         ).read_text()
     ).text
     assert (
-        f"nothing of them is recorded yet: {unfinished.name}." in text
-        and "came without counts" in text
+        f"they have no committed iteration yet: {unfinished.name}." in text
+        and "have no counts" in text
     )
 
 
@@ -388,7 +387,7 @@ def test_importing_the_report_loads_no_pictures():
     )
 
 
-def test_an_unfinished_run_says_how_far_it_got(undrawn, tmp_path):
+def test_the_page_has_the_last_iteration_of_an_unfinished_run(undrawn, tmp_path):
     run = tiny_run("cgs").isel(iteration=slice(0, 7)).assign_attrs(state="running")
     text = Page(wb.write_report([run, tiny_run("svb")], tmp_path / "report.html").read_text()).text
     assert (
@@ -410,9 +409,9 @@ def test_decimals_of_a_perplexity_are_fewer_the_larger_it_is():
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "told"),
+    ("call", "error", "message"),
     [
-        (lambda out: wb.write_report([], out / "r.html"), MeasureError, "no run to look at"),
+        (lambda out: wb.write_report([], out / "r.html"), MeasureError, "no run was given"),
         (
             lambda out: wb.write_report(tiny_run(), out),
             ReportError,
@@ -430,9 +429,9 @@ def test_decimals_of_a_perplexity_are_fewer_the_larger_it_is():
         ),
     ],
 )
-def test_wrong_input_gets_one_sentence_and_writes_nothing(ask, error, told, tmp_path):
-    with pytest.raises(error, match=told):
-        ask(tmp_path)
+def test_wrong_input_gets_one_sentence_and_writes_nothing(call, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        call(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -28,15 +28,15 @@ def run():
 
 
 def test_pyldavis_prepares_a_run_as_it_does_its_arguments(pyldavis, run, tmp_path):
-    found = wb.to_pyldavis(run)
+    result = wb.to_pyldavis(run)
     wb.export_run(run, tmp_path, "pyldavis")
     given = json.loads((tmp_path / "pyldavis.json").read_text())
     expected = pyldavis.prepare(**given, n_jobs=1)
-    assert isinstance(found, pyldavis.PreparedData) and found.topic_order == expected.topic_order
+    assert isinstance(result, pyldavis.PreparedData) and result.topic_order == expected.topic_order
     for name in ("topic_coordinates", "topic_info", "token_table"):
-        one, other = (getattr(each, name) for each in (found, expected))
+        one, other = (getattr(each, name) for each in (result, expected))
         assert one.astype(str).equals(other.astype(str)), name
-    html = pyldavis.prepared_data_to_html(found)
+    html = pyldavis.prepared_data_to_html(result)
     assert run["word"].values[int(run["phi"].values[0].argmax())] in html
     unsorted = wb.to_pyldavis(run, sort_topics=False, R=5)
     assert unsorted.topic_order == [1, 2, 3, 4] and unsorted.R == 5
@@ -48,14 +48,14 @@ def test_an_imported_model_is_prepared_too(pyldavis, tmp_path):
     assert len(wb.to_pyldavis(path).topic_order) == 3
 
 
-def test_what_pyldavis_cannot_show_is_one_sentence(pyldavis, run):
+def test_to_pyldavis_refuses_what_pyldavis_cannot_show(pyldavis, run):
     with pytest.raises(InputError, match="this run has one"):
         wb.to_pyldavis(wb.fit(split_corpus()[0], "cgs", n_topics=1, n_iterations=2, progress=False))
-    with pytest.raises(InputError, match="see to the settings n_jobs, colour"):
+    with pytest.raises(InputError, match="check the settings n_jobs, colour"):
         wb.to_pyldavis(run, colour="red")
 
 
-def test_without_pyldavis_the_extra_is_named(run, monkeypatch):
+def test_to_pyldavis_without_pyldavis_names_the_extra(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyLDAvis", None)
     with pytest.raises(InputError, match=r"pip install 'topic-workbench\[pyldavis\]'"):
         wb.to_pyldavis(run)

@@ -44,7 +44,7 @@ def tree(store):
     return wb.to_arviz([store / f"chain-{seed}" for seed in range(3)])
 
 
-def test_groups_have_what_they_say(tree, chains, split):
+def test_to_arviz_has_the_documented_groups(tree, chains, split):
     draws = label_free(chains, split)
     for name in ("test_perplexity_state", "sorted_share", "same_topic"):
         np.testing.assert_array_equal(tree["posterior"][name].values, draws[name].values)
@@ -60,7 +60,7 @@ def test_groups_have_what_they_say(tree, chains, split):
 
 def test_topics_are_aligned_before_they_are_stacked(tree, chains):
     shares = tree["posterior"]["topic_share"]
-    assert "matched" in shares.attrs["aligned"]
+    assert "first chain that they match" in shares.attrs["aligned"]
     for run, share in zip(chains[1:], shares.values[1:], strict=True):
         matched = wb.measures.match_topics(chains[0], run)["matched"].values
         sizes = run["n_k"].sel(iteration=60).values
@@ -75,7 +75,7 @@ def test_datasets_and_names_give_the_same(tree, store, chains, split):
         assert again["posterior"]["same_topic"].equals(tree["posterior"]["same_topic"])
 
 
-def test_its_summary_and_effective_samples_are_ours(tree, chains, split):
+def test_arviz_summary_agrees_with_our_effective_samples(tree, chains, split):
     import arviz as az
 
     ours = convergence(chains, split).isel(label=0)
@@ -94,7 +94,7 @@ def test_its_summary_and_effective_samples_are_ours(tree, chains, split):
 
 # ArviZ's own, of matplotlib
 @pytest.mark.filterwarnings("ignore:Passing a dict or None as alias_mapping")
-def test_its_traces_are_drawn(tree):
+def test_arviz_draws_traces(tree):
     import arviz as az
     import matplotlib.pyplot as plt
 
@@ -103,7 +103,7 @@ def test_its_traces_are_drawn(tree):
     plt.close("all")
 
 
-def test_without_it_the_sentence_names_the_extra(monkeypatch, chains):
+def test_to_arviz_without_arviz_names_the_extra(monkeypatch, chains):
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(MeasureError, match=r"pip install 'topic-workbench\[arviz\]'"):
         wb.to_arviz(chains)

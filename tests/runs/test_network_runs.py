@@ -16,7 +16,7 @@ from workbench.models.networks.shipped import hierarchical_pachinko_2, pachinko
 from workbench.models.networks.simulation import row_of
 from workbench.models.networks.spelling import spelled
 from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
-from workbench.report.commands import command_of, unsaid
+from workbench.report.commands import command_of, missing_in_commands
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 
 NETWORKS = [name for name in ENGINES if get_engine(name).model is Network]
@@ -223,14 +223,14 @@ def test_the_command_of_a_run_makes_the_same_spec(name, halves):
             words = spelled(spec.parts()[1])
             assert make_spec(train, engine, **words).hash == spec.hash
             assert f"--model {name} --topics 4" in command_of(spec)
-    assert not unsaid([spec])[1:]
+    assert not missing_in_commands([spec])[1:]
 
 
 def test_the_command_of_a_network_of_ones_own_names_a_file(halves):
     spec = spec_of(halves[0], model=switch())
     assert "--model switch.json" in command_of(
         spec
-    ) and "switch.json is the network 'switch'" in " ".join(unsaid([spec]))
+    ) and "switch.json is the network 'switch'" in " ".join(missing_in_commands([spec]))
 
 
 @pytest.mark.parametrize(

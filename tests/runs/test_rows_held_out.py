@@ -9,7 +9,7 @@ import workbench as wb
 from workbench.corpus import CorpusError, split_in_words
 from workbench.corpus.splits import asked_rows
 from workbench.models import LDA
-from workbench.report.commands import command_of, unsaid
+from workbench.report.commands import command_of, missing_in_commands
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import get_corpus
 
@@ -57,7 +57,7 @@ def test_whole_rows_are_scored_stored_and_described(tmp_path, years, rows, n_row
         f"--holdout-rows {asked}" in command_of(run.spec)
         and asked_rows(asked.strip("'"), years) == rows
     )
-    assert not any("ready-made" in note for note in unsaid([run.spec]))
+    assert not any("ready-made" in note for note in missing_in_commands([run.spec]))
 
 
 def test_rows_are_asked_for_in_words(years):

@@ -16,7 +16,7 @@ from workbench.corpus import Corpus, ShardedCorpus, hold_out_tokens, shard_write
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA
-from workbench.report.commands import command_of, commands, unsaid
+from workbench.report.commands import command_of, commands, missing_in_commands
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import get_corpus, get_warm_start
@@ -329,9 +329,9 @@ def test_a_report_says_how_it_was_made(first, further):
         commands([new.spec, first.spec])[0] == command_of(new.spec)
         and len(commands([new.spec, first.spec])) == 2
     )
-    (note,) = [each for each in unsaid([new.spec]) if "DOCUMENTS" in each]
+    (note,) = [each for each in missing_in_commands([new.spec]) if "DOCUMENTS" in each]
     assert new.spec.start["stream"]["content"][:8] in note and "--start" not in " ".join(
-        unsaid([new.spec])
+        missing_in_commands([new.spec])
     )
 
 

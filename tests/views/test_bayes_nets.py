@@ -51,60 +51,60 @@ def runs(records):
 
 def test_distributions_are_posterior_means_with_their_deviations(runs):
     run = runs["classes"]
-    found = distributions(run, "g")
-    assert found["value"].values.tolist() == ["high", "low", "mid"] and found.sizes == {
+    result = distributions(run, "g")
+    assert result["value"].values.tolist() == ["high", "low", "mid"] and result.sizes == {
         "given": 3,
         "value": 3,
     }
     cells = run["table"].values == "g"
     np.testing.assert_allclose(
-        found["probability"].values.ravel(), run["cpt"].values[cells], rtol=1e-12
+        result["probability"].values.ravel(), run["cpt"].values[cells], rtol=1e-12
     )
-    a = found["count"].values + 0.5
+    a = result["count"].values + 0.5
     mean, total = a / a.sum(axis=1, keepdims=True), a.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(
-        found["deviation"], np.sqrt(mean * (1 - mean) / (total + 1)), rtol=1e-12
+        result["deviation"], np.sqrt(mean * (1 - mean) / (total + 1)), rtol=1e-12
     )
     first = distributions(run, "g", 0)
-    assert not np.allclose(first["probability"], found["probability"])
+    assert not np.allclose(first["probability"], result["probability"])
 
 
 def test_learnt_priors_are_those_of_the_snapshot(records):
     run = fitted(records, options={"n_states": 3, "learn_priors": "maximised", "learn_after": 5})
     for table in ("class", "g"):
         cells = run["table"].values == table
-        found = distributions(run, table)["probability"].values.ravel()
-        np.testing.assert_allclose(found, run["cpt"].values[cells], rtol=1e-12)
+        result = distributions(run, table)["probability"].values.ravel()
+        np.testing.assert_allclose(result, run["cpt"].values[cells], rtol=1e-12)
 
 
-def test_estimates_have_no_deviation_and_no_prior(runs):
-    found = distributions(runs["em"], "class")
+def test_distributions_of_em_estimates_have_no_deviation(runs):
+    result = distributions(runs["em"], "class")
     np.testing.assert_allclose(
-        found["probability"].values[0], found["count"].values[0] / 80, rtol=1e-12
+        result["probability"].values[0], result["count"].values[0] / 80, rtol=1e-12
     )
-    assert np.isnan(found["deviation"]).all()
+    assert np.isnan(result["deviation"]).all()
 
 
 def test_information_is_that_of_the_joint_probabilities(runs):
     run = runs["own"]
-    found, told = distributions(run, "f0"), information(run, "f0")
-    mass = found["count"].values.sum(axis=1)
-    joint = (found["probability"].values * (mass / mass.sum())[:, None]).reshape(2, 3, 2)
+    result, actual = distributions(run, "f0"), information(run, "f0")
+    mass = result["count"].values.sum(axis=1)
+    joint = (result["probability"].values * (mass / mass.sum())[:, None]).reshape(2, 3, 2)
 
     def shared(pair):
         outer = pair.sum(axis=1, keepdims=True) * pair.sum(axis=0, keepdims=True)
         return float(np.sum(pair * np.log(pair / outer)))
 
     np.testing.assert_allclose(
-        told.of_parents, [shared(joint.sum(axis=1)), shared(joint.sum(axis=0))], rtol=1e-9
+        actual.of_parents, [shared(joint.sum(axis=1)), shared(joint.sum(axis=0))], rtol=1e-9
     )
     own = joint.sum(axis=(0, 1))
-    assert told.entropy == pytest.approx(
+    assert actual.entropy == pytest.approx(
         -np.sum(own * np.log(own)), rel=1e-9
-    ) and told.largest == np.log(2)
+    ) and actual.largest == np.log(2)
 
 
-def test_nodes_are_known_by_run(runs):
+def test_nodes_of_has_the_nodes_of_every_kind_of_network(runs):
     classes = [(node.name, node.parents, node.hidden) for node in nodes_of(runs["classes"])]
     assert classes[:2] == [("class", (), True), ("f0", ("class",), False)]
     assert [n.table for n in nodes_of(runs["hmm"])] == [
@@ -129,7 +129,7 @@ def test_every_view_draws_every_run_and_has_a_table(runs, name, view):
         assert draw(picture.panels, 1, ("svg",), picture.legend, picture.height)["svg"]
 
 
-def test_table_and_snapshot_are_chosen(runs):
+def test_draw_distributions_uses_the_chosen_table_and_snapshot(runs):
     run = runs["classes"]
     menu, slider = NAMED["distributions"].controls(run)
     assert menu.choices == tuple(table_names(run)) and (slider.low, slider.high, slider.value) == (
@@ -143,7 +143,7 @@ def test_table_and_snapshot_are_chosen(runs):
 
 
 @pytest.mark.parametrize("name", ["classes", "em", "hmm", "own"])
-def test_the_posterior_of_one_record_is_what_is_inferred_of_it(runs, records, name):
+def test_draw_record_has_the_inferred_posterior(runs, records, name):
     run, data = runs[name], records if name != "hmm" else records.of_fields(["f0", "f1", "f2"])
     corpora = {data.content_hash: data}
     (slider,) = NAMED["record-posterior"].controls(run)
@@ -164,11 +164,11 @@ def test_the_posterior_of_one_record_is_what_is_inferred_of_it(runs, records, na
     assert not draw_view("record-posterior", [run])
 
 
-def test_what_is_no_table_and_no_network_is_told(runs):
+def test_distributions_refuse_an_unknown_table_and_other_models(runs):
     with pytest.raises(MeasureError, match="no table 'h'; there are class, f0"):
         distributions(runs["classes"], "h")
     lda = wb.fit(
         wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1]), n_topics=2, n_iterations=1, progress=False
     )
-    with pytest.raises(MeasureError, match="this run has none"):
+    with pytest.raises(MeasureError, match="this run has no probability tables"):
         table_names(lda)

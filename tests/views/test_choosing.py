@@ -48,7 +48,7 @@ def test_a_panel_has_means_errors_and_a_line_at_the_recommended_k():
     assert not list(choose_k_view(numbers_by_k(runs()), "npmi", 20))
 
 
-def test_a_picture_of_each_label_says_what_is_recommended_and_holds_the_table():
+def test_draw_choose_k_has_a_picture_per_label_with_recommendation_and_table():
     (picture,) = draw_view("choose-k", runs())
     assert (
         picture.name == "choose-k"
@@ -60,14 +60,14 @@ def test_a_picture_of_each_label_says_what_is_recommended_and_holds_the_table():
     assert draw_view("choose-k", runs()[:2]) == []  # one K
 
 
-def test_nothing_is_recommended_and_all_else_drawn_where_nothing_is_held_out():
+def test_draw_choose_k_without_held_out_tokens_has_no_recommendation():
     (picture,) = draw_view("choose-k", [each.drop_vars("test_perplexity") for each in runs()])
     assert "recommended" not in picture.caption and len(picture.panels) == 1
     assert "n_active_topics" in str(picture.panels[0])
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_the_only_numbers_on_the_axis_are_those_that_were_tried(columns):
+def test_choose_k_view_has_ticks_at_the_tried_k_alone(columns):
     (picture,) = draw_view("choose-k", runs())
     svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
     assert [svg.count(f"<!-- {k} -->") for k in (2, 20, 40)] == [len(picture.panels)] * 3

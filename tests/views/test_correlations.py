@@ -1,4 +1,4 @@
-"""Which topics go together: the matrix, its frames and what its cells say, and the arcs between topics."""
+"""Views of correlations of topics: the matrix, its frames and hover texts, and the arcs."""
 
 import re
 
@@ -40,7 +40,7 @@ def order_of(found) -> list[int]:
     return [int(text.split("\n")[0]) for text in cell_texts(found, names)[:: len(names)]][::-1]
 
 
-def test_the_strongest_pairs_are_framed_on_both_sides_of_the_diagonal_and_others_where_they_are_named(
+def test_correlations_view_frames_the_strongest_or_the_selected_pairs(
     found,
 ):
     place = {topic: at for at, topic in enumerate(order_of(found))}
@@ -52,7 +52,7 @@ def test_the_strongest_pairs_are_framed_on_both_sides_of_the_diagonal_and_others
     assert framed(correlations_view(found, marked=[(1, 2)])) == cells((1, 2))
 
 
-def test_a_cell_says_what_its_two_topics_are_and_how_they_go_together(found):
+def test_cell_texts_have_both_topics_and_their_correlation(found):
     """Each cell of the SVG against the number at its place, read off its colour's sign and its own text."""
     svg = draw([correlations_view(found, NAMES)], 2, ("svg",), False, 2.0)["svg"].decode()
     page = inline(svg, "one", "title", {"QuadMesh": [cell_texts(found, NAMES)]})
@@ -70,7 +70,7 @@ def test_a_cell_says_what_its_two_topics_are_and_how_they_go_together(found):
             assert (red > blue) == (numbers[one, other] > 0), text
 
 
-def test_arcs_join_topics_that_are_correlated_beyond_the_threshold(found):
+def test_correlations_graph_connects_topics_above_the_threshold(found):
     def arcs(above):
         return {
             tuple(sorted(-round(y) for y in (arc.data["y"].iloc[0], arc.data["y"].iloc[-1])))
@@ -78,7 +78,7 @@ def test_arcs_join_topics_that_are_correlated_beyond_the_threshold(found):
         }
 
     place = {topic: at for at, topic in enumerate(order_of(found))}
-    together, apart = (tuple(sorted((place[0], place[other]))) for other in (2, 1))
-    assert arcs(0.1) == {together, apart} and arcs(0.35) == {together} and len(arcs(0.01)) == 3
+    together, difference = (tuple(sorted((place[0], place[other]))) for other in (2, 1))
+    assert arcs(0.1) == {together, difference} and arcs(0.35) == {together} and len(arcs(0.01)) == 3
     alone = correlations_graph(found, above=0.9)
     assert not parts(alone, "Curve") and parts(alone, "Labels")

@@ -27,8 +27,8 @@ FOUND = count_expectations([0.9, 0.9, 0.5, 1e-9, 1e-9, 1e-9, 1e-9], 0.1)
 
 
 def of_kind(overlay, kind):
-    (found,) = (part for part in overlay if isinstance(part, kind))
-    return found
+    (result,) = (part for part in overlay if isinstance(part, kind))
+    return result
 
 
 def test_every_function_and_approximation_has_a_name():
@@ -44,10 +44,10 @@ def test_lines_are_the_exact_distribution_and_marks_the_normal_one():
     np.testing.assert_array_equal(marks[:, 1], FOUND["gaussian"].values[n])
 
 
-def test_errors_stand_below_one_another_by_their_size():
+def test_errors_view_has_a_row_per_approximation_with_its_absolute_error():
     marks = of_kind(errors_view(FOUND, "digamma"), hv.Points).array()
-    wanted = abs(FOUND["error"].sel(function="digamma").values[1:])
-    np.testing.assert_allclose(marks[:, 0], np.maximum(wanted, SMALLEST))
+    expected = abs(FOUND["error"].sel(function="digamma").values[1:])
+    np.testing.assert_allclose(marks[:, 0], np.maximum(expected, SMALLEST))
     assert marks[:, 1].tolist() == [0, -1, -2, -3]
     certain = of_kind(errors_view(count_expectations([1.0], 0.1), "log"), hv.Points).array()
     assert (certain[:, 0] == SMALLEST).all()
@@ -68,9 +68,9 @@ def test_the_map_has_the_logarithms_of_the_errors_and_a_mark_within_it():
     [[0.5], [1.0, 1.0], [0.0], [0.3] * 40],
     ids=["one token", "certain", "none", "forty tokens"],
 )
-def test_every_count_has_a_picture_whose_cells_tell_their_errors(q):
-    found = count_expectations(q, 0.1)
-    picture = microscope_picture(found, "exp_digamma")
+def test_microscope_picture_has_the_error_in_the_hover_text_of_each_cell(q):
+    result = count_expectations(q, 0.1)
+    picture = microscope_picture(result, "exp_digamma")
     assert len(picture.panels) == 1 + len(APPROXIMATIONS) and f"{len(q)} tokens" in picture.caption
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
     shown = inline(svg, picture.name, picture.title, picture.hover)

@@ -24,7 +24,7 @@ def of_states(seed: int = 0):
     ).assign_coords(state=["calm", "busy", "wild"])
 
 
-def test_views_have_names_of_their_own_and_make_the_pictures_that_they_name():
+def test_views_have_unique_names_and_name_their_pictures():
     names = [view.name for view in VIEWS]
     assert len(set(names)) == len(names)
     for picture in pictures([tiny_run("cgs"), tiny_run("cv-hdp")]):
@@ -32,26 +32,26 @@ def test_views_have_names_of_their_own_and_make_the_pictures_that_they_name():
 
 
 def test_a_run_without_topics_gets_curves_of_all_that_it_records_and_no_view_of_topics():
-    found = {picture.name: picture for picture in pictures([of_states(), of_states(1)])}
+    result = {picture.name: picture for picture in pictures([of_states(), of_states(1)])}
     assert [
-        name for name in found if not name.startswith(("ordering", "perplexity", "state-and"))
+        name for name in result if not name.startswith(("ordering", "perplexity", "state-and"))
     ] == ["recorded", "recorded-occupancy"]
-    (panel,) = found["recorded"].panels
+    (panel,) = result["recorded"].panels
     assert next(iter(panel)).vdims[0].pprint_label == "rate of switching (1/a)"
-    lines = [line.label for line in found["recorded-occupancy"].panels[0]]
+    lines = [line.label for line in result["recorded-occupancy"].panels[0]]
     assert lines == ["state calm", "state busy", "state wild"]
-    header, row = found["recorded-occupancy"].header, found["recorded-occupancy"].rows[-1]
+    header, row = result["recorded-occupancy"].header, result["recorded-occupancy"].rows[-1]
     assert header == ["label", "run", "seed", "iteration", "state", "occupancy"] and row[3:] == [
         4,
         "wild",
         1.0,
     ]
-    assert found["recorded-occupancy"].caption.startswith(
+    assert result["recorded-occupancy"].caption.startswith(
         "Share of time in each state, over the iterations"
     )
 
 
-def test_what_a_family_brings_stands_beside_the_views_of_its_topics():
+def test_views_of_a_family_are_added_to_the_views_of_topics():
     run = tiny_run("cgs").assign(speed=("iteration", np.arange(12.0)))
     names = [picture.name for picture in pictures([run])]
     assert "recorded" in names and "topic-sizes" in names
@@ -62,7 +62,7 @@ def test_what_a_family_brings_stands_beside_the_views_of_its_topics():
         )
 
 
-def test_a_comparison_in_memory_is_drawn_as_it_is():
+def test_pictures_accept_a_comparison_in_memory():
     assert "ordering" in [picture.name for picture in pictures(tiny_comparison())]
 
 
@@ -75,4 +75,4 @@ def test_a_run_without_topics_has_figures_and_a_report(tmp_path):
         "recorded-occupancy.svg",
     } <= written and "topic-sizes.svg" not in written
     page = wb.write_report([of_states()], tmp_path / "report.html").read_text()
-    assert "share of time in each state" in page.lower() and "came without counts of topics" in page
+    assert "share of time in each state" in page.lower() and "have no counts of topics" in page

@@ -34,16 +34,16 @@ def bars(overlay) -> list[float]:
 
 
 def test_a_bar_is_as_long_as_the_gap_of_its_bound(truth, answers):
-    found, evidence = bars(gaps_view(answers)), float(truth["log_evidence"])
+    result, evidence = bars(gaps_view(answers)), float(truth["log_evidence"])
     svb, hybrid = answers[0]["bound"], float(answers[2]["bound"].sel(kind="hybrid"))
-    wanted = [
+    expected = [
         *(evidence - float(svb.sel(kind=kind)) for kind in ("jensen", "collapsed", "exact")),
         evidence - hybrid,
     ]
-    assert found == pytest.approx(wanted) and min(found) > 0
+    assert result == pytest.approx(expected) and min(result) > 0
 
 
-def test_bars_of_distances_are_one_an_engine(answers):
+def test_distances_view_has_one_bar_per_engine(answers):
     assert bars(distances_view(answers, "predictive_distance")) == [
         float(each["predictive_distance"]) for each in answers
     ]
@@ -70,7 +70,7 @@ def test_the_table_behind_the_bars_has_every_number(answers):
     assert "log evidence is -11.259462 nats" in picture.caption
 
 
-def test_of_one_token_no_panel_is_drawn_of_what_it_has_not(answers):
+def test_bounds_picture_of_one_token_has_no_panel_of_co_assignment(answers):
     alone = [each.assign(co_assignment_distance=np.nan) for each in answers]
     picture = bounds_picture(alone)
     assert len(picture.panels) == 2 < len(bounds_picture(answers).panels)

@@ -38,7 +38,7 @@ def test_each_setting_has_its_cost_its_distance_and_its_error():
     assert band.data[1] == pytest.approx(table().attrs["reference_se"])
 
 
-def test_settings_on_the_front_are_joined_and_those_that_are_dominated_are_faint():
+def test_frontier_view_connects_efficient_settings_and_fades_dominated_ones():
     overlay = frontier_view(table(), "cpu_time")
     (line,) = parts(overlay, hv.Curve)
     assert line.array().ravel().tolist() == pytest.approx([8, 0.5, 16, 0.35])
@@ -52,17 +52,17 @@ def test_settings_on_the_front_are_joined_and_those_that_are_dominated_are_faint
     } == {"r=2, S=3", "cgs", "svb"}
 
 
-def test_a_hybrid_is_told_by_its_r_its_chains_and_its_split():
+def test_names_of_settings_have_r_chains_and_split_of_a_hybrid():
     engines = [
         ("svb-cgs", {"r": "inf"}),
         ("svb-cgs", {"r": 0, "n_chains": 5}),
         ("adaptive-cgs", {"split": "random"}),
         ("cvb-cgs", {}),
     ]
-    found = frontier(
+    result = frontier(
         [run(engine, [6, 5], options=options) for engine, options in engines], chains()
     )
-    assert names_of_settings(found) == [
+    assert names_of_settings(result) == [
         "svb-cgs, r=∞",
         "svb-cgs, r=0, S=5",
         "random, r=2",
@@ -70,7 +70,7 @@ def test_a_hybrid_is_told_by_its_r_its_chains_and_its_split():
     ]
 
 
-def test_names_do_not_stand_on_each_other_and_those_on_the_front_come_first():
+def test_sides_of_names_do_not_overlap_and_prefer_efficient_settings():
     x, y, names = (
         np.array([0.1, 0.1, 0.1, 0.8]),
         np.array([0.5, 0.5, 0.51, 0.5]),
@@ -96,7 +96,7 @@ def test_numbers_far_apart_have_a_logarithmic_axis_and_bars_end_above_its_floor(
     assert not parts(frontier_view(own), hv.HSpan)  # it would be far below all distances
 
 
-def test_jitter_stands_against_the_same_costs():
+def test_jitter_view_has_the_same_costs_as_frontier_view():
     marks = {
         part.label: part.array()[0].tolist()
         for part in parts(jitter_view(table(), "updates"), hv.Scatter)
@@ -106,7 +106,7 @@ def test_jitter_stands_against_the_same_costs():
     assert np.isfinite(marks["cgs"][1])
 
 
-def test_the_view_is_there_where_there_are_long_chains_and_its_table_has_every_setting():
+def test_draw_frontier_needs_long_chains_and_its_table_has_every_setting():
     runs = [*settings(), *chains()]
     picture, other = draw_view("frontier", runs)
     assert [picture.name, other.name] == ["frontier-by-updates", "frontier-by-cpu-time"]
@@ -120,10 +120,12 @@ def test_the_view_is_there_where_there_are_long_chains_and_its_table_has_every_s
     assert draw_view("frontier", settings()) == []
 
 
-def test_two_models_have_a_picture_each():
+def test_draw_frontier_has_a_picture_per_model():
     more = {"n_topics": 4, "alpha": 0.1, "beta": 0.1}
     runs = [*settings(), *chains(), run("svb-cgs", [6, 5.5], model=more), *chains(model=more)]
-    assert len(found := draw_view("frontier", runs)) == 4 and len({one.name for one in found}) == 4
+    assert (
+        len(result := draw_view("frontier", runs)) == 4 and len({one.name for one in result}) == 4
+    )
 
 
 def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
@@ -137,8 +139,8 @@ def test_a_map_has_a_cell_for_each_number_of_topics_and_regime():
     assert parts(overlay, hv.QuadMesh)[0].dimension_values(2, flat=False)[0].tolist()[
         0
     ] == pytest.approx(1)
-    rows = [told for _, told in overlay.opts.get("plot", backend="matplotlib").kwargs["yticks"]]
-    assert rows == ["counts as\nthey are", "every count\n5 times"]
+    rows = [actual for _, actual in overlay.opts.get("plot", backend="matplotlib").kwargs["yticks"]]
+    assert rows == ["unchanged\ncounts", "every count\n5 times"]
     (picture,) = (one for one in pictures(runs) if one.name.startswith("overtaking"))
     assert len(picture.rows) == 3 and draw_view("overtaking", pair()) == []
 

@@ -38,7 +38,7 @@ def run_and_corpus():
     return fitted(labels=("a", "b", "", "b") * 5, times=DATES * 4)
 
 
-def test_they_are_drawn_of_runs_whose_documents_have_labels_or_times(run_and_corpus):
+def test_views_of_groups_and_periods_need_labels_or_times(run_and_corpus):
     def names(run):
         return [picture.name for picture in pictures([run]) if picture.name in NAMES]
 
@@ -57,7 +57,7 @@ def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
         wb.fit(train, engine, 60, n_iterations=2, test=test, burn_in=0, progress=False)
         for engine in engines
     ]
-    found = {
+    result = {
         picture.name: picture for picture in pictures(runs, 1, {spec_of(runs[0]).train: train})
     }
     others = {
@@ -67,25 +67,27 @@ def test_a_figure_on_one_column_fits_on_a_page_without_its_rows_coming_closer():
         "topic-words-cgs",
         "topic-flow-svb-to-vb",
     }
-    assert {*NAMES[1:], *others} <= set(found)
-    for picture in found.values():
+    assert {*NAMES[1:], *others} <= set(result)
+    for picture in result.values():
         assert _figure(picture.panels, 1, picture.legend, picture.height).get_figheight() <= 9.5, (
             picture.name
         )
         # rows of 0.135 in keep 0.11; letters have 0.09
         assert len(picture.panels) * (picture.height or 0) <= 11, picture.name
     assert [
-        len(found[name].panels)
+        len(result[name].panels)
         for name in ("topic-sizes", "state-and-average", "coherence", "group-differences")
     ] == [5, 5, 5, 4]
-    fewer = "Of 5 panels 4 are drawn, as many as fit on one column of a page; the table has all."
-    assert (
-        fewer in found["group-differences"].caption
-        and len({row[0] for row in found["group-differences"].rows}) == 5
+    fewer = (
+        "The first 4 of 5 panels are drawn, which fit on one column of a page; the table has all."
     )
     assert (
-        "Of more than 8 topics the 4 best and the 4 worst are drawn; the table has all."
-        in found["coherence"].caption
+        fewer in result["group-differences"].caption
+        and len({row[0] for row in result["group-differences"].rows}) == 5
+    )
+    assert (
+        "Only the 4 best and the 4 worst topics are drawn; the table has all."
+        in result["coherence"].caption
     )
 
 
@@ -104,14 +106,14 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
     (picture,) = draw_view(
         "topics-over-time", [run], corpora={spec_of(run).train: corpus}, period="month"
     )
-    found = topics_over_time(run, period="month")
+    result = topics_over_time(run, period="month")
     assert [row[3] for row in picture.rows[:4]] == [
         "2020-01",
         "2020-02",
         "2020-03",
         "2020-04",
     ] and len(picture.rows) == 12
-    np.testing.assert_allclose([row[5] for row in picture.rows[:4]], found["share"].sel(topic=0))
+    np.testing.assert_allclose([row[5] for row in picture.rows[:4]], result["share"].sel(topic=0))
     stacked, *panels = picture.panels
     assert len(panels) == 3 and [layer.label.split(" ")[0] for layer in stacked]
     tops = [layer.dimension_values("above") for layer in stacked]
@@ -120,7 +122,7 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
         points = next(part for part in panel if type(part).__name__ == "Points")
         topic = int(texts[0].split(" ")[0])
         np.testing.assert_allclose(
-            points.dimension_values(1), found["share"].sel(topic=topic).dropna("time")
+            points.dimension_values(1), result["share"].sel(topic=topic).dropna("time")
         )
         assert (
             len(texts) == 3
@@ -135,12 +137,12 @@ def test_shares_over_time_are_those_of_the_measure(run_and_corpus):
 def test_lifts_by_group_are_those_of_the_measure(run_and_corpus):
     run, _ = run_and_corpus
     (picture,) = draw_view("topics-by-group", [run])
-    found = topics_by_group(run)
-    assert found["group"].values.tolist() == ["a", "b"]
+    result = topics_by_group(run)
+    assert result["group"].values.tolist() == ["a", "b"]
     (mesh,) = picture.panels[0]
-    order = np.argsort(-(found["share"] * found["n_tokens"]).sum("group").values, kind="stable")
+    order = np.argsort(-(result["share"] * result["n_tokens"]).sum("group").values, kind="stable")
     assert order.tolist() != [0, 1, 2]  # else an order could be forgotten
-    lifts = np.clip(np.log2(found["lift"].transpose("topic", "group").values[order]), -2, 2)
+    lifts = np.clip(np.log2(result["lift"].transpose("topic", "group").values[order]), -2, 2)
     np.testing.assert_allclose(mesh.dimension_values("lift", flat=False), lifts[::-1])
     texts = picture.hover["QuadMesh"][0]
     assert (
@@ -150,49 +152,49 @@ def test_lifts_by_group_are_those_of_the_measure(run_and_corpus):
     )
     assert (
         "5 documents" not in texts[1]
-        and f"{float(found['lift'][0, order[-1]]):.2f} times" in texts[0]
+        and f"{float(result['lift'][0, order[-1]]):.2f} times" in texts[0]
     )
 
 
-def test_one_group_is_set_against_all_other_documents(run_and_corpus):
+def test_draw_group_differences_compares_a_group_with_all_other_documents(run_and_corpus):
     run, corpus = run_and_corpus
     (picture,) = draw_view("group-differences", [run])
     sides = [
         None if not label else "label: b" if label == "b" else OTHERS for label in corpus.labels
     ]
-    found = group_differences(run, sides, "label: b", OTHERS)
-    assert [row[6] for row in picture.rows] == pytest.approx(found["difference"].values.tolist())
+    result = group_differences(run, sides, "label: b", OTHERS)
+    assert [row[6] for row in picture.rows] == pytest.approx(result["difference"].values.tolist())
     (chosen,) = draw_view("group-differences", [run], group="label: a")
     assert chosen.rows[0][3:5] == ["label: a", OTHERS] and chosen.rows[0][6] == pytest.approx(
         -picture.rows[-1][6]
     )
     points = next(part for part in picture.panels[0] if type(part).__name__ == "Points")
-    np.testing.assert_allclose(points.dimension_values(0), 100 * found["difference"].values)
+    np.testing.assert_allclose(points.dimension_values(0), 100 * result["difference"].values)
 
 
-def test_two_groups_are_set_against_each_other_and_documents_of_both_are_left_out(run_and_corpus):
+def test_draw_group_differences_leaves_out_documents_of_both_groups(run_and_corpus):
     run = with_columns(run_and_corpus[0], DocumentTable({"kind": ("x", "y", "z", "z") * 5}))
     (picture,) = draw_view("group-differences", [run], group="kind: x", other="kind: y")
-    found = group_differences(run, "kind", "x", "y")
+    result = group_differences(run, "kind", "x", "y")
     assert {tuple(row[3:5]) for row in picture.rows} == {
         ("kind: x", "kind: y")
     } and "left out" not in picture.caption
     assert [row[6:9] for row in picture.rows] == [
         pytest.approx(list(row))
         for row in zip(
-            *(found[name].values.tolist() for name in ("difference", "low", "high")), strict=True
+            *(result[name].values.tolist() for name in ("difference", "low", "high")), strict=True
         )
     ]
     assert all("kind: x: " in text and "kind: y: " in text for text in picture.hover["Points"][0])
     (across,) = draw_view("group-differences", [run], group="kind: z", other="label: b")
     sides = [None, "b", "z", None] * 5  # of four documents the last is of both
-    wanted = group_differences(run, sides, "z", "b")
-    assert [row[6] for row in across.rows] == pytest.approx(wanted["difference"].values.tolist())
+    expected = group_differences(run, sides, "z", "b")
+    assert [row[6] for row in across.rows] == pytest.approx(expected["difference"].values.tolist())
     assert "documents of both, 5, are left out" in across.caption
     for other in ("kind: x", "label: a", "nothing"):  # those of a are the ones of x
         (same,) = draw_view("group-differences", [run], group="kind: x", other=other)
         assert {row[4] for row in same.rows} == {OTHERS} and OTHERS in same.caption
-        assert ("'label: a' has none beside it" in same.caption) == (other == "label: a")
+        assert ("'label: a' has no other documents" in same.caption) == (other == "label: a")
 
 
 def test_a_group_whose_documents_are_all_empty_is_not_offered():
@@ -209,7 +211,7 @@ def test_a_group_whose_documents_are_all_empty_is_not_offered():
     assert draw_view("group-differences", [run], group="label: c")[0].rows[0][3] == "label: a"
 
 
-def test_pages_offer_the_columns_groups_and_periods_that_there_are(run_and_corpus):
+def test_controls_offer_the_available_columns_groups_and_periods(run_and_corpus):
     run, _ = run_and_corpus
     assert group_controls(run) == () and against_controls(run)[0].choices == (
         "label: b",
@@ -229,11 +231,11 @@ def test_pages_offer_the_columns_groups_and_periods_that_there_are(run_and_corpu
     assert period_controls(fitted(times=(1990, 1991) * 10)[0]) == ()
 
 
-def test_several_runs_have_a_picture_over_time_each(run_and_corpus):
+def test_draw_topics_over_time_has_a_picture_per_run(run_and_corpus):
     _, corpus = run_and_corpus
     runs = [wb.fit(corpus, engine, 3, n_iterations=3, progress=False) for engine in ("cvb0", "vb")]
-    found = draw_view("topics-over-time", runs)
-    assert [picture.name for picture in found] == ["topics-over-time-1", "topics-over-time-2"]
+    result = draw_view("topics-over-time", runs)
+    assert [picture.name for picture in result] == ["topics-over-time-1", "topics-over-time-2"]
     assert (
         len(draw_view("topics-by-group", runs)[0].panels)
         == len(draw_view("group-differences", runs)[0].panels)
@@ -242,11 +244,11 @@ def test_several_runs_have_a_picture_over_time_each(run_and_corpus):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_they_can_be_drawn(run_and_corpus, name):
+def test_pictures_of_groups_and_periods_can_be_drawn(run_and_corpus, name):
     run, corpus = run_and_corpus
     for picture in draw_view(name, [run], corpora={spec_of(run).train: corpus}):
         svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
-        told = inline(svg, picture.name, picture.title, picture.hover)
-        assert told.count("<title>") == sum(
+        actual = inline(svg, picture.name, picture.title, picture.hover)
+        assert actual.count("<title>") == sum(
             len(texts) for own in picture.hover.values() for texts in own
         )

@@ -48,7 +48,7 @@ def begun_from(parent, engine="cvb", **changes):
     return run.assign_attrs(name=f"{engine}-{spec.hash[:5]}", spec=spec.to_json())
 
 
-def test_bounds_of_all_engines_are_drawn_for_a_token_and_the_collapsed_one_says_so():
+def test_bound_curves_are_per_token_and_name_the_collapsed_bound():
     cvb = bounded("cvb", [-8, -4]).assign(collapsed_bound=("iteration", [-6.0, -2.0]))
     lines = lines_of(
         bound_curves(
@@ -60,7 +60,7 @@ def test_bounds_of_all_engines_are_drawn_for_a_token_and_the_collapsed_one_says_
         "cvb, collapsed bound": [-1.5, -0.5],
         "cv-hdp": [-1, -1],
     }
-    assert lines["vb"].vdims[0].pprint_label == "bound for each token (nats)"
+    assert lines["vb"].vdims[0].pprint_label == "bound per token (nats)"
     assert next(iter(bound_curves(cvb, "steps"))).kdims[0].pprint_label == "iterations × topics"
 
 
@@ -79,7 +79,7 @@ def test_against_topics_has_a_mark_at_each_number_and_an_error_where_there_are_s
     assert line.kdims[0].pprint_label == "number of topics"
 
 
-def test_a_label_looks_the_same_against_topics_whatever_is_drawn():
+def test_against_topics_gives_a_label_the_same_look_for_every_measure():
     runs = [made_up("svb-cgs", [1], options={"r": r}) for r in (1, 2)] + [
         bounded("svb-cgs", [-4], options={"r": 3})
     ]
@@ -103,7 +103,7 @@ def test_numbers_of_topics_are_drawn_of_every_engine():
         topic_number_curves(runs, "many")
 
 
-def test_only_what_is_learnt_is_drawn_of_the_concentrations():
+def test_concentration_curves_leave_out_fixed_hyperparameters():
     runs = [tiny_run("g-hdp"), tiny_run("cv-hdp"), tiny_run("cgs")]
     assert concentrations_of(runs) == ["alpha_total", "top_concentration"]
     lines = lines_of(concentration_curves(runs, "alpha_total"))
@@ -111,13 +111,11 @@ def test_only_what_is_learnt_is_drawn_of_the_concentrations():
         lines["cv-hdp"].dimension_values(1), runs[1]["alpha_total"].values
     )
     assert len(concentration_curves(runs, "beta_total")) == 0
-    with pytest.raises(
-        MeasureError, match="no hyperparameter 'eta' that is one number; there are alpha_total"
-    ):
+    with pytest.raises(MeasureError, match="no scalar hyperparameter 'eta'; there are alpha_total"):
         concentration_curves(runs, "eta")
 
 
-def test_moves_are_marked_on_the_bound_as_kept_and_taken_back():
+def test_move_curve_marks_kept_and_undone_moves():
     run = bounded("cv-hdp", [-16, -12, -8, -4])
     rows = {"move": [1, 2, 2, 1], "move_accepted": [1, 1, 0, 0]}
     rows |= {"move_gain": [1, 1, -1, -1], "move_from": [0] * 4, "move_to": [1] * 4}
@@ -132,11 +130,11 @@ def test_moves_are_marked_on_the_bound_as_kept_and_taken_back():
     assert marks == {
         "split, kept": [[1, -4]],
         "merge, kept": [[2, -3]],
-        "taken back": [[3, -2], [4, -1]],
+        "undone": [[3, -2], [4, -1]],
     }
 
 
-def test_topics_that_never_have_a_token_have_no_line_and_no_bar():
+def test_topic_sizes_leave_out_topics_without_a_token():
     run = made_up("g-hdp", [2.0, 1.0])
     dims = ("iteration", "topic")
     run = run.assign(n_k=(dims, [[3.0, 0.0], [4.0, 0.0]]), alpha=(dims, [[0.5, 0], [0.6, 0]]))
@@ -166,7 +164,7 @@ def test_a_lineage_is_a_tree_of_parents_above_their_children():
     others = [begun_from(child, "svb"), begun_from(parent, "vb")]
     drawn = lineage_view([*others, child, made_up("cgs", [1], seed=5), parent])
     labels = next(element for element in drawn if isinstance(element, hv.Labels))
-    told = [
+    actual = [
         f"{name} ({label}"
         for name, label in (
             (parent.attrs["name"], "cgs)"),
@@ -176,14 +174,14 @@ def test_a_lineage_is_a_tree_of_parents_above_their_children():
         )
     ]
     texts = labels.dimension_values(2).tolist()
-    assert [text.startswith(begin) for text, begin in zip(texts, told, strict=True)] == [True] * 4
+    assert [text.startswith(begin) for text, begin in zip(texts, actual, strict=True)] == [True] * 4
     x = labels.dimension_values(0)
     assert x[0] < x[1] == x[2] < x[3] and texts[1].endswith("iteration 7")
     assert len(next(element for element in drawn if isinstance(element, hv.Path)).split()) == 3
     assert lineage_height([parent, *others, child]) == pytest.approx(4 * lineage_height([parent]))
 
 
-def test_a_parent_that_is_not_there_is_named_and_has_no_mark():
+def test_lineage_view_names_missing_parents_without_a_mark():
     drawn = lineage_view([begun_from(made_up("cgs", [1]))])
     texts = next(element for element in drawn if isinstance(element, hv.Labels)).dimension_values(2)
     assert texts[0].endswith("(not among these runs)")

@@ -38,10 +38,10 @@ def parts(view) -> dict:
 
 
 @MODELS
-def test_every_level_is_an_ellipse_and_every_variable_an_arrow_to_each_level_that_it_tells(network):
+def test_network_view_has_an_ellipse_per_level_and_an_arrow_per_dependence(network):
     drawing = drawing_of(network)
     assert list(drawing.places) == [level.name for level in network.levels]
-    told = sorted(
+    actual = sorted(
         (level.name, name)
         for level in network.levels
         for name in {
@@ -49,10 +49,10 @@ def test_every_level_is_an_ellipse_and_every_variable_an_arrow_to_each_level_tha
             *(name for rows in level.rows for name, *_ in rows.when),
         }
     )
-    found = sorted(
+    result = sorted(
         (ends_at(drawing, arrow), arrow.name.split(" ")[0]) for arrow in drawing.arrows[:-1]
     )
-    assert found == told and drawing.arrows[-1].name == "word"
+    assert result == actual and drawing.arrows[-1].name == "word"
 
 
 def ends_at(drawing, arrow) -> str:
@@ -103,7 +103,7 @@ def test_known_estimated_and_dirichlet_levels_look_different():
     assert len({option_of(ellipses[name], "facecolor") for name in ("gate", "theta", "phi")}) == 3
 
 
-def test_rows_and_values_are_told_under_the_ellipse():
+def test_network_view_has_rows_and_values_below_the_ellipses():
     rows = drawing_of(Network.of("hpam2", n_topics=4, sizes={"super": 2})).rows
     assert rows == {
         "theta0": "1 row a document\nof 3",
@@ -115,7 +115,7 @@ def test_rows_and_values_are_told_under_the_ellipse():
     assert "author (2,037)" in [arrow.name for arrow in drawing_of(known).arrows]
 
 
-def test_a_network_whose_authors_no_corpus_has_told_yet_is_drawn():
+def test_network_view_draws_a_network_with_an_unknown_number_of_authors():
     drawing = drawing_of(Network.of("author-topic"))
     assert drawing.rows["theta"] == "rows by author\nof 10" and "author" in [
         arrow.name for arrow in drawing.arrows
@@ -143,8 +143,10 @@ def test_everything_is_within_the_frame_and_no_names_overlap(network):
 def test_no_ellipse_covers_another_and_bows_pass_over_what_lies_between(network):
     drawing = drawing_of(network)
     centres = np.array(list(drawing.places.values()))
-    apart = np.abs(centres[:, None] - centres[None]) / (2 * np.array([HALF_WIDTH, HALF_HEIGHT]))
-    assert all((apart[i, j] > 1).any() for i in range(len(centres)) for j in range(i))
+    difference = np.abs(centres[:, None] - centres[None]) / (
+        2 * np.array([HALF_WIDTH, HALF_HEIGHT])
+    )
+    assert all((difference[i, j] > 1).any() for i in range(len(centres)) for j in range(i))
     for arrow in drawing.arrows:
         inside = ((arrow.path[1:-1, None] - centres) / (HALF_WIDTH, HALF_HEIGHT)) ** 2
         assert (inside.sum(axis=2) > 1).all(), arrow.name

@@ -32,29 +32,29 @@ def test_differences_and_their_intervals_are_those_of_the_pairs():
     ]
     (picture,) = draw_view("differences", runs)
     reference = column(picture, "reference")[0]
-    wanted = {
+    expected = {
         engine: np.subtract(values, last[reference])
         for engine, values in last.items()
         if engine != reference
     }
-    found = {row[0]: row for row in picture.rows}
+    result = {row[0]: row for row in picture.rows}
     middles, bars = {}, []
     for part in differences_view(runs):
-        if part.label in wanted:
+        if part.label in expected:
             middles[part.label] = part.dimension_values(0)[0]
         elif type(part).__name__ == "Segments":
             bars.append(part.array()[0, [0, 2]].astype(float))
-    for engine, differences in wanted.items():
+    for engine, differences in expected.items():
         half = t.ppf(0.975, 2) * differences.std(ddof=1) / np.sqrt(3)
-        told = [
-            found[engine][picture.header.index(name)]
+        actual = [
+            result[engine][picture.header.index(name)]
             for name in ("difference", "difference_low", "difference_high")
         ]
         interval = differences.mean() + np.array([-half, half])
-        assert told == pytest.approx([differences.mean(), *interval], rel=1e-12)  # float64
+        assert actual == pytest.approx([differences.mean(), *interval], rel=1e-12)  # float64
         assert middles[engine] == pytest.approx(differences.mean(), rel=1e-12)
         assert any(bar == pytest.approx(interval, rel=1e-12) for bar in bars)
-    assert min(each.mean() for each in wanted.values()) < 0 or reference == "cvb"
+    assert min(each.mean() for each in expected.values()) < 0 or reference == "cvb"
 
 
 def test_the_table_of_words_has_shares_of_tokens_and_the_most_probable_words():
@@ -79,27 +79,27 @@ def test_the_coherence_of_ten_words_is_drawn_where_the_caption_says_ten():
         both = (has[:, v] & has[:, w]).mean()
         return np.log((both + 1e-12) / has[:, v].mean() / has[:, w].mean()) / -np.log(both + 1e-12)
 
-    for topic, found in zip(column(picture, "topic"), column(picture, "npmi"), strict=True):
+    for topic, result in zip(column(picture, "topic"), column(picture, "npmi"), strict=True):
         ten = [
             w for w in np.argsort(-run["phi"].values[topic], kind="stable")[:10] if has[:, w].any()
         ]
         # sums of logarithms
-        assert found == pytest.approx(
+        assert result == pytest.approx(
             np.mean([npmi(v, w) for v, w in combinations(ten, 2)]), rel=1e-9
         )
 
 
-def test_definitions_say_what_is_computed():
+def test_definitions_agree_with_the_computed_measures():
     """Each number by the words of its definition; the words are pinned, so that one does not change without the other."""
-    said = dict(SCORED) | dict([DIFFERENCE, ERROR])
-    assert said["held-out perplexity"].startswith(
+    actual = dict(SCORED) | dict([DIFFERENCE, ERROR])
+    assert actual["held-out perplexity"].startswith(
         "The exponential of the mean negative log p(w|d) of the tokens that were held out"
     )
     probability, test = np.array([0.5, 0.125]), SimpleNamespace(weights=np.array([1, 3]), n_items=4)
     assert wb.runs.scoring.perplexity(test, probability) == pytest.approx(
         np.exp(-(np.log(0.5) + 3 * np.log(0.125)) / 4)
     )
-    assert said["± standard error"].startswith(
+    assert actual["± standard error"].startswith(
         "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number."
     )
     runs = [made_up("cgs", [10]), made_up("cgs", [14], seed=1), made_up("cgs", [15], seed=2)]
@@ -107,6 +107,6 @@ def test_definitions_say_what_is_computed():
     assert curve.error[0] == pytest.approx(
         np.sqrt(((np.array([10, 14, 15]) - 13) ** 2).sum() / 2) / np.sqrt(3)
     )
-    assert said["difference"].startswith(
-        "How much higher the held-out perplexity is than the reference's, run by run"
+    assert actual["difference"].startswith(
+        "The held-out perplexity minus the reference's, averaged over pairs of runs on the same split"
     )

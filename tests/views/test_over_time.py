@@ -23,22 +23,22 @@ def runs():
     ]
 
 
-def test_topics_stand_from_those_that_go_to_those_that_come():
+def test_rising_sorts_topics_by_mean_year():
     shares = np.array([[0.1, np.nan, 0.6], [0.8, np.nan, 0.1], [0.1, np.nan, 0.3]])
     assert rising(shares).tolist() == [1, 2, 0]
 
 
-def test_the_words_that_change_most_are_found_and_the_last_ones_stand_highest():
+def test_changing_returns_the_words_with_the_widest_range_by_final_probability():
     phi = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.3, 0.2, 0.4]])
     assert changing(phi, 2).tolist() == [3, 0]
 
 
-def test_texts_beside_curves_are_apart():
-    found = spread(np.array([0.5, 0.48, 0.47, 0.1]), 0.05)
-    assert found == pytest.approx([0.57, 0.52, 0.47, 0.1])
+def test_spread_separates_texts():
+    result = spread(np.array([0.5, 0.48, 0.47, 0.1]), 0.05)
+    assert result == pytest.approx([0.57, 0.52, 0.47, 0.1])
 
 
-def test_an_axis_names_a_few_years():
+def test_spaced_returns_a_few_years():
     assert spaced(np.arange(1987, 2000)) == [1987, 1990, 1993, 1996, 1999] and spaced(
         np.array([1990])
     ) == [1990]
@@ -46,8 +46,8 @@ def test_an_axis_names_a_few_years():
 
 def test_runs_over_time_have_both_pictures_and_others_have_none(runs):
     others = wb.fit(simulated(), "cgs", 3, n_iterations=2, progress=False)
-    found = {picture.name: picture for picture in pictures(runs)}
-    shares, words = found["prevalence-by-year"], found["words-by-year"]
+    result = {picture.name: picture for picture in pictures(runs)}
+    shares, words = result["prevalence-by-year"], result["words-by-year"]
     # years, one of them empty, and topics
     assert len(shares.panels) == 2 and len(shares.rows) == 2 * 4 * 3
     assert len(words.panels) == 3 and len(words.rows) == 3 * 6 * 4  # topics, words, years
@@ -58,9 +58,9 @@ def test_runs_over_time_have_both_pictures_and_others_have_none(runs):
     assert np.isnan(mesh["prevalence"]).sum() == 3  # a year without a document
 
 
-def test_the_topics_of_words_are_those_that_move_most_by_their_tokens(runs):
-    found = runs[0]["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
-    moved = np.abs(found[-1] - found[0]).sum(axis=1) * runs[0]["n_k"][-1].values
+def test_moving_topics_are_weighted_by_tokens(runs):
+    result = runs[0]["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
+    moved = np.abs(result[-1] - result[0]).sum(axis=1) * runs[0]["n_k"][-1].values
     assert moving_topics(runs[0], 2) == np.argsort(-moved)[:2].tolist()
 
 

@@ -26,9 +26,9 @@ def scored(seed=0, top=5.0):
 
 
 def test_runs_with_gains_have_a_panel_for_each_base_with_a_line_at_0_and_means_over_seeds():
-    found = {one.name: one for one in pictures([scored(), scored(seed=1)])}
-    panels = found["gains"].panels
-    assert len(panels) == 3 and len(found["gains"].rows) == 2 * 3
+    result = {one.name: one for one in pictures([scored(), scored(seed=1)])}
+    panels = result["gains"].panels
+    assert len(panels) == 3 and len(result["gains"].rows) == 2 * 3
     for panel in panels:
         line, *marks = panel
         assert isinstance(line, hv.Path) and line.dimension_values(0)[:2].tolist() == [0.0, 0.0]
@@ -44,9 +44,9 @@ def test_hits_are_drawn_against_seconds_under_labels_that_are_given():
     (curve,) = [each for each in panels[0] if type(each) is hv.Curve]
     assert curve.label == "SBM" and curve.dimension_values(0).tolist() == [1.0, 2.0, 4.0]
     assert curve.dimension_values(1).tolist() == [0.0, 0.0, 6.0]
-    apart = mean_curves(runs, "test_top_hits", "elapsed", ["SBM", "LNM"])
-    assert [(each.label, each.y[-1]) for each in apart] == [("SBM", 5.0), ("LNM", 7.0)]
+    difference = mean_curves(runs, "test_top_hits", "elapsed", ["SBM", "LNM"])
+    assert [(each.label, each.y[-1]) for each in difference] == [("SBM", 5.0), ("LNM", 7.0)]
 
 
-def test_runs_without_such_scores_have_neither_picture():
+def test_runs_without_gains_and_hits_have_neither_picture():
     assert not {"gains", "hits"} & {one.name for one in pictures([made_up("cgs", [9, 8])])}

@@ -65,7 +65,7 @@ def drawn(picture) -> str:
     return inline(svg, picture.name, picture.title, picture.hover)
 
 
-def test_there_are_48_states_of_few_points_and_each_holds_its_own_middle():
+def test_us_states_are_48_polygons_around_their_centres():
     states = us_states()
     assert len(states) == 48 and {"AK", "HI", "DC"}.isdisjoint(states)
     assert sum(len(ring) for state in states.values() for ring in state.polygons) < 3000
@@ -91,13 +91,13 @@ def test_neighbours_share_their_border():
     assert len(set(map(tuple, colorado)) & set(map(tuple, kansas))) >= 2
 
 
-def test_a_place_is_a_state_by_its_name_or_where_it_lies_unless_several_lie_there():
+def test_states_of_matches_names_or_coordinates_of_a_single_place():
     longitude, latitude = (
         np.array([-82.8, 0.0, -105.5, -99.0, -98.0, 2.3]),
         np.array([40.3, 0.0, 39.0, 31.5, 31.0, 48.9]),
     )
-    found = states_of(["here", "kansas", "there", "one", "other", "Paris"], longitude, latitude)
-    assert found == ["OH", "KS", "CO", None, None, None]
+    result = states_of(["here", "kansas", "there", "one", "other", "Paris"], longitude, latitude)
+    assert result == ["OH", "KS", "CO", None, None, None]
 
 
 def test_the_projection_has_equal_areas_as_the_sphere():
@@ -129,7 +129,7 @@ def test_places_without_names_of_their_own_have_their_coordinates():
     assert places_of(run).names[0] == "40.3, -82.8"
 
 
-def test_shares_are_those_of_the_part_where_a_row_has_its_tokens(run_and_corpora):
+def test_shares_of_add_up_training_and_test_tokens(run_and_corpora):
     # as `rows_of_places` draws them
     counts = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.2], 12)
     assert shares_of(1, *run_and_corpora[1].values()) == pytest.approx(counts[:, 1] / 30)
@@ -137,7 +137,7 @@ def test_shares_are_those_of_the_part_where_a_row_has_its_tokens(run_and_corpora
     assert np.isnan(alone[2::3]).all() and np.isfinite(alone[:2]).all()
 
 
-def test_a_map_stands_beside_that_of_the_counts_and_says_under_the_pointer_what_it_shows(
+def test_draw_word_map_has_maps_of_counts_and_probabilities_with_hover_texts(
     run_and_corpora,
 ):
     run, corpora = run_and_corpora
@@ -158,7 +158,7 @@ def test_a_map_stands_beside_that_of_the_counts_and_says_under_the_pointer_what_
     )
 
 
-def test_a_map_without_the_corpora_has_no_counts_and_a_word_that_ranges_widest(run_and_corpora):
+def test_draw_word_map_without_corpora_has_no_counts_and_the_widest_word(run_and_corpora):
     (picture,) = draw_view("word-map", [run_and_corpora[0]])
     assert len(picture.panels) == 1
     widest = run_and_corpora[0]["word"].values[

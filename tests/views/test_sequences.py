@@ -52,11 +52,11 @@ def drawn(picture) -> str:
 
 
 def test_rows_of_a_sequence_stand_in_the_order_of_their_positions(runs_and_corpora):
-    found = sequences_of(runs_and_corpora[0][0])
-    assert list(found) == ["one", "two"] and found["two"].tolist() == list(range(30, 60))[::-1]
+    result = sequences_of(runs_and_corpora[0][0])
+    assert list(result) == ["one", "two"] and result["two"].tolist() == list(range(30, 60))[::-1]
 
 
-def test_what_comes_next_of_a_markov_chain_multiplies_to_the_sum_over_all_paths():
+def test_next_words_of_a_markov_chain_multiply_to_the_sum_over_all_paths():
     rng = np.random.default_rng(1)
     first, moves, words = (
         rng.dirichlet(np.ones(2)),
@@ -76,15 +76,15 @@ def test_what_comes_next_of_a_markov_chain_multiplies_to_the_sum_over_all_paths(
         total += p * np.prod(
             [words[state, word] for state, word in zip(path, came, strict=True) if word >= 0]
         )
-    found = list(_markov(run, came, 0))
+    result = list(_markov(run, came, 0))
     assert np.prod(
-        [each[word] for each, word in zip(found, came, strict=True) if word >= 0]
+        [each[word] for each, word in zip(result, came, strict=True) if word >= 0]
     ) == pytest.approx(total, rel=1e-12)
-    assert np.sum(found, axis=1) == pytest.approx(1.0)
+    assert np.sum(result, axis=1) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("dim", "n_rows"), [("stick", 2), ("component", 3)])
-def test_what_comes_next_of_a_linear_system_without_loadings_is_its_offset(dim, n_rows):
+def test_next_words_of_a_linear_system_without_loadings_follow_its_offset(dim, n_rows):
     """States then have no effect: each word has the probability that the offset gives it, in the order of the stick."""
     p, order = np.array([0.5, 0.3, 0.2]), np.array([2, 0, 1])
     offset = np.log(p) if dim == "component" else np.log([0.5 / 0.5, 0.3 / 0.2])
@@ -101,7 +101,7 @@ def test_what_comes_next_of_a_linear_system_without_loadings_is_its_offset(dim, 
         assert expected[order] == pytest.approx(p)
 
 
-def test_what_comes_next_from_a_row_on_is_what_it_is_from_the_first_row_on(runs_and_corpora):
+def test_next_words_do_not_depend_on_the_first_row_shown(runs_and_corpora):
     runs, corpora = runs_and_corpora
     for run in runs:
         whole, later = (next_words(run, "two", list(corpora.values()), first) for first in (0, 20))
@@ -124,11 +124,11 @@ def test_an_unknown_sequence_and_rows_of_many_words_are_refused(runs_and_corpora
 def test_each_model_has_its_own_pictures(runs_and_corpora):
     runs, corpora = runs_and_corpora
     own = {"hidden-paths", "state-probabilities", "loadings", "text", "sequence-gains"}
-    found = [{picture.name for picture in pictures([run], corpora=corpora)} & own for run in runs]
-    assert found == [{"state-probabilities", "text"}, {"hidden-paths", "loadings", "text"}]
+    result = [{picture.name for picture in pictures([run], corpora=corpora)} & own for run in runs]
+    assert result == [{"state-probabilities", "text"}, {"hidden-paths", "loadings", "text"}]
 
 
-def test_paths_have_a_band_and_say_where_forecasts_begin(runs_and_corpora):
+def test_draw_paths_has_bands_and_the_start_of_forecasts(runs_and_corpora):
     runs, corpora = runs_and_corpora
     (picture,) = draw_view("hidden-paths", [runs[1]], corpora=corpora, sequence="two")
     assert len(picture.panels) == 2 and len(picture.rows) == 60
@@ -150,7 +150,7 @@ def test_states_are_named_by_their_words(runs_and_corpora):
     assert len(picture.rows) == 90 and drawn(picture)
 
 
-def test_places_of_words_do_not_depend_on_how_states_are_turned(runs_and_corpora):
+def test_placed_words_are_invariant_to_rotations_of_the_states(runs_and_corpora):
     run = runs_and_corpora[0][1]
     turn = np.array([[0.6, -0.8], [1.6, 1.2]])
     turned = run.assign(
@@ -169,12 +169,12 @@ def test_places_of_words_do_not_depend_on_how_states_are_turned(runs_and_corpora
     )
 
 
-def test_names_that_would_cover_each_other_are_left_out():
+def test_readable_leaves_out_overlapping_names():
     places = np.array([[0.5, 0.5], [0.49, 0.5], [0.1, 0.1]])
     assert readable(["long name", "other", "far"], places) == [0, 2]
 
 
-def test_words_flow_into_lines():
+def test_lines_of_breaks_words_into_lines():
     assert lines_of(["ab", "cde", "f"], 6) == [(0, 0, 2), (0, 3, 6), (1, 0, 1)]
     assert lines_of(["a", "b", "c"], 2) == [(0, 0, 1), (0, 1, 2), (1, 0, 1)], (
         "letters stand side by side"
@@ -185,7 +185,7 @@ def test_words_flow_into_lines():
     )
 
 
-def test_text_says_under_the_pointer_what_was_expected(runs_and_corpora):
+def test_draw_text_has_hover_texts_with_the_expected_words(runs_and_corpora):
     runs, corpora = runs_and_corpora
     both = draw_view("text", runs, corpora=corpora, sequence="one", first=10)
     assert [picture.name for picture in both] == ["text-hmm-n-states3", "text-sbm-lds-state-dim2"]
@@ -200,13 +200,13 @@ def test_gains_are_those_of_the_definition():
     train, test = hold_out_ends(sequences(), 5)
     tokens = test.document_tokens
     scored = Scored(np.log(0.5) * tokens, tokens, 1, 1)
-    found = gains_by_sequence(scored, train, test)
+    result = gains_by_sequence(scored, train, test)
     counts = np.bincount(train.words, train.counts, 4)
     # of the sequence "one"
     words = [int(test.words[test.documents == row][0]) for row in np.flatnonzero(tokens)[:5]]
-    assert found["one"][0] == 5
-    assert found["one"][1] == pytest.approx(np.log(0.5) - np.mean(np.log(counts[words] / 50)))
-    assert found["one"][2] == pytest.approx(
+    assert result["one"][0] == 5
+    assert result["one"][1] == pytest.approx(np.log(0.5) - np.mean(np.log(counts[words] / 50)))
+    assert result["one"][2] == pytest.approx(
         np.log(0.5) - np.mean(np.log((counts[words] + 0.1) / 50.4))
     )
 

@@ -39,7 +39,7 @@ def test_a_setting_has_a_point_for_each_run_and_means_with_errors_over_seeds_val
     ]
 
 
-def test_the_view_is_there_where_runs_of_an_engine_differ_and_its_table_has_every_run():
+def test_draw_settings_needs_runs_of_an_engine_that_differ_and_its_table_has_every_run():
     (picture,) = draw_view("settings", hybrids())
     assert (
         picture.header == ["label", "run", "seed", "r", "test_perplexity"]

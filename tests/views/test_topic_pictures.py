@@ -29,7 +29,7 @@ from workbench.views import (
     topic_list_view,
     topic_map_view,
 )
-from workbench.views.topic_map import MOST_LISTED, _room, apart
+from workbench.views.topic_map import MOST_LISTED, _limits_and_scale, non_overlapping
 
 pytest.importorskip("holoviews")
 
@@ -63,9 +63,9 @@ def overlapping(found: np.ndarray) -> int:
 
 def test_circles_stand_where_the_map_says_with_areas_in_proportion_to_shares():
     _, circles, numbers = topic_map_view(topic_map(tiny_run()))
-    found, sizes = topic_map(tiny_run()), topic_sizes(tiny_run())
+    result, sizes = topic_map(tiny_run()), topic_sizes(tiny_run())
     order = topics_by_size(tiny_run())
-    np.testing.assert_array_equal(circles.dimension_values("x"), found["x"].sel(topic=order))
+    np.testing.assert_array_equal(circles.dimension_values("x"), result["x"].sel(topic=order))
     np.testing.assert_array_equal(
         circles.dimension_values("share"), sizes["share"].sel(topic=order)
     )
@@ -75,7 +75,7 @@ def test_circles_stand_where_the_map_says_with_areas_in_proportion_to_shares():
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_no_two_numbers_lie_on_each_other_even_where_topics_are_the_same(columns):
+def test_topic_map_view_numbers_do_not_overlap_even_for_equal_topics(columns):
     same = with_phi(np.full((30, 20), 0.05))
     figure = _figure([topic_map_view(topic_map(same)), topic_list_view(same)], columns, False, 2.85)
     figure.draw_without_rendering()
@@ -91,11 +91,11 @@ def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_it
         [0.3, 0.25, 0.25, 0.05, 0.15],
     )
     columns = {"x": x, "y": y, "share": share}
-    found = xr.Dataset(
+    result = xr.Dataset(
         {name: ("topic", values) for name, values in columns.items()}, {"topic": range(5)}
     )
-    lines, circles, numbers = topic_map_view(found)
-    _, scale = _room(np.column_stack([x, y]))
+    lines, circles, numbers = topic_map_view(result)
+    _, scale = _limits_and_scale(np.column_stack([x, y]))
     middles = np.column_stack([circles.dimension_values(name) for name in "xy"])
     radii = np.sqrt(circles.dimension_values("area")) / 144
     led = {tuple(line[:2]): line[2:] for line in lines.array()}
@@ -117,21 +117,21 @@ def test_a_number_belongs_to_the_smallest_circle_around_it_or_to_the_one_that_it
     assert to_rgba(rim)[3] == 1 and to_rgba(fill)[3] < 0.2
 
 
-def test_texts_that_have_room_stay_where_their_points_are():
+def test_non_overlapping_keeps_texts_without_conflict_at_their_points():
     points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.05]])
-    places = apart(points, np.full((3, 2), 0.1))
+    places = non_overlapping(points, np.full((3, 2), 0.1))
     np.testing.assert_array_equal(places[:2], points[:2])
     assert 0.05 <= np.abs(places[2] - points[2]).max() <= 0.2
 
 
-def test_the_list_tells_share_and_name_largest_first():
+def test_topic_list_view_has_share_and_name_largest_first():
     shares, names = topic_list_view(tiny_run(), 2)
     order, share = topics_by_size(tiny_run()), topic_sizes(tiny_run())["share"]
     assert texts(shares) == [f"{100 * float(share.sel(topic=topic)):.1f} %" for topic in order]
     assert texts(names) == [names_of_topics(tiny_run(), 2)[topic] for topic in order]
 
 
-def test_topics_are_called_what_people_call_them():
+def test_names_of_topics_use_labels():
     run = tiny_run().assign(
         topic_label=("topic", ["", "fruit", "", "a label of very many letters indeed"])
     )
@@ -142,7 +142,7 @@ def test_topics_are_called_what_people_call_them():
     assert len(names_of_topics(run, 9, 12)[0]) <= 12 and "…" not in names_of_topics(run, 9, 12)[0]
 
 
-def test_ribbons_are_as_thick_as_the_tokens_that_topics_share():
+def test_ribbons_are_as_wide_as_the_tokens_that_topics_share():
     a, b = tiny_run("cgs"), tiny_run("svb")
     flow = topic_flow(a, b, training())
     others, matched, bars, *_ = drawn_flow(a, b)
@@ -175,7 +175,7 @@ def test_matched_topics_stand_side_by_side_with_their_distance():
     ]
 
 
-def test_ribbons_have_the_colours_that_are_asked_for():
+def test_topic_flow_view_uses_the_given_colours():
     a, b = tiny_run("cgs"), tiny_run("svb")
     view = topic_flow_view(
         topic_flow(a, b, training()), match_topics(a, b), colour=lambda topic: f"#12345{topic}"
@@ -187,7 +187,7 @@ def test_ribbons_have_the_colours_that_are_asked_for():
     }
 
 
-def test_topics_without_a_match_come_last_and_say_so():
+def test_topic_flow_view_puts_unmatched_topics_last():
     a, b = with_topics(2), with_topics(5)
     *_, left, right = drawn_flow(a, b)
     assert (len(texts(left)), len(texts(right))) == (2, 5)
@@ -200,16 +200,16 @@ def test_names_beside_a_flow_stay_in_the_figure_and_do_not_touch(columns):
     a, b = (tiny_run(engine).assign_coords(word=("word", long)) for engine in ("cgs", "svb"))
     figure = _figure([drawn_flow(a, b, ("x" * 60, "y" * 60))], columns, False, 1.5)
     figure.draw_without_rendering()
-    found = boxes(figure.axes[0])
-    assert found[:, 0].min() >= 0 and found[:, 2].max() <= figure.bbox.width
-    assert overlapping(found) == 0
+    result = boxes(figure.axes[0])
+    assert result[:, 0].min() >= 0 and result[:, 2].max() <= figure.bbox.width
+    assert overlapping(result) == 0
 
 
 def test_each_topic_stands_at_its_coherence_the_best_first():
-    found = coherence(tiny_run(), training(), 5)
-    bars, marks, mean = coherence_view(found, "c_v")
-    assert marks.dimension_values(0).tolist() == sorted(found["c_v"].values, reverse=True)
-    assert mean.data == pytest.approx(found.attrs["mean_c_v"], rel=1e-12)
+    result = coherence(tiny_run(), training(), 5)
+    bars, marks, mean = coherence_view(result, "c_v")
+    assert marks.dimension_values(0).tolist() == sorted(result["c_v"].values, reverse=True)
+    assert mean.data == pytest.approx(result.attrs["mean_c_v"], rel=1e-12)
     np.testing.assert_array_equal(bars.dimension_values(0), mean.data)
 
 
@@ -239,20 +239,20 @@ def test_differences_stand_over_their_intervals_and_the_reference_is_left_out():
     runs += [made_up("svb", [105 + 3 * seed], seed=seed) for seed in (0, 1)] + [
         made_up("cvb", [103])
     ]
-    found = paired_differences(runs)
+    result = paired_differences(runs)
     zero, *drawn = differences_view(runs)
     assert zero.data == 0
     segments, several, single = drawn
     assert several.label == "svb" and single.label == "cvb"
-    assert several.dimension_values(0)[0] == float(found["difference"].sel(label="svb")) == 6
+    assert several.dimension_values(0)[0] == float(result["difference"].sel(label="svb")) == 6
     np.testing.assert_array_equal(
         segments.array()[0, [0, 2]].astype(float),
-        [float(found[name].sel(label="svb")) for name in ("difference_low", "difference_high")],
+        [float(result[name].sel(label="svb")) for name in ("difference_low", "difference_high")],
     )
     assert draw([differences_view(runs)], 1, ("svg",), False, 1.0)["svg"].startswith(b"<?xml")
 
 
-def test_nothing_is_drawn_where_nothing_is_set_apart():
+def test_differences_view_is_empty_without_differences():
     assert len(differences_view(made_up("cgs", [100]))) == 0
 
 
@@ -265,9 +265,9 @@ def test_one_topic_is_drawn():
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("call", "message"),
     [
-        (lambda: topic_list_view(made_up("cgs", [3])), "holds no phi"),
+        (lambda: topic_list_view(made_up("cgs", [3])), "has no phi"),
         (
             lambda: coherence_view(coherence(tiny_run(), training()), "cv"),
             "no coherence 'cv'; there are npmi, u_mass, c_v",
@@ -275,6 +275,6 @@ def test_one_topic_is_drawn():
         (lambda: differences_view(made_up("cgs", [3]), "vb"), "no reference 'vb'"),
     ],
 )
-def test_wrong_input_gets_one_sentence(ask, told):
-    with pytest.raises(MeasureError, match=told):
-        ask()
+def test_wrong_input_gets_one_sentence(call, message):
+    with pytest.raises(MeasureError, match=message):
+        call()

@@ -19,14 +19,14 @@ def parts(view) -> tuple:
 
 def test_every_top_word_stands_with_its_probability():
     run = tiny_run("cgs")
-    found = top_words(run, 6)
+    result = top_words(run, 6)
     bars, _, words, probabilities = parts(topic_words_view(run, 6))
     assert len(bars) == len(words) == len(probabilities) == 4 * 6
     largest = int(np.argmax(topic_sizes(run)["share"].values))
-    assert [str(word) for word in words[:6, 2]] == found["word"].values[largest].tolist()
-    np.testing.assert_array_equal(bars[:6, 4].astype(float), found["phi"].values[largest])
-    assert [str(told) for told in probabilities[:6, 2]] == [
-        f"{phi:.3f}".lstrip("0") for phi in found["phi"].values[largest]
+    assert [str(word) for word in words[:6, 2]] == result["word"].values[largest].tolist()
+    np.testing.assert_array_equal(bars[:6, 4].astype(float), result["phi"].values[largest])
+    assert [str(actual) for actual in probabilities[:6, 2]] == [
+        f"{phi:.3f}".lstrip("0") for phi in result["phi"].values[largest]
     ]
 
 
@@ -72,7 +72,7 @@ def test_one_topic_and_forty_topics_are_drawn(n_topics):
     assert draw([view], 2, ("svg",), False, height)["svg"].startswith(b"<?xml")
 
 
-def test_no_two_letters_share_a_place():
+def test_topic_words_view_has_no_overlapping_texts():
     places = [
         tuple(row[:2]) for part in parts(topic_words_view(with_topics(40), 6))[1:] for row in part
     ]
@@ -95,11 +95,11 @@ def test_sizes_need_no_snapshot():
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("call", "message"),
     [
-        (lambda: topic_words_view(made_up("cgs", [3])), "holds no phi.*before its first snapshot"),
-        (lambda: topic_words_view(tiny_run(), topics=[9]), "topics go from 0 to 3; got 9"),
-        (lambda: topic_words_view(tiny_run(), topics=[]), "topics go from 0 to 3; got none"),
+        (lambda: topic_words_view(made_up("cgs", [3])), "has no phi.*before its first snapshot"),
+        (lambda: topic_words_view(tiny_run(), topics=[9]), "topics are from 0 to 3; got 9"),
+        (lambda: topic_words_view(tiny_run(), topics=[]), "topics are from 0 to 3; got none"),
         (lambda: topic_words_view(tiny_run(), 0), "at least 1; got 0"),
         (lambda: topic_words_view(tiny_run(), relevance=2), "relevance must be a number from 0"),
         (lambda: topic_words_view([tiny_run("cgs"), tiny_run("svb")]), "wanted one run; got 2"),
@@ -109,6 +109,6 @@ def test_sizes_need_no_snapshot():
         ),
     ],
 )
-def test_wrong_input_gets_one_sentence(ask, told):
-    with pytest.raises(MeasureError, match=told):
-        ask()
+def test_wrong_input_gets_one_sentence(call, message):
+    with pytest.raises(MeasureError, match=message):
+        call()

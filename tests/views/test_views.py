@@ -215,14 +215,14 @@ def test_one_seed_is_one_point_without_an_error():
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("call", "message"),
     [
         (
             lambda: perplexity_curves(tiny_comparison(), "best"),
             "no perplexity 'best'; there are headline",
         ),
         (lambda: perplexity_curves(tiny_comparison(), against="weeks"), "no axis 'weeks'"),
-        (lambda: perplexity_curves([]), "no run to look at"),
+        (lambda: perplexity_curves([]), "no run was given"),
         (lambda: objective_curves(tiny_comparison(), "evidence"), "no objective 'evidence'"),
         (
             lambda: state_and_average(tiny_comparison()),
@@ -230,6 +230,6 @@ def test_one_seed_is_one_point_without_an_error():
         ),
     ],
 )
-def test_wrong_input_gets_one_sentence(ask, told):
-    with pytest.raises(MeasureError, match=told):
-        ask()
+def test_wrong_input_gets_one_sentence(call, message):
+    with pytest.raises(MeasureError, match=message):
+        call()

@@ -112,7 +112,13 @@ def ledger(
     json: Json = False,
 ) -> int:
     """Show every figure, table and number of the papers with our results, and what was not run."""
-    from workbench.papers.ledger_table import about_result, counts, entries, to_markdown, verdict_of
+    from workbench.papers.ledger_table import (
+        counts,
+        describe_result,
+        entries,
+        to_markdown,
+        verdict_of,
+    )
     from workbench.papers.results import FILE
     from workbench.report.files import put_file
 
@@ -141,7 +147,7 @@ def ledger(
             left=range(6),
         )
         for row in {row.figure: row for row in rows if row.result}.values():
-            say(f"{row.figure}: {about_result(row)} {row.command} ({row.source})")
+            say(f"{row.figure}: {describe_result(row)} {row.command} ({row.source})")
     return 0
 
 

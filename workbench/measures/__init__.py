@@ -1,8 +1,8 @@
 """Measures of runs: small labelled tables from the Datasets of runs.
 
-``run`` is everywhere the Dataset of one run, with its counts where topics are looked at (`workbench.open_run`), and ``runs``
-one or several Datasets, see `each_run`. Of an HDP the topics without a token are left out. `MeasureError` is raised for a
-Dataset without the variables that a measure needs, and for a choice that it does not have.
+``run`` is the Dataset of one run; measures of topics need its counts (`workbench.open_run`). ``runs`` is one or several
+Datasets, see `each_run`. Topics of an HDP without a token are left out. `MeasureError` is raised for a Dataset without the
+variables that a measure needs, and for an unknown choice.
 """
 
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve

@@ -1,4 +1,4 @@
-"""The last value of a measure against the number of topics, to choose that number by."""
+"""Curves of a final measure against the number of topics, to choose K by."""
 
 from dataclasses import replace
 
@@ -9,104 +9,103 @@ from workbench.engines import get_engine
 from workbench.measures.curves import Curve
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.quantities import DERIVED, quantity
-from workbench.measures.selection import MeasureError, each_run, labels_of_specs, spec_of
+from workbench.measures.selection import MeasureError, Runs, each_run, labels_of_specs, spec_of
 from workbench.models import VARIABLES
 from workbench.runs.spec import RunSpec
 
 
-def against_topics(runs, measure: str = "log_likelihood") -> list[Curve]:
-    """A curve for each label: the mean of the last values over seeds and splits, for each number of topics.
+def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
+    """Return a curve for each label: the mean final value over seeds and splits, for each number of topics.
 
-    The number of topics is the one that was requested. A sampler of the HDP finds its own: its curve is one point, at its
-    mean number of topics with a token, over the iterations after burn-in and the runs. Runs of a warm sweep, each begun
-    from the one with fewer topics, make one curve with the run that began it.
+    The number of topics is the requested one. A sampler of the HDP infers it: its curve is one point, at the mean number of
+    topics with a token, over iterations after burn-in and over runs. The runs of a warm sweep, each started from the one with
+    fewer topics, make one curve together with their first, cold run.
 
-    ``measure`` is ``log_likelihood`` (nats for each held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
-    number of each iteration; runs that do not have it are left out. Of a curve, x are topics, rising, ``error`` the standard
-    error over the runs of a point, NaN for one run, and ``n_runs`` those of the point with the fewest.
+    ``measure`` is ``log_likelihood`` (nats per held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
+    number recorded at each iteration; runs without it are left out. ``x`` of a curve is the number of topics, ascending;
+    ``error`` the standard error over the runs of a point, NaN for one run; ``n_runs`` the smallest number of runs of a point.
 
     Teh, Kurihara & Welling (2008), figure 2.
     """
     if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
-        of_runs = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
-        raise MeasureError(
-            f"no number '{measure}' of an iteration; there are {', '.join((*DERIVED, *of_runs))}"
-        )
-    found = {
-        label: [run for run in own if quantity(run, measure) is not None]
-        for label, own in runs_by_curve(runs).items()
+        recorded = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
+        raise MeasureError(f"no measure '{measure}'; there are {', '.join((*DERIVED, *recorded))}")
+    curves = {
+        label: [run for run in members if quantity(run, measure) is not None]
+        for label, members in runs_by_curve(runs).items()
     }
-    return [_curve(label, own, measure) for label, own in found.items() if own]
+    return [_curve(label, members, measure) for label, members in curves.items() if members]
 
 
-def runs_by_curve(runs) -> dict[str, list[xr.Dataset]]:
-    """The runs behind each curve of `against_topics`, by its label."""
+def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
+    """Return the runs of each curve of `against_topics`, by its label."""
     runs = each_run(runs)
     return {
-        label: [runs[at] for at in rows]
+        label: [runs[place] for place in rows]
         for label, rows in _curves([spec_of(run) for run in runs]).items()
     }
 
 
 def finds_topics(spec: RunSpec) -> bool:
-    """Does the run find the number of its topics by itself, without a truncation?"""
+    """Return whether the engine infers the number of topics, without a truncation."""
     return get_engine(spec.engine).grows
 
 
 def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
+    """Average the final values of the runs of one label at each number of topics."""
     specs = [spec_of(run) for run in runs]
     if finds_topics(specs[0]):
-        where = np.full(
+        n_topics = np.full(
             len(runs),
             np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]),
         )
     else:
-        where = np.array([spec.n_topics for spec in specs], float)
-    last = np.array([float(quantity(run, measure).values[-1]) for run in runs])
-    values = [last[where == topics] for topics in np.unique(where)]
+        n_topics = np.array([spec.n_topics for spec in specs], float)
+    final = np.array([float(quantity(run, measure).values[-1]) for run in runs])
+    values = [final[n_topics == k] for k in np.unique(n_topics)]
     return Curve(
         label,
         label,
-        np.unique(where),
-        *np.array([mean_and_error(own) for own in values]).T,
+        np.unique(n_topics),
+        *np.array([mean_and_error(members) for members in values]).T,
         min(map(len, values)),
     )
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
-    """Topics with a token, mean over the iterations after burn-in; at the last one while burn-in lasts."""
-    found, past = quantity(run, "n_active_topics").values, run["iteration"].values > spec.burn_in
-    return float(found[past].mean() if past.any() else found[-1])
+    """Return the mean number of topics with a token after burn-in, or the last number during burn-in."""
+    counts, after = quantity(run, "n_active_topics").values, run["iteration"].values > spec.burn_in
+    return float(counts[after].mean() if after.any() else counts[-1])
 
 
 def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """The runs of each curve; the first run of a warm sweep is in its curve too, and in no other if all its runs are."""
+    """Return the places of the runs of each curve; the cold first run of a warm sweep joins the curve of the warm ones."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
-    place = {spec.hash: at for at, spec in enumerate(specs)}
-    parents = [place.get(spec.start["hash"]) if spec.start else None for spec in specs]
+    index_of = {spec.hash: position for position, spec in enumerate(specs)}
+    parents = [index_of.get(spec.start["hash"]) if spec.start else None for spec in specs]
     curves: dict[str, list[int]] = {}
-    begun: dict[str, set[int]] = {}
+    roots_of: dict[str, set[int]] = {}
 
-    def fewer_before(at: int) -> int | None:
-        """The run that this one started from, where it is among the runs and differs only in having fewer topics."""
-        parent = parents[at]
-        alike = parent is not None and cold[parent] == cold[at]
-        return parent if alike and specs[parent].n_topics < specs[at].n_topics else None
+    def fewer_before(index: int) -> int | None:
+        """Return the parent of a run if it is among the runs and differs only in having fewer topics."""
+        parent = parents[index]
+        same = parent is not None and cold[parent] == cold[index]
+        return parent if same and specs[parent].n_topics < specs[index].n_topics else None
 
-    for at, (spec, label) in enumerate(zip(specs, cold, strict=True)):
+    for position, (spec, label) in enumerate(zip(specs, cold, strict=True)):
         label += " warm" if spec.start else ""
         label += f", {spec.n_topics} at the start" if finds_topics(spec) else ""
-        if (parent := parents[at]) is not None and cold[parent] != cold[at]:
+        if (parent := parents[position]) is not None and cold[parent] != cold[position]:
             label += f", from {cold[parent]}"
-        root = at
+        root = position
         while (before := fewer_before(root)) is not None:
             root = before
-        if root != at and not specs[root].start:
-            begun.setdefault(label, set()).add(root)
-        curves.setdefault(label, []).append(at)
-    for label, roots in begun.items():
+        if root != position and not specs[root].start:
+            roots_of.setdefault(label, set()).add(root)
+        curves.setdefault(label, []).append(position)
+    for label, roots in roots_of.items():
         curves[label] = sorted(roots) + curves[label]
-    roots = set().union(*begun.values())
+    roots = set().union(*roots_of.values())
     return {
-        label: rows for label, rows in curves.items() if label in begun or not set(rows) <= roots
+        label: rows for label, rows in curves.items() if label in roots_of or not set(rows) <= roots
     }

@@ -1,9 +1,10 @@
-"""Bounds on the evidence of LDA of one set of responsibilities: by Jensen's inequality, by expansion, and exact.
+"""Three bounds on the log evidence of LDA for given responsibilities: by Jensen's inequality, by expansion, and exact.
 
-q(z) factorises over tokens, the copies of a pair share theirs, and E_q[L(n)] + H(q) <= log p(words), L the collapsed log joint:
+q(z) factorises over tokens, equal tokens of a document share their q, and E_q[L(n)] + H(q) <= log p(words) with L the collapsed
+log joint:
 
     F                L(E_q n) + H(q)                                                   spec A4, of `vb` and `svb`
-    collapsed bound  E_q[L(n)] by the improved second order, + H(q): no sure bound      spec of the HDP, 5
+    collapsed bound  E_q[L(n)] by the improved second order, + H(q): approximate        spec of the HDP, 5
     exact F          E_q[L(n)] by the distribution of every count, + H(q)               spec A.6
 
 F <= exact F, since L is convex; a count is Poisson-binomial, a sum of independent draws.
@@ -24,23 +25,23 @@ from workbench.models.lda import LDA
 
 
 class Bounds(NamedTuple):
-    """Of one set of responsibilities, nats."""
+    """Three bounds of one set of responsibilities, nats."""
 
     jensen: float  # F
-    collapsed: float  # by improved second order; no sure bound
+    collapsed: float  # by improved second order; approximate
     exact: float  # F with exact expectations
 
 
 def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
-    """The three bounds of responsibilities gamma (pair, topic).
+    """Return the three bounds for responsibilities gamma (pair, topic).
 
-    Raises MeasureError beyond 2000 tokens: the exact one takes time as their square.
+    Raises MeasureError beyond 2000 tokens: the time of the exact bound grows with their square.
 
     Welling, Teh & Kappen (2008), eq. 9; Teh, Kurihara & Welling (2008), eq. 13-14.
     """
     if corpus.n_tokens > MOST_DRAWS:
         raise MeasureError(
-            f"exact expectations are of at most {MOST_DRAWS:,} tokens; the corpus has {corpus.n_tokens:,}"
+            f"exact expectations need at most {MOST_DRAWS:,} tokens; the corpus has {corpus.n_tokens:,}"
         )
     gamma = np.ascontiguousarray(gamma, float)
     alpha, beta, k = model.alphas, model.beta, model.n_topics
@@ -49,35 +50,37 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
     weighted = corpus.counts[:, None] * gamma
     np.add.at(n_dk, corpus.documents, weighted)
     np.add.at(n_wk, corpus.words, weighted)
-    counts = tuple(np.stack([pad_topics(row) for row in each]) for each in (n_dk, n_wk))
+    counts = tuple(np.stack([pad_topics(row) for row in values]) for values in (n_dk, n_wk))
     jensen = log_joint(*counts, pad_topics(weighted.sum(axis=0)), pad_topics(alpha), beta, k)
-    kept = np.stack([pad_topics(row) for row in gamma])
+    padded = np.stack([pad_topics(row) for row in gamma])
     collapsed = expected_log_joint(
-        corpus, kept, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta
+        corpus, padded, alpha, alpha.sum(), np.full(corpus.n_words, beta), corpus.n_words * beta
     )
     return Bounds(
         *(
-            float(each) + entropy
-            for each in (jensen, collapsed, _exact_log_joint(corpus, gamma, alpha, beta))
+            float(values) + entropy
+            for values in (jensen, collapsed, _exact_log_joint(corpus, gamma, alpha, beta))
         )
     )
 
 
 def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
-    """E_q[L(n)], nats."""
+    """Return E_q[L(n)] by the distribution of every count, nats."""
     q = np.repeat(gamma, corpus.counts, axis=0)
-    documents, words = (np.repeat(each, corpus.counts) for each in (corpus.documents, corpus.words))
+    documents, words = (
+        np.repeat(of_pair, corpus.counts) for of_pair in (corpus.documents, corpus.words)
+    )
     lengths = corpus.document_tokens
     total = float(np.sum(gammaln(alpha.sum()) - gammaln(alpha.sum() + lengths)))
     for d in np.unique(documents):
-        total += _expected_rise(q[documents == d], alpha)
+        total += _expected_log_ratio(q[documents == d], alpha)
     for w in np.unique(words):
-        total += _expected_rise(q[words == w], beta)
-    return total - _expected_rise(q, corpus.n_words * beta)
+        total += _expected_log_ratio(q[words == w], beta)
+    return total - _expected_log_ratio(q, corpus.n_words * beta)
 
 
-def _expected_rise(q: np.ndarray, x) -> float:
-    """sum_k E[log G(x_k + n_k) - log G(x_k)], counts n_k of draws q (draw, topic)."""
+def _expected_log_ratio(q: np.ndarray, x: np.ndarray | float) -> float:
+    """Return sum_k E[log Gamma(x_k + n_k) - log Gamma(x_k)] for counts n_k of independent draws q (draw, topic)."""
     probability = poisson_binomial(q)
-    rise = gammaln(x + np.arange(len(probability))[:, None]) - gammaln(x)
-    return float(np.sum(probability * rise))
+    log_ratio = gammaln(x + np.arange(len(probability))[:, None]) - gammaln(x)
+    return float(np.sum(probability * log_ratio))

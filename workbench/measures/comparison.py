@@ -1,4 +1,4 @@
-"""Runs side by side as small tables: final numbers, means over seeds, paired differences, time to a perplexity."""
+"""Comparison tables of runs: final numbers, means over seeds, paired differences, time to a perplexity."""
 
 from collections.abc import Mapping
 
@@ -16,6 +16,8 @@ from workbench.measures.intervals import (
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import (
     MeasureError,
+    Runs,
+    attributes,
     counterparts,
     each_run,
     has_course,
@@ -39,21 +41,20 @@ COSTS = ("elapsed", "cpu_time", "updates")
 CLOCKS = (*COSTS, "iteration", "steps")
 
 
-def final(runs) -> xr.Dataset:
-    """The last committed numbers of each run.
+def final(runs: Runs) -> xr.Dataset:
+    """Return the last committed numbers of each run.
 
-    Dim ``run`` (names), coordinates ``label`` and ``seed``; the test perplexities (NaN where nothing is held out), the further
-    scores that the models of the runs declare, ``iteration``, ``n_iterations`` (where the run is to end), ``elapsed``,
-    ``cpu_time`` (s), ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which a busy machine does not stretch), all NaN
-    of models that were imported;
-    ``n_active_topics``.
+    Dim ``run`` (names), coordinates ``label`` and ``seed``: the test perplexities (NaN if nothing is held out), further scores
+    that the models of the runs declare, ``iteration``, ``n_iterations`` (the last one planned), ``elapsed``, ``cpu_time`` (s),
+    ``updates`` and ``time_per_update`` (ns of ``cpu_time``, which does not grow on a busy machine), all NaN for imported
+    models; ``n_active_topics``.
     """
     runs = each_run(runs)
     specs = [spec_of(run) for run in runs]
-
     scores = further_scores(runs)
 
     def last(name: str) -> tuple:
+        """Return the column of the last values of a quantity."""
         ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
         attrs = scores[name] if name in scores else VARIABLES[name].attrs
         return (
@@ -64,24 +65,16 @@ def final(runs) -> xr.Dataset:
 
     data = {name: last(name) for name in (*PERPLEXITIES, *scores, *COSTS)}
     updates = data["updates"][1]
-    each = np.divide(
+    time_per_update = np.divide(
         1e9 * data["cpu_time"][1], updates, out=np.full(len(runs), np.nan), where=updates > 0
     )
-    ends = np.array([last_iteration(run) for run in runs])
-    to_reach = np.maximum(ends, [spec.n_iterations for spec in specs])
+    iteration = np.array([last_iteration(run) for run in runs])
+    n_iterations = np.maximum(iteration, [spec.n_iterations for spec in specs])
     data |= {
-        "time_per_update": (
-            "run",
-            each,
-            {"long_name": "CPU time of inference for each site update", "units": "ns"},
-        ),
+        "time_per_update": ("run", time_per_update, attributes("CPU time per site update", "ns")),
         "n_active_topics": last("n_active_topics"),
-        "iteration": ("run", ends, {"long_name": "last committed iteration", "units": ""}),
-        "n_iterations": (
-            "run",
-            to_reach,
-            {"long_name": "iteration that the run is to reach", "units": ""},
-        ),
+        "iteration": ("run", iteration, attributes("last committed iteration")),
+        "n_iterations": ("run", n_iterations, attributes("last planned iteration")),
     }
     return xr.Dataset(
         data,
@@ -93,35 +86,35 @@ def final(runs) -> xr.Dataset:
     )
 
 
-def further_scores(runs) -> dict[str, dict]:
-    """Name → attributes of the scores that the runs have beside the perplexities: numbers of each iteration with ``better``."""
+def further_scores(runs: Runs) -> dict[str, dict]:
+    """Return name → attributes of the scores of the runs besides perplexities: those with an attribute ``better``."""
     return {
-        name: of.attrs
+        name: values.attrs
         for run in runs
-        for name, of in run.data_vars.items()
-        if of.attrs.get("better")
+        for name, values in run.data_vars.items()
+        if values.attrs.get("better")
     }
 
 
 def summary(
-    runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None
+    runs: Runs, reference: str | None = None, scored: Mapping[str, Scored] | None = None
 ) -> xr.Dataset:
-    """Means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
+    """Return means over seeds and splits, and paired differences from a reference; `Dataset.to_pandas` shows it as a table.
 
     Dim ``label``. ``n_runs``; for every number of `final` its mean, and its standard error as ``…_se`` (NaN for a single run);
     and all of `paired_differences`, also for ``scored``. ``attrs["reference"]`` is the reference's label, several of them
     joined by "; ".
 
-    ``reference`` is a label, or the name of an engine; on other data, and of several labels with that engine, the one with the
-    same data and the same model. By default it is ``cgs`` where it is there, otherwise the label with the lowest mean
-    perplexity on the same data with the same model; of a label that is alone with its model, as over several K, it is the label
-    with the lowest mean on the same data.
+    ``reference`` is a label or the name of an engine. Each label is compared with the reference on the same data with the same
+    model. By default the reference is ``cgs`` if it was run, else the label with the lowest mean perplexity on the same data
+    with the same model; a label that is the only one of its model, as in a sweep over K, is compared with the label of the
+    lowest mean on the same data.
     """
     runs = each_run(runs)
     last = final(runs)
     by_label = rows_by_label(last)
     n_runs = [len(rows) for rows in by_label.values()]
-    data = {"n_runs": ("label", n_runs, {"long_name": "runs: seeds and splits", "units": ""})}
+    data = {"n_runs": ("label", n_runs, attributes("runs: seeds and splits"))}
     for name in (
         *PERPLEXITIES,
         *further_scores(runs),
@@ -148,20 +141,20 @@ def summary(
 
 
 def paired_differences(
-    runs,
+    runs: Runs,
     reference: str | None = None,
     measure: str = "test_perplexity",
     scored: Mapping[str, Scored] | None = None,
 ) -> xr.Dataset:
-    """How much higher a number is than the reference's, at the end, on the same split with the same seed.
+    """Return the final difference of a number from the reference's, paired by split and seed.
 
-    Dim ``label``: ``reference`` (the label it is set against, see `summary`), ``difference`` (mean over pairs; 0 for the
-    reference itself, NaN without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair),
-    ``difference_low`` and ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is Student's over the pairs, so
-    over seeds and splits; of a single pair, for the headline perplexity and where both are ``scored``, it is over documents:
-    1000 times as many test documents are drawn with replacement, the same for both. Otherwise it is NaN.
+    Dim ``label``: ``reference`` (its label, see `summary`), ``difference`` (mean over pairs; 0 for the reference itself, NaN
+    without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair), ``difference_low`` and
+    ``difference_high``, its 95 % interval, and ``n_pairs``. The interval is Student's over pairs, i.e. over seeds and splits.
+    For a single pair and the headline perplexity, if both runs are ``scored``, it is a bootstrap over documents: 1000 resamples
+    of the test documents, the same for both runs. Otherwise it is NaN.
 
-    ``scored`` has what `workbench.runs.afterwards.heldout_by_document.score_documents` finds, by the hash of a run's spec.
+    ``scored`` has the results of `workbench.runs.afterwards.heldout_by_document.score_documents` by the hash of a run's spec.
     """
     runs = each_run(runs)
     last = final(runs)
@@ -172,26 +165,30 @@ def paired_differences(
     by_label = rows_by_label(last)
     chosen = _references(runs, last, reference)
     values, replicates = last[measure].values, [replicate_of(run) for run in runs]
-    found = []
+    rows_of_table = []
     for label, rows in by_label.items():
-        theirs = {replicates[row]: row for row in by_label[chosen[label]]}
-        pairs = [(row, theirs[replicates[row]]) for row in rows if replicates[row] in theirs]
+        counterparts_of = {replicates[row]: row for row in by_label[chosen[label]]}
+        pairs = [
+            (row, counterparts_of[replicates[row]])
+            for row in rows
+            if replicates[row] in counterparts_of
+        ]
         differences = np.array([values[row] - values[other] for row, other in pairs])
-        alone = (
+        use_documents = (
             scored is not None
             and measure == "test_perplexity"
             and len(pairs) == 1
             and chosen[label] != label
         )
         interval = (
-            _over_documents([runs[at] for at in pairs[0]], scored)
-            if alone
+            _over_documents([runs[place] for place in pairs[0]], scored)
+            if use_documents
             else t_interval(differences)
         )
-        found.append((*mean_and_error(differences), *interval, len(pairs)))
-    of, unit = "; ".join(dict.fromkeys(chosen.values())), last[measure].attrs["units"]
+        rows_of_table.append((*mean_and_error(differences), *interval, len(pairs)))
+    reference_labels, unit = "; ".join(dict.fromkeys(chosen.values())), last[measure].attrs["units"]
     meanings = {
-        "difference": f"paired difference of {measure} from {of}",
+        "difference": f"paired difference of {measure} from {reference_labels}",
         "difference_se": "its standard error",
         "difference_low": "95 % interval, low",
         "difference_high": "95 % interval, high",
@@ -201,38 +198,40 @@ def paired_differences(
         name: (
             "label",
             list(column),
-            {"long_name": meaning, "units": "" if name == "n_pairs" else unit},
+            attributes(meaning, "" if name == "n_pairs" else unit),
         )
-        for (name, meaning), column in zip(meanings.items(), zip(*found, strict=True), strict=True)
+        for (name, meaning), column in zip(
+            meanings.items(), zip(*rows_of_table, strict=True), strict=True
+        )
     }
-    against = (
+    reference_column = (
         "label",
         np.array(list(chosen.values()), dtype=object),
-        {"long_name": "what it is set against"},
+        {"long_name": "reference of the difference"},
     )
     return xr.Dataset(
-        {"reference": against} | columns,
+        {"reference": reference_column} | columns,
         {"label": np.array(list(by_label), dtype=object)},
-        {"reference": of, "measure": measure},
+        {"reference": reference_labels, "measure": measure},
     )
 
 
 def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
-    """The interval of the difference of two runs over the test documents that they share; NaN where one is not scored."""
-    found = [scored.get(spec_of(run).hash) for run in pair]
-    if None in found:
+    """Return the bootstrap interval of the difference of two runs over test documents; NaN if one is not scored."""
+    scores = [scored.get(spec_of(run).hash) for run in pair]
+    if None in scores:
         return np.nan, np.nan
-    own, other = map(resampled_perplexities, found)
-    return percentile_interval(own - other)
+    first, second = map(resampled_perplexities, scores)
+    return percentile_interval(first - second)
 
 
 def time_to(
-    runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity"
+    runs: Runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity"
 ) -> xr.DataArray:
-    """Time, updates and iterations that each run took until its perplexity was first at or below a given one.
+    """Return the time, updates or iterations until the perplexity of each run was first at or below a threshold.
 
-    ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN where that perplexity was not
-    reached, and of models that were imported. Not interpolated between records.
+    ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN for runs that did not reach the
+    threshold and for imported models. Not interpolated between records.
     """
     if clock not in CLOCKS:
         raise MeasureError(f"no clock '{clock}'; there are {', '.join(CLOCKS)}")
@@ -243,14 +242,14 @@ def time_to(
         reached = np.flatnonzero(run[measure].values <= perplexity) if timed else []
         spent.append(float(quantity(run, clock).values[reached[0]]) if len(reached) else np.nan)
     unit = VARIABLES[clock].unit if clock in VARIABLES else ""
-    about = {"long_name": f"{clock} until {measure} is at most {perplexity:g}", "units": unit}
-    return xr.DataArray(spent, last["elapsed"].coords, ("run",), f"{clock}_to", about)
+    meaning = attributes(f"{clock} until {measure} is at most {perplexity:g}", unit)
+    return xr.DataArray(spent, last["elapsed"].coords, ("run",), f"{clock}_to", meaning)
 
 
-def reached_by_all(runs, measure: str = "test_perplexity") -> float:
-    """The lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none.
+def reached_by_all(runs: Runs, measure: str = "test_perplexity") -> float:
+    """Return the lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none.
 
-    Models that were imported, which took no time, do not count.
+    Imported models, which took no time, do not count.
     """
     timed = [run for run in each_run(runs) if has_course(run)]
     return reached_by_each(
@@ -259,7 +258,7 @@ def reached_by_all(runs, measure: str = "test_perplexity") -> float:
 
 
 def reached_by_each(best: list[float]) -> float:
-    """`reached_by_all`, from the lowest perplexity ``best`` of each run."""
+    """Return `reached_by_all` from the lowest perplexity ``best`` of each run."""
     if not best or not np.isfinite(best).all():
         return np.nan
     step = 10.0 ** (np.floor(np.log10(max(best))) - 2)
@@ -267,7 +266,7 @@ def reached_by_each(best: list[float]) -> float:
 
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
-    """The indices of the runs of each label."""
+    """Return the indices of the runs of each label."""
     labels = last["label"].values
     return {
         label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())
@@ -275,7 +274,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """The reference label of each label: named in full, by its engine, or the best where none is named."""
+    """Return the reference label of each label: the wanted label or engine, or the default of `summary`."""
     by_label = rows_by_label(last)
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
@@ -299,7 +298,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
         ]
         if wanted is not None and wanted not in labels and len(of_engine) > 1:
             raise MeasureError(
-                f"no reference '{wanted}'; several labels have that engine: {'; '.join(of_engine)}"
+                f"reference '{wanted}' is ambiguous; name one of {'; '.join(of_engine)}"
             )
         chosen[label] = (
             of_engine[0] if of_engine else _best(alike, by_label, last["test_perplexity"].values)
@@ -308,7 +307,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
 
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
-    """The label of the lowest mean; the first where nothing is held out."""
+    """Return the label with the lowest mean; the first if nothing is held out."""
     return labels[
         int(
             np.argmin(

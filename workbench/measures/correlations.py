@@ -1,4 +1,4 @@
-"""Correlations of topics under correlated topics: of their shares of documents, not of the Gaussian behind them."""
+"""Correlations between the topic shares of documents, in correlated topic models."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -9,19 +9,19 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from workbench.measures.matching import match_topics
-from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.selection import MeasureError, attributes, one_run
 from workbench.runs.dataset import model_of
 
 DRAWS = 20_000
-"""Documents that are drawn for each snapshot: a correlation is then right to 0.007."""
+"""Documents drawn per snapshot: the standard error of a correlation is then at most 0.007."""
 
 
 def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
-    """How the shares of two topics go together over documents, by the mean and covariance that a run has learnt.
+    """Return the correlations of the topic shares over documents, from the learnt mean and covariance.
 
-    theta of new documents is drawn from psi ~ N(mu, Sigma) as the run's model makes it of psi (by stick-breaking or softmax),
-    and its correlations are averaged over the later half of the snapshots. The covariance of psi itself says little: that of
-    sticks depends on the order of the topics, that of components holds what all components have in common.
+    theta of new documents is drawn as the run's model maps psi ~ N(mu, Sigma) to theta (by stick-breaking or softmax), and its
+    correlations are averaged over the later half of the snapshots. The covariance of psi itself is not interpretable: with
+    sticks it depends on the order of the topics, with softmax it includes a component that is common to all topics.
 
     Returns ``correlation`` (topic, other_topic), from -1 to 1; 0 for a topic whose share never changes.
 
@@ -30,25 +30,24 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
     run = one_run(run)
     if "psi_covariance" not in run or run.sizes["snapshot"] == 0:
         raise MeasureError(
-            "correlations of topics need a run of correlated topics with a snapshot, as of sb-ctm or ln-ctm"
+            "correlations of topics need a run of a correlated topic model (such as sb-ctm or ln-ctm) with a snapshot"
         )
-    theta_of, kept = (
+    theta_of, snapshots = (
         model_of(run).theta_of,
         run.isel(snapshot=slice(run.sizes["snapshot"] // 2, None)),
     )
-    moments = [kept[name].values.astype(float) for name in ("psi_mean", "psi_covariance")]
+    moments = [snapshots[name].values.astype(float) for name in ("psi_mean", "psi_covariance")]
     total = sum(
-        _implied(theta_of, mean.tobytes(), of.tobytes(), draws)
-        for mean, of in zip(*moments, strict=True)
+        _sampled_correlations(theta_of, mean.tobytes(), covariance.tobytes(), draws)
+        for mean, covariance in zip(*moments, strict=True)
     )
-    about = {"long_name": "correlation of the shares of two topics over documents", "units": ""}
     topics = run["topic"].values
     return xr.Dataset(
         {
             "correlation": (
                 ("topic", "other_topic"),
-                np.clip(total / kept.sizes["snapshot"], -1.0, 1.0),
-                about,
+                np.clip(total / snapshots.sizes["snapshot"], -1.0, 1.0),
+                attributes("correlation of the shares of two topics over documents"),
             )
         },
         {"topic": topics, "other_topic": topics},
@@ -57,11 +56,11 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
 
 
 def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) -> xr.DataArray:
-    """How much higher the correlation of two topics is in b than in a, where b has the same topics by their words.
+    """Return the correlation of two topics in b minus that in a, topics of b matched to those of a by their words.
 
-    Dims ``topic`` and ``other_topic`` (of a), from -2 to 2: of `topic_correlations`, the topics of b as `match_topics` finds
-    them; NaN for a topic that has no match, and for a topic with itself. It is 0 but for the randomness of sampling where
-    the order of the topics on the stick does no harm.
+    Dims ``topic`` and ``other_topic`` (of a), from -2 to 2: differences of `topic_correlations` with the matches of
+    `match_topics`; NaN for a topic without a match, and for a topic with itself. Up to sampling noise it is 0 if the order of
+    the topics in stick-breaking has no effect.
     """
     of_a, of_b = (topic_correlations(run, draws)["correlation"] for run in (a, b))
     matched = (
@@ -69,27 +68,34 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
     )
     values = of_b.reindex(topic=matched, other_topic=matched).values - of_a.values
     np.fill_diagonal(values, np.nan)
-    about = {"long_name": "correlation in the other run less that in this one", "units": ""}
-    return xr.DataArray(values, of_a.coords, of_a.dims, "difference", about)
+    meaning = attributes("correlation in the other run minus that in this one")
+    return xr.DataArray(values, of_a.coords, of_a.dims, "difference", meaning)
 
 
 def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Dataset:
-    """`topic_correlations` averaged over several chains, runs with other seeds: of the topics of the first.
+    """Return `topic_correlations` averaged over chains (runs with different seeds), for the topics of the first.
 
-    A chain that lacks a topic of the first, by the words (`match_topics`), has no part in that topic's correlations.
+    A chain without a match for a topic (`match_topics`) is left out of that topic's mean.
     """
     first, *others = map(one_run, runs)
-    found = topic_correlations(first, draws)
-    own = found["correlation"].values
-    chains = [own, *(own + correlation_differences(first, other, draws).values for other in others)]
-    mean = np.nanmean(np.where(np.eye(len(own), dtype=bool), own, chains), axis=0)
-    return found.assign(correlation=found["correlation"].copy(data=mean))
+    first_correlations = topic_correlations(first, draws)
+    values = first_correlations["correlation"].values
+    chains = [
+        values,
+        *(values + correlation_differences(first, other, draws).values for other in others),
+    ]
+    mean = np.nanmean(np.where(np.eye(len(values), dtype=bool), values, chains), axis=0)
+    return first_correlations.assign(correlation=first_correlations["correlation"].copy(data=mean))
 
 
 @lru_cache(maxsize=256)
-def _implied(theta_of: Callable, mean: bytes, covariance: bytes, draws: int) -> np.ndarray:
-    """(topic, topic) correlations of theta under one mean and covariance of psi, float64; kept, as a run that goes on adds
-    one snapshot after another to those that are known."""
+def _sampled_correlations(
+    theta_of: Callable, mean: bytes, covariance: bytes, draws: int
+) -> np.ndarray:
+    """Return (topic, topic) correlations of theta under one mean and covariance of psi, float64.
+
+    Cached: a run in progress adds one snapshot at a time.
+    """
     mean = np.frombuffer(mean)
     root = np.linalg.cholesky(np.frombuffer(covariance).reshape(len(mean), len(mean)))
     theta = theta_of(mean + np.random.default_rng(0).standard_normal((draws, len(mean))) @ root.T)
@@ -99,35 +105,39 @@ def _implied(theta_of: Callable, mean: bytes, covariance: bytes, draws: int) -> 
 
 
 def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
-    """The pair of topics that go together most and the pair that avoid each other most, as positions (first, second).
+    """Return the most positively and the most negatively correlated pair of topics, as positions (first, second).
 
-    A pair only where there is one above, or below, 0.
+    A pair is left out if no correlation is above, or below, 0.
     """
     pairs = np.stack(np.triu_indices(len(correlation), 1), axis=1)
     values = correlation[pairs[:, 0], pairs[:, 1]]
-    found = [] if not len(pairs) else [(values, values.argmax()), (-values, values.argmin())]
-    return [tuple(pairs[at].tolist()) for signed, at in found if signed[at] > 0]
+    extremes = [] if not len(pairs) else [(values, values.argmax()), (-values, values.argmin())]
+    return [
+        tuple(pairs[place].tolist())
+        for signed_values, place in extremes
+        if signed_values[place] > 0
+    ]
 
 
 def topic_of_words(run: xr.Dataset, words: str) -> int:
-    """The topic that gives these words, parted by spaces, the largest probability in the mean of their logarithms.
+    """Return the topic with the highest mean log probability of the words, which are separated by spaces.
 
-    Raises MeasureError for a word that the run does not know.
+    Raises MeasureError for a word outside the vocabulary.
     """
     run = one_run(run)
-    known = set(run["word"].values.tolist())
-    if missing := [word for word in words.split() if word not in known] or (
+    vocabulary = set(run["word"].values.tolist())
+    if missing := [word for word in words.split() if word not in vocabulary] or (
         [] if words.split() else [words]
     ):
         raise MeasureError(
-            f"the run has no word '{missing[0]}'; name a topic by words of its vocabulary"
+            f"the run has no word '{missing[0]}'; choose a topic by words of the vocabulary"
         )
-    likely = np.log(run["phi"].sel(word=words.split())).mean("word")
-    return int(run["topic"].values[int(likely.values.argmax())])
+    log_means = np.log(run["phi"].sel(word=words.split())).mean("word")
+    return int(run["topic"].values[int(log_means.values.argmax())])
 
 
-def alike_together(correlation: np.ndarray) -> np.ndarray:
-    """(topic,) the topics in an order in which those that go together stand together, by average linkage of 1 - correlation."""
+def clustered_order(correlation: np.ndarray) -> np.ndarray:
+    """Return (topic,) an order that puts correlated topics next to each other, by average linkage of 1 - correlation."""
     if len(correlation) < 3:
         return np.arange(len(correlation))
     distance = 1.0 - (correlation + correlation.T) / 2

@@ -1,13 +1,14 @@
-"""Expectations of functions of a count, a sum of independent Bernoulli draws: exact, and by the expansions that engines use."""
+"""Expectations of functions of a count, a sum of independent Bernoulli draws: exact, and by the expansions of the engines."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtr, polygamma, psi
 
-from workbench.measures.selection import MeasureError
+from workbench.measures.selection import MeasureError, attributes
 from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
 
 MOST_DRAWS = 2000
@@ -17,7 +18,7 @@ class Curve(NamedTuple):
     """A function of x = a + n, and its second derivative."""
 
     value: Callable
-    bend: Callable
+    second_derivative: Callable
     meaning: str
 
 
@@ -38,41 +39,41 @@ APPROXIMATIONS = {
     "second": "f(a + E) + V f''(a + E) / 2",
     "improved": "P(0) f(a) + P(+) (f(a + E+) + V+ f''(a + E+) / 2), with mean and variance given n > 0",
 }
-"""How an expectation is computed → its definition."""
+"""Method → definition of the expectation."""
 
 
 def poisson_binomial(q: np.ndarray) -> np.ndarray:
-    """(count, …) distribution of the number of successes in independent draws; q (draw, …) their probabilities."""
+    """Return the (count, …) distribution of the number of successes in independent draws with probabilities q (draw, …)."""
     q = np.asarray(q, float)
-    found = np.zeros((len(q) + 1, *q.shape[1:]))
-    found[0] = 1.0
+    distribution = np.zeros((len(q) + 1, *q.shape[1:]))
+    distribution[0] = 1.0
     for n, p in enumerate(q, start=1):
-        found[1 : n + 1] = found[1 : n + 1] * (1.0 - p) + found[:n] * p
-        found[0] *= 1.0 - p
-    return found
+        distribution[1 : n + 1] = distribution[1 : n + 1] * (1.0 - p) + distribution[:n] * p
+        distribution[0] *= 1.0 - p
+    return distribution
 
 
-def count_expectations(q, a: float) -> xr.Dataset:
-    """Expectations of `FUNCTIONS` of a + n by each of `APPROXIMATIONS`, where n counts successes of independent draws.
+def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
+    """Return expectations of `FUNCTIONS` of a + n by each of `APPROXIMATIONS`; n counts successes of independent draws.
 
     Parameters
     ----------
     q : (draw,) probabilities
-        Such as the responsibilities of one topic, once for each token: n is then one of the counts n_dk, n_wk or n_k.
+        For instance the responsibilities of one topic, one per token: n is then one of the counts n_dk, n_wk or n_k.
     a : float
         The prior that is added to the count.
 
     Returns
     -------
     Dataset
-        ``expectation`` (function, approximation) and its ``error``, less the exact one; ``probability`` and ``gaussian``
-        (count,), of the count exactly and by the normal distribution. ``attrs``: ``mean`` E, ``variance`` V and ``zero`` P(0)
-        of the count, ``mean_positive`` E+ and ``variance_positive`` V+ given that it is not 0.
+        ``expectation`` (function, approximation) and its ``error``, the difference from the exact one; ``probability`` and
+        ``gaussian`` (count,), the exact and the normal distribution of the count. ``attrs``: ``mean`` E, ``variance`` V and
+        ``zero`` P(0) of the count, ``mean_positive`` E+ and ``variance_positive`` V+ given that it is positive.
 
     Raises
     ------
     MeasureError
-        For no draw, more than 2000, probabilities beyond 0 to 1, and a prior that no model has.
+        For no draw or more than 2000, probabilities outside 0 to 1, and a prior outside the range of the models.
 
     Teh, Newman & Welling (2007), for the second order; Teh, Kurihara & Welling (2008), eq. 11-14, for the improved one.
     """
@@ -81,85 +82,99 @@ def count_expectations(q, a: float) -> xr.Dataset:
         raise MeasureError(
             f"the prior a must be a number from {SMALLEST_PRIOR:g} to {LARGEST_PRIOR:g}; got {a:g}"
         )
-    found = _expectations(q, np.array(a, float))
+    expectations = _expectations(q, np.array(a, float))
     values = np.array(
-        [[float(found.value[name][each]) for each in APPROXIMATIONS] for name in FUNCTIONS]
+        [
+            [float(expectations.value[name][approximation]) for approximation in APPROXIMATIONS]
+            for name in FUNCTIONS
+        ]
     )
     return xr.Dataset(
         {
             "expectation": (
                 ("function", "approximation"),
                 values,
-                _about("expectation of a function of the count"),
+                attributes("expectation of a function of the count"),
             ),
             "error": (
                 ("function", "approximation"),
                 values - values[:, :1],
-                _about("error of an expectation"),
+                attributes("error of an expectation"),
             ),
-            "probability": ("count", found.exact, _about("probability of the count")),
-            "gaussian": ("count", found.gaussian, _about("probability by a normal distribution")),
+            "probability": ("count", expectations.exact, attributes("probability of the count")),
+            "gaussian": (
+                "count",
+                expectations.gaussian,
+                attributes("probability by a normal distribution"),
+            ),
         },
         {
             "function": list(FUNCTIONS),
             "approximation": list(APPROXIMATIONS),
             "count": np.arange(len(q) + 1),
         },
-        {"a": a, **{name: float(value) for name, value in found.moments.items()}},
+        {"a": a, **{name: float(value) for name, value in expectations.moments.items()}},
     )
 
 
 def error_map(
     function: str, approximation: str, n_draws: int, means: np.ndarray, priors: np.ndarray
 ) -> xr.DataArray:
-    """The error of an expectation over the mean of the count and the prior, all draws equally probable.
+    """Return the error of an expectation over the mean of the count and the prior, all draws equally probable.
 
     function, approximation : of `FUNCTIONS`, `APPROXIMATIONS`. n_draws : tokens; means : (mean,) from 0 to n_draws;
     priors : (prior,).
-    Dims ``prior`` and ``mean``: what the approximation gives less the exact expectation.
+    Dims ``prior`` and ``mean``: the approximation minus the exact expectation.
     """
     if function not in FUNCTIONS or approximation not in APPROXIMATIONS:
-        known, wrong = (
+        choices, name = (
             (FUNCTIONS, function) if function not in FUNCTIONS else (APPROXIMATIONS, approximation)
         )
-        raise MeasureError(f"no '{wrong}'; there are {', '.join(known)}")
+        raise MeasureError(f"no '{name}'; there are {', '.join(choices)}")
     means, priors = np.asarray(means, float), np.asarray(priors, float)
     q = _checked(np.broadcast_to(means / n_draws, (n_draws, len(means))))
-    found = _expectations(q[:, None, :], priors[:, None])
-    values = found.value[function][approximation] - found.value[function]["exact"]
-    of = {"function": function, "approximation": approximation, "n_draws": n_draws}
-    coords, about = {"prior": priors, "mean": means}, _about("error of an expectation")
-    return xr.DataArray(values, coords, ("prior", "mean"), "error", about | of)
+    expectations = _expectations(q[:, None, :], priors[:, None])
+    values = expectations.value[function][approximation] - expectations.value[function]["exact"]
+    settings = {"function": function, "approximation": approximation, "n_draws": n_draws}
+    coords, error_attributes = (
+        {"prior": priors, "mean": means},
+        attributes("error of an expectation"),
+    )
+    return xr.DataArray(values, coords, ("prior", "mean"), "error", error_attributes | settings)
 
 
-class _Found(NamedTuple):
+class _Expectations(NamedTuple):
+    """Distributions, moments and expectations of a count."""
+
     exact: np.ndarray  # (count, …)
     gaussian: np.ndarray  # (count, …)
     moments: dict
     value: dict  # function → approximation → (…)
 
 
-def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
-    """All expectations of draws q (draw, …) at priors a that broadcast with the rest."""
+def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
+    """Return all expectations for draws q (draw, …) at priors a that broadcast with the rest."""
     exact, mean, variance = poisson_binomial(q), q.sum(axis=0), (q * (1.0 - q)).sum(axis=0)
     counts = np.arange(len(exact)).reshape(-1, *[1] * (exact.ndim - 1))
     zero = exact[0]
     positive = exact[1:].sum(axis=0)
-    some = np.where(positive > 0, positive, 1.0)
-    mean_positive = np.where(positive > 0, (counts * exact).sum(axis=0) / some, 1.0)
+    positive_or_one = np.where(positive > 0, positive, 1.0)
+    mean_positive = np.where(positive > 0, (counts * exact).sum(axis=0) / positive_or_one, 1.0)
     variance_positive = np.where(
-        positive > 0, ((counts - mean_positive) ** 2 * exact)[1:].sum(axis=0) / some, 0.0
+        positive > 0, ((counts - mean_positive) ** 2 * exact)[1:].sum(axis=0) / positive_or_one, 0.0
     )
-    gaussian, found = normal_on_counts(mean, variance, len(q)), {}
-    for name, (f, bend, _) in FUNCTIONS.items():
+    gaussian, values = normal_on_counts(mean, variance, len(q)), {}
+    for name, (f, second_derivative, _) in FUNCTIONS.items():
         at_counts, at_mean = f(a + counts), a + mean
-        given_positive = f(a + mean_positive) + variance_positive * bend(a + mean_positive) / 2
-        found[name] = {
+        if_positive = (
+            f(a + mean_positive) + variance_positive * second_derivative(a + mean_positive) / 2
+        )
+        values[name] = {
             "exact": (exact * at_counts).sum(axis=0),
             "gaussian": (gaussian * at_counts).sum(axis=0),
             "zeroth": f(at_mean) + 0.0 * mean,
-            "second": f(at_mean) + variance * bend(at_mean) / 2,
-            "improved": zero * f(a + 0.0 * mean) + positive * given_positive,
+            "second": f(at_mean) + variance * second_derivative(at_mean) / 2,
+            "improved": zero * f(a + 0.0 * mean) + positive * if_positive,
         }
     moments = {
         "mean": mean,
@@ -168,34 +183,31 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Found:
         "mean_positive": mean_positive,
         "variance_positive": variance_positive,
     }
-    return _Found(exact, gaussian, moments, found)
-
-
-def _about(meaning: str) -> dict[str, str]:
-    return {"long_name": meaning, "units": ""}
+    return _Expectations(exact, gaussian, moments, values)
 
 
 def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
-    """(count, …) mass of a normal distribution between n - 1/2 and n + 1/2; what lies beyond is on 0 and on the largest."""
+    """Return (count, …) mass of a normal distribution in n ± 1/2; the tails count to 0 and to the largest count."""
     edges = np.arange(n).reshape(-1, *[1] * np.ndim(mean)) + 0.5
-    width = np.sqrt(np.maximum(variance, 1e-300))
-    below = np.concatenate(
+    deviation = np.sqrt(np.maximum(variance, 1e-300))
+    cumulative = np.concatenate(
         [
             np.zeros((1, *np.shape(mean))),
-            ndtr((edges - mean) / width),
+            ndtr((edges - mean) / deviation),
             np.ones((1, *np.shape(mean))),
         ]
     )
-    return np.diff(below, axis=0)
+    return np.diff(cumulative, axis=0)
 
 
-def _checked(q) -> np.ndarray:
+def _checked(q: ArrayLike) -> np.ndarray:
+    """Return the probabilities as floats; raise MeasureError if they are too many or outside 0 to 1."""
     q = np.asarray(q, float)
     if q.ndim == 0 or not 1 <= len(q) <= MOST_DRAWS:
         raise MeasureError(
             f"a count has from 1 to {MOST_DRAWS:,} tokens; got {np.size(q) if q.ndim else 'one number'}"
         )
     if not ((q >= 0) & (q <= 1)).all():
-        wrong = q[~((q >= 0) & (q <= 1))].flat[0]
-        raise MeasureError(f"a responsibility is a number from 0 to 1; got {wrong:g}")
+        outlier = q[~((q >= 0) & (q <= 1))].flat[0]
+        raise MeasureError(f"a responsibility is a number from 0 to 1; got {outlier:g}")
     return q

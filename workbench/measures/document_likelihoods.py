@@ -1,7 +1,7 @@
-"""The log probability of documents given topics: exact for short ones, estimated by particles, and bounded from below.
+"""Log probabilities of documents given topics: exact for short ones, particle estimates, and variational lower bounds.
 
-phi is (word, topic) and alpha (topic,) wherever log p(w | phi, alpha) is wanted, theta being integrated out. The bound has
-Dirichlet posteriors in the place of phi: q(phi_k) = Dirichlet(beta + n_k.).
+For log p(w | phi, alpha), theta is integrated out; phi is (word, topic) and alpha (topic,). The bound replaces phi by Dirichlet
+posteriors: q(phi_k) = Dirichlet(beta + n_k.).
 """
 
 import math
@@ -20,11 +20,11 @@ from workbench.kernels.uniforms import LEFT_TO_RIGHT
 from workbench.measures.selection import MeasureError
 
 MOST_STEPS = 2**20
-"""Counts of topics that `exact_logs` visits at most, of all tokens of all documents: some seconds."""
+"""Maximum of topic counts that `exact_logs` visits over all tokens of all documents: some seconds."""
 
 
 class Bound(NamedTuple):
-    """A lower bound on log p(words), nats: of documents given q(phi), and what q(phi) itself adds."""
+    """A lower bound on log p(words), nats: the term of the documents given q(phi), and the term of q(phi)."""
 
     of_documents: float  # E_q[log p(w, z, theta | phi)] + H(q(theta), q(z))
     of_topics: float  # E_q[log p(phi)] + H(q(phi)) = -KL(q(phi) || prior)
@@ -40,11 +40,12 @@ def left_to_right_logs(
     seed: int = 0,
     n_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Estimates of log p(w | phi, alpha) by particles, (document, estimate), and the variance of each without resampling.
+    """Return particle estimates of log p(w | phi, alpha), (document, estimate), and their variances without resampling.
 
-    With ``resample`` exp of an estimate is unbiased, whatever the number of particles; the variance is NaN, and several
-    estimates tell it. Without it is that of Wallach et al., which varies less and is biased. The time grows with the square of
-    the length of a document, with particles, estimates and topics. The same bits for any number of threads.
+    With ``resample`` the exp of an estimate is unbiased for any number of particles; its variance is NaN and has to be
+    estimated from several estimates. Without ``resample`` it is the estimator of Wallach et al., which varies less and is
+    biased. The time is proportional to the squared document length, particles, estimates and topics. The result is the same for
+    any number of threads.
 
     Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3; Buntine (2009).
     """
@@ -53,7 +54,7 @@ def left_to_right_logs(
         *np.zeros((2, documents.n_documents, n_estimates)),
     )
     phi, alpha = np.ascontiguousarray(phi, float), np.asarray(alpha, float)
-    given = (
+    arguments = (
         documents.indptr,
         documents.words,
         documents.counts,
@@ -64,8 +65,8 @@ def left_to_right_logs(
         context.key(LEFT_TO_RIGHT),
     )
 
-    def work(first, last):
-        left_to_right(first, last, *given, logs, variance)
+    def work(first: int, last: int) -> None:
+        left_to_right(first, last, *arguments, logs, variance)
 
     each_slice(
         work, slice_bounds(documents.indptr, len(alpha) * n_particles), n_threads, context.interrupt
@@ -74,33 +75,33 @@ def left_to_right_logs(
 
 
 def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
-    """The sum over documents of the log of the mean of unbiased estimates (document, estimate), and its standard error.
+    """Return the summed log of the mean of unbiased estimates (document, estimate), and its standard error.
 
-    NaN for one estimate; by the first order of the expansion of the log, which also is too low by half the variance.
+    The error is by the delta method, NaN for one estimate. The log of the mean is on average too low by half its variance.
     """
     n = logs.shape[1]
-    found = logsumexp(logs, axis=1) - math.log(n)
-    shares = np.exp(logs - found[:, None])  # means of 1
-    variances = shares.var(axis=1, ddof=1) / n if n > 1 else np.full(len(shares), np.nan)
-    return float(found.sum()), float(np.sqrt(variances.sum()))
+    log_means = logsumexp(logs, axis=1) - math.log(n)
+    relative = np.exp(logs - log_means[:, None])  # means of 1
+    variances = relative.var(axis=1, ddof=1) / n if n > 1 else np.full(len(relative), np.nan)
+    return float(log_means.sum()), float(np.sqrt(variances.sum()))
 
 
 def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """(document,) log p(w | phi, alpha), exact: the sum over all topics of all tokens, those with equal counts together.
+    """Return (document,) log p(w | phi, alpha), exact: the sum over the topics of all tokens, grouped by equal counts.
 
-    p(z, w) depends on z by the counts of topics and a product of phi, so that after each token there is one number for each
-    counts (n_1 … n_K): of K topics and N tokens (N + K - 1 over K - 1) in place of K^N.
+    p(z, w) depends on z by the topic counts and a product of phi, so one number is kept after each token for each vector of
+    counts (n_1 … n_K): binomial(N + K - 1, K - 1) numbers for K topics and N tokens instead of K^N.
 
     Raises
     ------
     MeasureError
-        Where more than 2^20 counts would be visited, as of a document of more than 1,000 tokens in 2 topics, 120 in 3, 5 in 20.
+        If more than 2^20 counts would be visited, as for a document of more than 1,000 tokens in 2 topics, 120 in 3, 5 in 20.
     """
     if steps_of_exact(documents, len(alpha)) > MOST_STEPS:
         longest = int(documents.document_tokens.max())
         raise MeasureError(
-            f"the exact probability is of short documents and few topics; {documents.n_documents:,} documents of up to "
-            f"{longest:,} tokens in {len(alpha)} topics have more than 2^20 counts of topics, so take fewer"
+            f"the exact probability needs short documents and few topics; {documents.n_documents:,} documents of up to "
+            f"{longest:,} tokens in {len(alpha)} topics have more than 2^20 topic counts; take fewer"
         )
     alpha = np.asarray(alpha, float)
     tokens = np.repeat(documents.words, documents.counts)
@@ -111,38 +112,40 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
 
 
 def steps_of_exact(documents: Corpus, n_topics: int) -> int:
-    """Counts of topics that `exact_logs` would visit, at most."""
+    """Return the maximum of topic counts that `exact_logs` would visit."""
     lengths, n_of_length = np.unique(documents.document_tokens, return_counts=True)
     sizes = [int(n) * math.comb(int(n) + n_topics - 1, n_topics - 1) for n in lengths]
     return sum(size * int(n) for size, n in zip(sizes, n_of_length, strict=True))
 
 
 def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
-    """log p(w | phi, alpha) of one document: p(w_n | w_<n) of each token from the probability of every counts before it."""
+    """Return log p(w | phi, alpha) of one document, token by token from the probability of each topic count before it."""
     counts, probability, log = np.zeros((1, len(alpha)), np.int64), np.ones(1), 0.0
     for n, w in enumerate(words):
         joint = probability[:, None] * phi[w] * (alpha + counts) / (alpha.sum() + n)
-        after = (counts[:, None, :] + np.eye(len(alpha), dtype=np.int64)).reshape(-1, len(alpha))
-        counts, place = np.unique(after, axis=0, return_inverse=True)
-        probability = np.bincount(place.ravel(), joint.ravel(), len(counts))
+        next_counts = (counts[:, None, :] + np.eye(len(alpha), dtype=np.int64)).reshape(
+            -1, len(alpha)
+        )
+        counts, indices = np.unique(next_counts, axis=0, return_inverse=True)
+        probability = np.bincount(indices.ravel(), joint.ravel(), len(counts))
         total = probability.sum()
         probability, log = probability / total, log + math.log(total)
     return log
 
 
 def variational_counts(documents: Corpus, learnt: LearntTopics, n_threads: int = 1) -> np.ndarray:
-    """(document, topic) the parameters alpha + n_dk of q(theta) at its fixed point for these documents, to 1e-6 tokens."""
+    """Return (document, topic) parameters alpha + n_dk of q(theta) at its fixed point, to 1e-6 tokens."""
     theta = by_variational_bayes(learnt, None, documents, StepContext(0, 0, n_threads))
     return theta * (learnt.priors.alphas.sum() + documents.document_tokens[:, None])
 
 
 def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray) -> Bound:
-    """The bound of q(theta_d) = Dirichlet(gamma_d), q(phi_k) = Dirichlet(beta + n_k.) and the best q(z) given these.
+    """Return the bound for q(theta_d) = Dirichlet(gamma_d), q(phi_k) = Dirichlet(beta + n_k.) and the optimal q(z).
 
         of documents   sum_dw n_dw log sum_k exp{E[log theta_dk] + E[log phi_kw]}  -  sum_d KL(q(theta_d) || Dirichlet(alpha))
         of topics                                                                  -  sum_k KL(q(phi_k) || Dirichlet(beta))
 
-    gamma : (document, topic). Their sum is what LdaModel.bound of gensim and _approx_bound of scikit-learn compute.
+    gamma : (document, topic). The sum of both terms equals LdaModel.bound of gensim and _approx_bound of scikit-learn.
 
     Blei, Ng & Jordan (2003), appendix A.3; Hoffman, Blei & Bach (2010), eq. 4.
     """
@@ -166,12 +169,14 @@ def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray
 
 
 def _log_means(parameters: np.ndarray) -> np.ndarray:
-    """E[log p] of Dirichlet(parameters), (row, category)."""
+    """Return E[log p] of Dirichlet(parameters), (row, category)."""
     return psi(parameters) - psi(parameters.sum(axis=1, keepdims=True))
 
 
 def _divergence(parameters: np.ndarray, log_means: np.ndarray, prior: np.ndarray) -> float:
-    """sum over rows of KL(Dirichlet(parameters) || Dirichlet(prior)), nats."""
-    own = gammaln(parameters.sum(axis=1)) - gammaln(parameters).sum(axis=1)
-    of_prior = gammaln(prior.sum()) - gammaln(prior).sum()
-    return float(np.sum(own - of_prior) + np.sum((parameters - prior) * log_means))
+    """Return the sum over rows of KL(Dirichlet(parameters) || Dirichlet(prior)), nats."""
+    log_normalisers = gammaln(parameters.sum(axis=1)) - gammaln(parameters).sum(axis=1)
+    prior_log_normaliser = gammaln(prior.sum()) - gammaln(prior).sum()
+    return float(
+        np.sum(log_normalisers - prior_log_normaliser) + np.sum((parameters - prior) * log_means)
+    )

@@ -1,4 +1,4 @@
-"""Effective samples: how many independent draws a sampler's dependent ones are worth, in all and for each second."""
+"""Effective sample sizes of samplers, in total and per second."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,18 @@ import numpy as np
 import xarray as xr
 
 from workbench.engines import get_engine
-from workbench.measures.selection import MeasureError, each_run, grouped, labels_of, spec_of
+from workbench.measures.selection import (
+    MeasureError,
+    Runs,
+    attributes,
+    each_run,
+    grouped,
+    labels_of,
+    spec_of,
+)
 from workbench.models import VARIABLES
 from workbench.models.stick_breaking.scores import GAINS, HITS
+from workbench.runs.spec import RunSpec
 
 AVERAGED = (
     "test_perplexity",
@@ -16,7 +25,7 @@ AVERAGED = (
     "test_perplexity_by_document",
     "test_perplexity_joint",
 )
-"""Perplexities of running averages: no chain, as each value has all those before it in it."""
+"""Perplexities of running averages: they are no chains, as each value depends on all earlier ones."""
 NO_STATE = (
     *AVERAGED,
     "elapsed",
@@ -30,15 +39,17 @@ NO_STATE = (
     "move_gain",
     "move_from",
     "move_to",
-    *(each.name for scores in (GAINS, HITS) for each in scores.variables),
+    *(variable.name for scores in (GAINS, HITS) for variable in scores.variables),
 )
-"""Numbers of each iteration that say nothing of the state that was drawn."""
+"""Recorded numbers that do not depend on the sampled state."""
 STATE = tuple(
-    name for name, each in VARIABLES.items() if each.dims == ("iteration",) and name not in NO_STATE
+    name
+    for name, variable in VARIABLES.items()
+    if variable.dims == ("iteration",) and name not in NO_STATE
 )
-"""Numbers of each iteration that depend on the state alone."""
+"""Recorded numbers that depend on the state alone."""
 FEWEST = 4
-"""Draws of a chain that an estimate needs: each half of a chain is compared with the other."""
+"""Smallest number of draws of a chain for an estimate, which compares its halves."""
 
 
 class Chains(NamedTuple):
@@ -50,7 +61,7 @@ class Chains(NamedTuple):
     seconds: float
 
     def effective(self, name: str) -> float:
-        """Effective samples of a number of each iteration; NaN where it is not recorded."""
+        """Return the effective sample size of a recorded number; NaN if it is not recorded."""
         return (
             _effective(np.stack([run[name].values for run in self.runs]))
             if name in self.runs[0]
@@ -58,74 +69,76 @@ class Chains(NamedTuple):
         )
 
 
-def effective_samples(runs) -> xr.Dataset:
-    """How many independent draws from the posterior would give means as exact as those of the recorded chain after burn-in.
+def effective_samples(runs: Runs) -> xr.Dataset:
+    """Return effective sample sizes after burn-in: the number of independent draws with the same accuracy of the mean.
 
-    Runs of one label, with the same training and test tokens, are chains of one estimate in what does not depend on the
-    numbers of topics, cut to the shortest of them: chains that differ are worth less. A label with
-    several splits has a row for each.
+    Runs of one label with the same training and test tokens are chains of one estimate for quantities that do not depend on the
+    numbering of topics. They are cut to the shortest; chains that disagree have fewer effective samples. A label with several
+    splits has a row for each.
 
-    Dims ``label`` and ``quantity`` (``log_joint``, ``test_perplexity_state`` and what else is recorded of the state):
+    Dims ``label`` and ``quantity`` (``log_joint``, ``test_perplexity_state`` and other recorded numbers of the state):
 
-    - ``effective_samples``: NaN for what a label has not recorded and for what never changes.
-    - ``per_second``: the same divided by the CPU seconds of inference after burn-in, of all chains together (``cpu_time``).
-    - ``n_chains``; ``n_draws``, the recorded iterations of each chain; ``iterations_between`` one and the next. Of a chain
-      recorded at every tenth iteration the nine between count for time alone.
+    - ``effective_samples``: NaN for a quantity that is not recorded or constant.
+    - ``per_second``: the same divided by the CPU seconds of inference after burn-in of all chains (``cpu_time``).
+    - ``n_chains``; ``n_draws``, the recorded iterations of each chain; ``iterations_between`` two of them. The iterations
+      between records count for the time alone.
 
     Dims ``run`` and ``topic``:
 
-    - ``of_topic``: effective samples of the tokens of each topic (``n_k``), of each run by itself, as topic 3 of one chain is
-      not topic 3 of another; NaN for a topic whose number of tokens never changes.
+    - ``of_topic``: effective samples of the tokens of each topic (``n_k``), separately for each run, as topic 3 of one chain is
+      not topic 3 of another; NaN for a topic of constant size.
 
-    A chain that stays at one mode looks better than it is: several seeds show it, not one. Raises MeasureError for a run
+    The number is too high for a chain that stays in one mode; only several seeds show this. Raises MeasureError for a run
     without sampled tokens, or with fewer than 4 recorded iterations after burn-in.
 
     Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), section 3.2: of the mean, by autocorrelations of split chains.
     """
     runs = each_run(runs)
     by_label = chains_by_label(runs)
-    rows = [chains_of(own) for _, own in by_label]
+    rows = [chains_of(chains) for _, chains in by_label]
     names = [name for name in STATE if any(name in run for run in runs)]
-    found = np.array([[row.effective(name) for name in names] for row in rows])
+    table = np.array([[row.effective(name) for name in names] for row in rows])
     seconds = np.array([row.seconds for row in rows])[:, None]
     of_topic = np.full(
         (len(runs), max(run["n_k"].shape[1] if "n_k" in run else 0 for run in runs)), np.nan
     )
-    for at, run in enumerate(runs):
+    for row_index, run in enumerate(runs):
         if "n_k" in run:
             sizes = run["n_k"].values[after_burn_in(run, spec_of(run).record_every)].T
-            of_topic[at, : len(sizes)] = [_effective(each[None]) for each in sizes]
+            of_topic[row_index, : len(sizes)] = [
+                _effective(topic_draws[None]) for topic_draws in sizes
+            ]
     return xr.Dataset(
         {
             "effective_samples": (
                 ("label", "quantity"),
-                found,
-                about("effective samples of its mean"),
+                table,
+                attributes("effective samples of its mean"),
             ),
             "per_second": (
                 ("label", "quantity"),
-                np.divide(found, seconds, out=np.full_like(found, np.nan), where=seconds > 0),
-                about("effective samples for each CPU second after burn-in", "1/s"),
+                np.divide(table, seconds, out=np.full_like(table, np.nan), where=seconds > 0),
+                attributes("effective samples for each CPU second after burn-in", "1/s"),
             ),
             "n_chains": (
                 "label",
                 [len(row.runs) for row in rows],
-                about("runs that are its chains"),
+                attributes("runs that are its chains"),
             ),
             "n_draws": (
                 "label",
                 [row.runs[0].sizes["iteration"] for row in rows],
-                about("recorded iterations after burn-in of each chain"),
+                attributes("recorded iterations after burn-in of each chain"),
             ),
             "iterations_between": (
                 "label",
                 [row.between for row in rows],
-                about("iterations from one recorded to the next"),
+                attributes("iterations from one recorded to the next"),
             ),
             "of_topic": (
                 ("run", "topic"),
                 of_topic,
-                about("effective samples of the tokens of a topic"),
+                attributes("effective samples of the tokens of a topic"),
             ),
         },
         {
@@ -137,45 +150,45 @@ def effective_samples(runs) -> xr.Dataset:
     )
 
 
-def chains_by_label(runs) -> list[tuple[str, list[xr.Dataset]]]:
-    """(label, chains) of the runs: those of one label on the same tokens are chains of one posterior."""
+def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
+    """Return (label, chains) of the runs: runs of one label on the same tokens are chains of one posterior."""
     runs = each_run(runs)
     keys = [
         (label, spec_of(run).train, spec_of(run).test)
         for label, run in zip(labels_of(runs), runs, strict=True)
     ]
-    return [(label, own) for (label, *_), own in grouped(keys, runs).items()]
+    return [(label, chains) for (label, *_), chains in grouped(keys, runs).items()]
 
 
 def chains_of(runs: list[xr.Dataset]) -> Chains:
-    """The runs at the iterations after burn-in that all have recorded, evenly spaced: without those of pauses."""
+    """Return the runs at the iterations after burn-in that all have recorded, evenly spaced (without records at pauses)."""
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
-    even = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
-    n = min(run.sizes["iteration"] for run in even)
-    kept = [run.isel(iteration=slice(n)) for run in even]
+    evenly_spaced = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
+    n = min(run.sizes["iteration"] for run in evenly_spaced)
+    cut = [run.isel(iteration=slice(n)) for run in evenly_spaced]
     return Chains(
-        kept, between, sum(_seconds(run, part) for run, part in zip(runs, kept, strict=True))
+        cut, between, sum(_seconds(run, chain) for run, chain in zip(runs, cut, strict=True))
     )
 
 
 def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
-    """The positions of the iterations after burn-in that are multiples of ``between``; refuses a run that has too few."""
+    """Return the positions of iterations after burn-in that are multiples of ``between``; raise MeasureError if too few."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     if not _samples(run, spec):
         raise MeasureError(
-            f"run '{name}' of {spec.engine} samples no token; effective samples are those of a sampler, such as cgs or sb-ctm"
+            f"run '{name}' of {spec.engine} samples no token; effective samples need a sampler, such as cgs or sb-ctm"
         )
-    found = np.flatnonzero((iteration > spec.burn_in) & (iteration % between == 0))
-    if len(found) < FEWEST:
+    positions = np.flatnonzero((iteration > spec.burn_in) & (iteration % between == 0))
+    if len(positions) < FEWEST:
         raise MeasureError(
-            f"effective samples need at least {FEWEST} recorded iterations after burn-in; run '{name}' has {len(found)} after "
-            f"its burn-in of {spec.burn_in}; let it run longer, or record more often"
+            f"effective samples need at least {FEWEST} recorded iterations after burn-in; run '{name}' has {len(positions)} "
+            f"after its burn-in of {spec.burn_in}; let it run longer, or record more often"
         )
-    return found
+    return positions
 
 
-def _samples(run: xr.Dataset, spec) -> bool:
-    """Is something drawn? A hybrid, which counts moves, may have sampled no token; what counts none samples all or nothing."""
+def _samples(run: xr.Dataset, spec: RunSpec) -> bool:
+    """Return whether tokens are sampled; a hybrid that records ``moved`` may have sampled none."""
     return (
         bool(run["moved"].notnull().any())
         if "moved" in run
@@ -183,20 +196,16 @@ def _samples(run: xr.Dataset, spec) -> bool:
     )
 
 
-def _seconds(run: xr.Dataset, kept: xr.Dataset) -> float:
-    """CPU seconds from the end of burn-in, between records in proportion to iterations, to the last iteration kept."""
+def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:
+    """Return CPU seconds from the end of burn-in (interpolated between records) to the last iteration of ``cut``."""
     iteration, spent = ([0, *run[name].values] for name in ("iteration", "cpu_time"))
-    return float(kept["cpu_time"].values[-1] - np.interp(spec_of(run).burn_in, iteration, spent))
+    return float(cut["cpu_time"].values[-1] - np.interp(spec_of(run).burn_in, iteration, spent))
 
 
 def _effective(draws: np.ndarray) -> float:
-    """Effective samples of chains (chain, draw) of one number; NaN where none of them moves, or a value is missing."""
+    """Return the effective sample size of chains (chain, draw); NaN if they are constant or a value is missing."""
     from arviz_stats.base import array_stats  # two seconds to import
 
     if not np.isfinite(draws).all() or not np.ptp(draws, axis=1).any():
         return np.nan
     return float(array_stats.ess(draws, method="mean", chain_axis=0, draw_axis=1))
-
-
-def about(meaning: str, unit: str = "") -> dict[str, str]:
-    return {"long_name": meaning, "units": unit}

@@ -1,4 +1,4 @@
-"""The exact posterior of LDA on a toy corpus, by enumeration of every assignment of topics to tokens."""
+"""The exact posterior of LDA on a toy corpus, by enumeration of all topic assignments."""
 
 import math
 
@@ -14,8 +14,8 @@ from workbench.models.model import bag_coords
 from workbench.models.variables import Variable
 
 MOST_CELLS = 2**24
-"""Cells of an array of the result at most; only a corpus with one topic, or with many empty documents or words, has more."""
-FOUND = (
+"""Maximum of cells of a result array; only a corpus with one topic, or with many empty documents or words, has more."""
+RESULT = (
     Variable("log_evidence", (), "nats", "log p(words), of the tokens in their order"),
     Variable(
         "token_topic", ("token", "topic"), "", "posterior probability of each topic of a token"
@@ -36,12 +36,12 @@ FOUND = (
 
 
 def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
-    """The exact posterior of LDA: what engines approximate, where there are few enough assignments to visit all.
+    """Return the exact posterior of LDA on a corpus with few enough topic assignments to enumerate.
 
     Parameters
     ----------
     corpus : Corpus
-        Of a few tokens: ``n_topics ** n_tokens`` is at most 2**16, as of 16 tokens in 2 topics or 10 in 3.
+        Of a few tokens: ``n_topics ** n_tokens`` is at most 2**16, as with 16 tokens in 2 topics or 10 in 3.
     model : LDA
 
     Returns
@@ -50,17 +50,17 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         Tokens in canonical order (documents, their words, copies), labelled by ``token_document`` and ``token_word``:
 
         - ``log_evidence``: log p(words), nats; of the tokens in their order, without multinomial coefficient.
-        - ``token_topic`` (token, topic), rows sum to 1. Where alpha is one number the topics can be exchanged, and every
-          probability is 1/K: then only what follows tells of the posterior.
+        - ``token_topic`` (token, topic), rows sum to 1. If alpha is one number the topics are exchangeable and every
+          probability is 1/K; the following two variables are then informative.
         - ``co_assignment`` (token, other_token): the probability that two tokens have one topic.
         - ``predictive`` (document, word): the posterior mean of sum_k theta_dk phi_kw, rows sum to 1.
 
-        ``attrs["n_states"]``: the assignments that were visited.
+        ``attrs["n_states"]``: the number of assignments.
 
     Raises
     ------
     MeasureError
-        For no token, for more than 2**16 assignments, and for what is no corpus or no LDA.
+        For no token, for more than 2**16 assignments, and for arguments that are no Corpus or no LDA.
 
     Specification of LDA, A.1 and E.4.
     """
@@ -69,18 +69,18 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         np.repeat(of_pair, corpus.counts).astype(np.int64)
         for of_pair in (corpus.documents, corpus.words)
     ]
-    (documents, own_document), (words, own_word) = (
+    (documents, document_of_token), (words, word_of_token) = (
         np.unique(labels, return_inverse=True) for labels in tokens
     )
     alpha, k = model.alphas, model.n_topics
     counts = np.zeros((len(documents), k)), np.zeros((corpus.n_words, k)), np.zeros(k)
-    logs = log_joints(own_document, tokens[1], *counts, alpha, model.beta, k)
+    logs = log_joints(document_of_token, tokens[1], *counts, alpha, model.beta, k)
     largest = logs.max()
     weights = np.exp(logs - largest)
-    token_topic, same, table = posterior_means(
+    token_topic, co_assignment, table = posterior_means(
         weights / weights.sum(),
-        own_document,
-        own_word,
+        document_of_token,
+        word_of_token,
         len(documents),
         len(words),
         corpus.n_words,
@@ -88,19 +88,24 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
         model.beta,
     )
     rows, columns = (
-        _places(those, size)
-        for those, size in ((documents, corpus.n_documents), (words, corpus.n_words))
+        _places(present, size)
+        for present, size in ((documents, corpus.n_documents), (words, corpus.n_words))
     )
-    found = largest + math.log(weights.sum()), token_topic, same, table[np.ix_(rows, columns)]
+    results = (
+        largest + math.log(weights.sum()),
+        token_topic,
+        co_assignment,
+        table[np.ix_(rows, columns)],
+    )
     labels = {
-        name: (name, np.array(given), {"long_name": what})
-        for name, (given, what, *_) in bag_coords(corpus).items()
+        name: (name, np.array(names), {"long_name": meaning})
+        for name, (names, meaning, *_) in bag_coords(corpus).items()
         if name in ("document", "word")
     }
     return xr.Dataset(
         {
-            each.name: (each.dims, values, each.attrs)
-            for each, values in zip(FOUND, found, strict=True)
+            variable.name: (variable.dims, values, variable.attrs)
+            for variable, values in zip(RESULT, results, strict=True)
         },
         {
             **labels,
@@ -121,7 +126,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
 
 
 def every_pair(corpus: Corpus) -> Corpus:
-    """Each document with each word once: what a predictive is asked for to see all of it."""
+    """Return a corpus that has each word once in each document, to predict every probability p(w|d)."""
     documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
     return Corpus.from_pairs(
         documents,
@@ -132,17 +137,17 @@ def every_pair(corpus: Corpus) -> Corpus:
     )
 
 
-def total_variation(p, q) -> np.ndarray:
-    """(…) total variation between predictives (…, document, word), the mean over documents."""
+def total_variation(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return (…) the total variation distance of predictives (…, document, word), mean over documents."""
     return np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2
 
 
 def _check(corpus, model) -> None:
-    """Raises MeasureError where there is nothing to enumerate, or too much."""
+    """Raise MeasureError if there is no token, or if there are too many assignments."""
     if not isinstance(corpus, AnyCorpus) or not isinstance(model, LDA):
-        wrong = corpus if not isinstance(corpus, AnyCorpus) else model
+        argument = corpus if not isinstance(corpus, AnyCorpus) else model
         raise MeasureError(
-            f"the exact posterior is of a Corpus under an LDA model; got {type(wrong).__name__}"
+            f"the exact posterior needs a Corpus and an LDA model; got {type(argument).__name__}"
         )
     corpus.require_memory("the exact posterior is of a few tokens in memory")
     n, k = corpus.n_tokens, model.n_topics
@@ -164,8 +169,8 @@ def _check(corpus, model) -> None:
         )
 
 
-def _places(those: np.ndarray, size: int) -> np.ndarray:
-    """(size,) where each number stands among those that are there; after them all if it does not."""
-    found = np.full(size, len(those))
-    found[those] = np.arange(len(those))
-    return found
+def _places(present: np.ndarray, size: int) -> np.ndarray:
+    """Return (size,) the position of each number in ``present``; the number of present ones if it is absent."""
+    positions = np.full(size, len(present))
+    positions[present] = np.arange(len(present))
+    return positions

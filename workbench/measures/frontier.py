@@ -1,4 +1,4 @@
-"""What settings cost and how far from long Gibbs chains they end; those that no other setting dominates."""
+"""Cost of settings and their distance from long Gibbs chains; the settings that no other one dominates."""
 
 import math
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from workbench.engines import REFERENCE, get_engine
 from workbench.engines.options import named_options
@@ -14,6 +15,8 @@ from workbench.measures.intervals import mean_and_error
 from workbench.measures.quantities import quantity
 from workbench.measures.selection import (
     MeasureError,
+    Runs,
+    attributes,
     counterparts,
     each_run,
     grouped,
@@ -26,51 +29,53 @@ from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.runs.spec import RunSpec
 
 COSTS = ("updates", "cpu_time")
-"""What a setting costs."""
+"""Costs of a setting."""
 CHAINS = 4
-"""Chains of a reference, at least: their standard error is that of four numbers."""
+"""Smallest number of chains of a reference."""
 LONGER = 2
-"""Times as many iterations as the runs that are set against it that a chain of the reference has, at least."""
+"""A chain of the reference has at least so many times the iterations of the longest run compared with it."""
 OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
-"""Options that are told of each setting → what stands for an engine without it."""
+"""Options that are shown for each setting → the value for an engine without it."""
 
 
-def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
-    """What each setting costs and how far from the reference it ends, with the settings that no other one dominates.
+def frontier(
+    runs: Runs, reference: Runs | None = None, pooled: Iterable[Pooled] = ()
+) -> xr.Dataset:
+    """Return the cost of each setting, its distance from the reference, and whether another setting dominates it.
 
     Parameters
     ----------
     runs : Dataset or list of Datasets
-        Of one data, one held-out share and one model; runs of a setting differ in seed and split alone.
+        On the same data with the same held-out share and model; runs of a setting differ in seed and split alone.
     reference : Dataset or list of Datasets, optional
-        At least 4 long chains for each split. By default those of the runs that are of ``cgs`` without options and at least
-        twice as long as the longest run of another engine; shorter ones of ``cgs`` are a setting.
+        At least 4 long chains for each split. By default the runs of ``cgs`` without options that are at least twice as long as
+        the longest run of another engine; shorter runs of ``cgs`` are a setting.
     pooled : iterable of `workbench.runs.afterwards.pooled_chains.Pooled`, optional
-        What the long chains of a split, at least 4, predict together, in the place of the mean of what each predicts: chains
-        that stay at different modes predict better together, as settings with several chains do. Those of other models are
-        left out.
+        The averaged prediction of the long chains of a split, at least 4. It replaces the mean of their separate log
+        perplexities: chains in different modes predict better together, as settings with several chains do. Those of other
+        models are left out.
 
     Returns
     -------
     xarray.Dataset
-        Dim ``label``, with coordinates ``engine``, ``r`` (of an engine with a budget that of its budget), ``n_chains``,
-        ``split`` and ``average``:
+        Dim ``label``, with coordinates ``engine``, ``r`` (for an engine with a budget the one that corresponds to it),
+        ``n_chains``, ``split`` and ``average``:
 
         - ``updates`` and ``cpu_time`` (s): the mean cost up to the last iteration that all runs of the setting have recorded.
-        - ``difference``: the logarithm of the held-out perplexity (of the running average, where there is one) there, minus
-          that of the reference on the same split, nats per token: mean over runs. ``distance`` is its absolute value,
-          ``distance_se`` the standard error between runs, NaN for one.
-        - ``jitter``: standard deviation of the logarithm of the perplexity of the state, which no running average smooths, over
-          the last half of the iterations after burn-in; mean over runs, and ``jitter_se``. NaN for fewer than two iterations.
-        - ``efficient_updates``, ``efficient_cpu_time``: is no other setting as cheap and as near, and better in one of these?
+        - ``difference``: the log held-out perplexity (of the running average, if there is one) at that iteration, minus that of
+          the reference on the same split, nats per token: mean over runs. ``distance`` is its absolute value, ``distance_se``
+          the standard error between runs, NaN for one.
+        - ``jitter``: standard deviation of the log perplexity of the state (without averaging) over the last half of the
+          iterations after burn-in; mean over runs, and ``jitter_se``. NaN for fewer than two iterations.
+        - ``efficient_updates``, ``efficient_cpu_time``: whether no other setting dominates it in cost and distance.
         - ``n_runs``.
 
         Dims ``label`` and ``iteration``: ``updates_at``, ``cpu_time_at``, ``difference_at`` and ``difference_at_se``, the same
         at each recorded iteration, for comparisons at equal cost (see `at_equal_cost`).
 
-        Dim ``split_hash``: ``reference`` (the logarithm of the perplexity of the pooled chains, else its mean over chains at
-        their ends), ``reference_se`` (standard error over chains), ``n_reference`` and ``pooled`` (bool) of each split.
-        ``attrs["reference_se"]`` is the error of their mean over splits: a difference below it is none.
+        Dim ``split_hash``: ``reference`` (the log perplexity of the pooled chains, else its mean over the final values of the
+        chains), ``reference_se`` (standard error over chains), ``n_reference`` and ``pooled`` (bool) of each split.
+        ``attrs["reference_se"]`` is the error of their mean over splits; smaller differences are not significant.
 
     Raises
     ------
@@ -78,81 +83,96 @@ def frontier(runs, reference=None, pooled: Iterable[Pooled] = ()) -> xr.Dataset:
         Runs that differ in data or model, without held-out tokens, or a reference of fewer than 4 chains.
     """
     runs = each_run(runs)
-    own, chains = (
+    settings, chains = (
         (runs, each_run(reference) if len(reference) else [])
         if reference is not None
         else settings_and_chains(runs)
     )
-    _check_alike([*own, *chains])
+    _check_alike([*settings, *chains])
     by_split = grouped(
         [split_of(run) for run in chains], [log_perplexity(run)[-1] for run in chains]
     )
-    models, splits = [spec_of(run).model for run in own], dict.fromkeys(map(split_of, own))
-    together = {tuple(one.split): one for one in pooled if one.model in models}
+    models, splits = (
+        [spec_of(run).model for run in settings],
+        dict.fromkeys(map(split_of, settings)),
+    )
+    pooled_by_split = {
+        tuple(prediction.split): prediction for prediction in pooled if prediction.model in models
+    }
     references = {
-        split: _reference(together.get(split), by_split.get(split, [])) for split in splits
+        split: _reference(pooled_by_split.get(split), by_split.get(split, [])) for split in splits
     }
     for *_, n, _ in references.values():
         if n < CHAINS:
             raise MeasureError(
-                f"a reference needs at least {CHAINS} chains of cgs on the split of the runs, {LONGER} times as long as these; "
-                f"there {'is' if n == 1 else 'are'} {n}; run cgs longer, with {CHAINS} seeds"
+                f"a reference needs at least {CHAINS} chains of cgs on the split of the runs, {LONGER} times as long as "
+                f"these; found {n}; run cgs longer, with {CHAINS} seeds"
             )
-    apart = [
+    runs_with_difference = [
         run.assign(difference=("iteration", log_perplexity(run) - references[split_of(run)][0]))
-        for run in own
+        for run in settings
     ]
-    labels = labels_of(own)
-    members = grouped(labels, apart)
-    courses = {clock: _courses(apart, labels, clock) for clock in ("iteration", *COSTS)}
+    labels = labels_of(settings)
+    members = grouped(labels, runs_with_difference)
+    courses = {
+        clock: _difference_curves(runs_with_difference, labels, clock)
+        for clock in ("iteration", *COSTS)
+    }
     return _table(members, courses, references)
 
 
 def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.DataArray:
-    """The difference of each label of `frontier` from the reference when it has cost so much, nats per token.
+    """Return the difference of each label of `frontier` from the reference at a given cost, nats per token.
 
-    ``clock`` is "updates" or "cpu_time" (s). Between recorded iterations on a straight line; NaN before the first and beyond
+    ``clock`` is "updates" or "cpu_time" (s). Linear interpolation between recorded iterations; NaN before the first and after
     the last.
     """
-    found = []
+    values = []
     for label in table["label"].values:
-        at = table.sel(label=label)
-        known = np.isfinite(at["difference_at"].values)
-        spent, apart = at[f"{clock}_at"].values[known], at["difference_at"].values[known]
-        found.append(
-            np.interp(cost, spent, apart, left=np.nan, right=np.nan) if len(spent) else np.nan
+        setting = table.sel(label=label)
+        is_finite = np.isfinite(setting["difference_at"].values)
+        spent, differences = (
+            setting[f"{clock}_at"].values[is_finite],
+            setting["difference_at"].values[is_finite],
         )
-    about = {"long_name": f"difference from the reference at {cost:g} of {clock}", "units": "nats"}
-    return xr.DataArray(found, {"label": table["label"]}, ("label",), "difference", about)
+        values.append(
+            np.interp(cost, spent, differences, left=np.nan, right=np.nan) if len(spent) else np.nan
+        )
+    meaning = attributes(f"difference from the reference at {cost:g} {clock}", "nats")
+    return xr.DataArray(values, {"label": table["label"]}, ("label",), "difference", meaning)
 
 
-def efficient(cost, distance) -> np.ndarray:
-    """(setting,) bool: is no other setting as cheap and as near, and better in one of these? One with NaN is not efficient."""
+def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
+    """Return (setting,) bool: whether no other setting dominates it in cost and distance; False for NaN."""
     cost, distance = np.asarray(cost, float), np.asarray(distance, float)
-    known = np.isfinite(cost) & np.isfinite(distance)
-    better = (cost[:, None] <= cost) & (distance[:, None] <= distance)
-    strictly = better & ((cost[:, None] < cost) | (distance[:, None] < distance))
-    return known & ~strictly[known].any(axis=0)
+    is_finite = np.isfinite(cost) & np.isfinite(distance)
+    no_worse = (cost[:, None] <= cost) & (distance[:, None] <= distance)
+    dominates = no_worse & ((cost[:, None] < cost) | (distance[:, None] < distance))
+    return is_finite & ~dominates[is_finite].any(axis=0)
 
 
 def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
-    """The runs that are settings, and the long chains of cgs that they are set against unless others are named."""
-    others = [int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))]
-    enough = LONGER * max(others, default=0)
-    long = [
-        is_plain_gibbs(spec_of(run)) and others and int(run["iteration"][-1]) >= enough
+    """Split the runs into settings and the long chains of cgs that are the default reference."""
+    iterations_of_others = [
+        int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))
+    ]
+    n_iterations = LONGER * max(iterations_of_others, default=0)
+    is_chain = [
+        is_plain_gibbs(spec_of(run))
+        and iterations_of_others
+        and int(run["iteration"][-1]) >= n_iterations
         for run in runs
     ]
-    own = [run for run, chain in zip(runs, long, strict=True) if not chain]
-    if not own:
+    settings = [run for run, chain in zip(runs, is_chain, strict=True) if not chain]
+    if not settings:
         raise MeasureError(
-            "no run is set against the long chains of cgs; give runs of other engines too"
+            "there are only long chains of cgs; give runs of other engines to compare with them"
         )
-    return own, [run for run, chain in zip(runs, long, strict=True) if chain]
+    return settings, [run for run, chain in zip(runs, is_chain, strict=True) if chain]
 
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
-    """Is this cgs with the options that it has by default, whose chains draw from the exact posterior?"""
+    """Return whether the run is cgs with its default options, whose chains draw from the exact posterior."""
     return spec.engine == REFERENCE and not any(
         spec.options.get(name, field.default) != field.default
         for name, field in named_options(get_engine(REFERENCE)).items()
@@ -160,17 +180,17 @@ def is_plain_gibbs(spec: RunSpec) -> bool:
 
 
 def _check_alike(runs: list[xr.Dataset]) -> None:
-    """Refuses runs without held-out tokens, of other data, or of another model than the first."""
+    """Raise MeasureError for runs without held-out tokens, on other data, or of another model than the first."""
     for run in runs:
         if "test_perplexity" not in run:
             name = run.attrs["name"]
             raise MeasureError(
-                f"run '{name}' has no held-out tokens, so no distance; hold out some, or leave it out"
+                f"run '{name}' has no held-out tokens to measure a distance by; hold out some, or leave it out"
             )
     (data, model), *others = counterparts(runs)
-    for run, (its_data, its_model) in zip(runs[1:], others, strict=True):
-        if its_data != data or not same_model(model, its_model):
-            first, second = (f"'{each.attrs['name']}'" for each in (runs[0], run))
+    for run, (other_data, other_model) in zip(runs[1:], others, strict=True):
+        if other_data != data or not same_model(model, other_model):
+            first, second = (f"'{pair_run.attrs['name']}'" for pair_run in (runs[0], run))
             raise MeasureError(
                 f"runs {first} and {second} differ in data or model, so their distances cannot be compared; "
                 "give those of one corpus, one K and one prior"
@@ -178,24 +198,25 @@ def _check_alike(runs: list[xr.Dataset]) -> None:
 
 
 def split_of(run: xr.Dataset) -> tuple[str, str | None]:
+    """Return the hashes of the training and test tokens of a run."""
     spec = spec_of(run)
     return spec.train, spec.test
 
 
 def log_perplexity(run: xr.Dataset) -> np.ndarray:
-    """(iteration,) nats per token."""
+    """Return (iteration,) log held-out perplexity, nats per token."""
     return -quantity(run, "log_likelihood").values
 
 
 def _jitter(run: xr.Dataset) -> float:
-    """Of one run; NaN where it has fewer than two iterations to take it over."""
+    """Return the jitter of one run; NaN if it has fewer than two iterations after burn-in."""
     late = run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).burn_in]
     late = np.log(late[len(late) // 2 :])
     return float(late.std(ddof=1)) if len(late) > 1 else np.nan
 
 
-def _courses(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str, Curve]:
-    """The difference against a clock, by label; of a label whose runs share no iteration nothing."""
+def _difference_curves(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str, Curve]:
+    """Return the difference against a clock by label; labels whose runs share no iteration are left out."""
     return {
         curve.label: curve
         for curve in mean_curves(runs, "difference", clock, labels)
@@ -203,31 +224,47 @@ def _courses(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str,
     }
 
 
-def _reference(together: Pooled | None, ends: list[float]) -> tuple[float, float, int, bool]:
-    """Log perplexity, its standard error, number of chains, and whether these are pooled; ``ends`` are those of each chain."""
-    if together is not None:
-        return together.log_perplexity, together.error, together.n_chains, True
-    return *mean_and_error(ends), len(ends), False
+def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
+    """Return log perplexity, its standard error, number of chains, and whether they are pooled, from pooled or final values."""
+    if pooled is not None:
+        return pooled.log_perplexity, pooled.error, pooled.n_chains, True
+    return *mean_and_error(final_values), len(final_values), False
 
 
-def _table(members, courses, references) -> xr.Dataset:
-    members = {label: own for label, own in members.items() if label in courses["iteration"]}
+def _table(
+    members: dict[str, list[xr.Dataset]],
+    curves_by_clock: dict[str, dict[str, Curve]],
+    references: dict[tuple, tuple],
+) -> xr.Dataset:
+    """Return the Dataset of `frontier`."""
+    members = {
+        label: label_runs
+        for label, label_runs in members.items()
+        if label in curves_by_clock["iteration"]
+    }
     labels, per_label = list(members), partial(_column, "label")
-    ends = {name: [of[label] for label in labels] for name, of in courses.items()}
+    ends = {
+        name: [curves_of_clock[label] for label in labels]
+        for name, curves_of_clock in curves_by_clock.items()
+    }
     costs = {clock: np.array([curve.x[-1] for curve in ends[clock]]) for clock in COSTS}
-    apart = np.array([curve.y[-1] for curve in ends["iteration"]])
-    jitters = [mean_and_error([_jitter(run) for run in own]) for own in members.values()]
-    specs = [spec_of(own[0]) for own in members.values()]
+    differences = np.array([curve.y[-1] for curve in ends["iteration"]])
+    jitters = [
+        mean_and_error([_jitter(run) for run in label_runs]) for label_runs in members.values()
+    ]
+    specs = [spec_of(label_runs[0]) for label_runs in members.values()]
     columns = {
         clock: per_label(costs[clock], VARIABLES[clock].meaning, VARIABLES[clock].unit)
         for clock in COSTS
     }
     columns |= {
         "difference": per_label(
-            apart, "log held-out perplexity minus that of the reference", "nats"
+            differences, "log held-out perplexity minus that of the reference", "nats"
         ),
         "distance": per_label(
-            np.abs(apart), "distance of the log held-out perplexity from the reference", "nats"
+            np.abs(differences),
+            "distance of the log held-out perplexity from the reference",
+            "nats",
         ),
         "distance_se": per_label(
             [curve.error[-1] for curve in ends["iteration"]],
@@ -235,7 +272,7 @@ def _table(members, courses, references) -> xr.Dataset:
             "nats",
         ),
         "jitter": per_label(
-            [one for one, _ in jitters],
+            [jitter for jitter, _ in jitters],
             "standard deviation of the log perplexity of the state",
             "nats",
         ),
@@ -244,7 +281,8 @@ def _table(members, courses, references) -> xr.Dataset:
         ),
         **{
             f"efficient_{clock}": per_label(
-                efficient(costs[clock], np.abs(apart)), "is no other setting as cheap and as near?"
+                efficient(costs[clock], np.abs(differences)),
+                "is no other setting as cheap and as near?",
             )
             for clock in COSTS
         },
@@ -252,23 +290,33 @@ def _table(members, courses, references) -> xr.Dataset:
             [curve.n_runs for curve in ends["iteration"]], "runs: seeds and splits"
         ),
     }
-    iterations = sorted({int(at) for curve in courses["iteration"].values() for at in curve.x})
-    place = {at: where for where, at in enumerate(iterations)}
+    iterations = sorted(
+        {int(iteration) for curve in curves_by_clock["iteration"].values() for iteration in curve.x}
+    )
+    column_of = {iteration: column for column, iteration in enumerate(iterations)}
     meanings = {
         "updates_at": "updates",
         "cpu_time_at": "cpu_time",
         "difference_at": "difference",
         "difference_at_se": "distance_se",
     }
-    for name, of in meanings.items():
+    for name, curves_of_clock in meanings.items():
         values = np.full((len(labels), len(iterations)), np.nan)
         for row, label in enumerate(labels):
-            where = [place[int(at)] for at in courses["iteration"][label].x]
-            curve = courses[of if of in COSTS else "iteration"][label]
-            values[row, where] = (
-                curve.x if of in COSTS else curve.error if name.endswith("_se") else curve.y
+            column = [
+                column_of[int(iteration)] for iteration in curves_by_clock["iteration"][label].x
+            ]
+            curve = curves_by_clock[curves_of_clock if curves_of_clock in COSTS else "iteration"][
+                label
+            ]
+            values[row, column] = (
+                curve.x
+                if curves_of_clock in COSTS
+                else curve.error
+                if name.endswith("_se")
+                else curve.y
             )
-        columns[name] = (("label", "iteration"), values, columns[of][2])
+        columns[name] = (("label", "iteration"), values, columns[curves_of_clock][2])
     means, errors, n_chains, pooled = zip(*references.values(), strict=True)
     per_split = partial(_column, "split_hash")
     columns |= {
@@ -290,22 +338,19 @@ def _table(members, courses, references) -> xr.Dataset:
 
 
 def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
-    """(label,) the option of each setting."""
-    found = []
+    """Return (label,) the values of an option."""
+    values = []
     for spec in specs:
-        about = named_options(get_engine(spec.engine))  # an option by its former name too
+        options = named_options(get_engine(spec.engine))  # includes former names of options
         value = (
-            spec.options.get(about[name].name, about[name].default)
-            if name in about
+            spec.options.get(options[name].name, options[name].default)
+            if name in options
             else OPTIONS[name]
         )
-        found.append(float(value) if isinstance(OPTIONS[name], float) else value)
-    return np.array(found, None if isinstance(OPTIONS[name], float) else object)
+        values.append(float(value) if isinstance(OPTIONS[name], float) else value)
+    return np.array(values, None if isinstance(OPTIONS[name], float) else object)
 
 
-def _column(dim: str, values, meaning: str, unit: str = "") -> tuple:
-    return dim, np.array(values), _about(meaning, unit)
-
-
-def _about(meaning: str, unit: str = "") -> dict[str, str]:
-    return {"long_name": meaning, "units": unit}
+def _column(dim: str, values: ArrayLike, meaning: str, unit: str = "") -> tuple:
+    """Return a variable with its dimension and attributes."""
+    return dim, np.array(values), attributes(meaning, unit)

@@ -1,17 +1,18 @@
-"""Standard errors and intervals: Student's over repetitions, batch means of a chain, resampled documents."""
+"""Standard errors and intervals: Student's over repetitions, batch means of a chain, bootstrap over documents."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from workbench.runs.afterwards.heldout_by_document import Scored
 
 LEVEL = 0.95
 N_RESAMPLES = 1000
-"""Enough for the ends of a 95 % interval to be sure to about a tenth of its width."""
+"""Enough to estimate the bounds of a 95 % interval to about a tenth of its width."""
 
 
-def mean_and_error(values) -> tuple:
-    """Mean over the first axis and its standard error; NaN where there are too few values."""
+def mean_and_error(values: ArrayLike) -> tuple:
+    """Return the mean over the first axis and its standard error; NaN if there are too few values."""
     values = np.asarray(values, float)
     n, unknown = len(values), np.full(values.shape[1:], np.nan)
     mean, error = (
@@ -22,7 +23,7 @@ def mean_and_error(values) -> tuple:
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
-    """Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
+    """Return Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
     n = len(values)
     if n < 2:
         return np.nan, np.nan
@@ -31,9 +32,9 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def batch_means(values: np.ndarray) -> float:
-    """The standard error of the mean of a chain of dependent numbers; NaN for fewer than four.
+    """Return the standard error of the mean of an autocorrelated chain by batch means; NaN for fewer than four values.
 
-    sqrt(n) batches of sqrt(n) numbers in a row, rounded down, the first numbers left out: their means are nearly independent.
+    sqrt(n) consecutive batches of sqrt(n) values, rounded down, without the first values: their means are nearly independent.
 
     Flegal & Jones (2010), section 3.
     """
@@ -44,26 +45,24 @@ def batch_means(values: np.ndarray) -> float:
 
 
 def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
-    """(resample,) perplexities when the documents with a held-out token are drawn anew, as many, with replacement.
+    """Return (resample,) bootstrap perplexities over the documents with a held-out token.
 
-    NaN for fewer than two such documents. Runs that were scored on the same documents get the same draws, so that their
-    differences are paired.
+    NaN for fewer than two such documents. Runs scored on the same documents get the same resamples, so their differences are
+    paired.
 
     Efron (1979); Koehn (2004), who pairs them.
     """
     held_out = np.flatnonzero(scored.n_tokens)
     if len(held_out) < 2:
         return np.full(n, np.nan)
-    both = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
-    draws = np.random.default_rng(seed)
-    totals = np.array(
-        [both[draws.integers(len(both), size=len(both))].sum(axis=0) for _ in range(n)]
-    )
+    sums = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
+    rng = np.random.default_rng(seed)
+    totals = np.array([sums[rng.integers(len(sums), size=len(sums))].sum(axis=0) for _ in range(n)])
     return np.exp(-totals[:, 0] / totals[:, 1])
 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval between percentiles; NaN without values."""
+    """Return the 95 % percentile interval; NaN without values."""
     return (
         tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
         if len(resamples)

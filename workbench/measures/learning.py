@@ -1,4 +1,4 @@
-"""What a run learns: its hyperparameters, and the log of the splits and merges that it tried."""
+"""Learnt hyperparameters of a run, and the splits and merges that it tried."""
 
 from typing import NamedTuple
 
@@ -15,57 +15,63 @@ class Hyperparameter(NamedTuple):
 
     # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
     name: str
-    how: str  # "fixed", or how it is learnt: "maximised", "sampled", "posterior"
+    method: str  # "fixed", "maximised", "sampled" or "posterior"
     # at the last iteration: one number, or (topic,) of an alpha for each topic
     values: np.ndarray
 
 
 def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
-    """The priors of a run with their last values, whether they are learnt or fixed."""
+    """Return the priors of a run with their last values, whether learnt or fixed."""
     _, model, options = spec_of(run).parts()
-    found = []
-    for name, how in model.hyperparameters(options).items():
+    priors = []
+    for name, method in model.hyperparameters(options).items():
         values = (
             run[name].values[-1] if name in run and run.sizes["iteration"] else getattr(model, name)
         )
         values = np.atleast_1d(np.asarray(values, float))
-        how = ("sampled" if "log_joint" in run else "posterior") if how == "learnt" else how
-        found.append(Hyperparameter(name, how, values[:1] if np.ptp(values) == 0 else values))
-    return found
+        method = (
+            ("sampled" if "log_joint" in run else "posterior") if method == "learnt" else method
+        )
+        priors.append(Hyperparameter(name, method, values[:1] if np.ptp(values) == 0 else values))
+    return priors
 
 
 def learnt_by(run: xr.Dataset) -> list[str]:
-    """The names of the hyperparameters that a run learns."""
-    return [each.name for each in hyperparameters(run) if each.how != "fixed" and each.name in run]
+    """Return the names of the hyperparameters that a run learns."""
+    return [
+        prior.name
+        for prior in hyperparameters(run)
+        if prior.method != "fixed" and prior.name in run
+    ]
 
 
 class Move(NamedTuple):
-    """One split or merge that was tried after an iteration."""
+    """A split or merge that was tried after an iteration."""
 
     iteration: int
     kind: str  # "split" or "merge"
-    giver: int  # the topic that was split, or merged into the other
-    taker: int  # the topic that took in the tokens
-    gain: float  # nats: bound with the move less bound without it
-    accepted: bool  # kept, or taken back
+    giver: int  # the topic that is split, or merged into the other
+    taker: int  # the topic that receives the tokens
+    gain: float  # nats: bound with the move minus bound without it
+    accepted: bool  # kept, or undone
 
     @property
     def text(self) -> str:
-        """As ``split 3 → 17, +12.4 nats, kept``."""
+        """Return a text such as ``split 3 → 17, +12.4 nats, kept``."""
         return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
 
     @property
     def gain_text(self) -> str:
-        """As ``+12.4``, or two digits of less than one nat."""
+        """Return a text such as ``+12.4``, with two digits below one nat."""
         return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
 
     @property
     def outcome(self) -> str:
-        return "kept" if self.accepted else "taken back"
+        return "kept" if self.accepted else "undone"
 
 
 def moves(run: xr.Dataset) -> list[Move]:
-    """The moves that a run tried, in order; none of a run that tries none."""
+    """Return the moves that a run tried, in order; empty if it tries none."""
     if "move" not in run:
         return []
     tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
@@ -79,7 +85,13 @@ def moves(run: xr.Dataset) -> list[Move]:
 
 
 def describe_moves(tried: list[Move]) -> str:
-    """Numbers of moves tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
-    kept = [move.kind for move in tried if move.accepted]
-    parts = [f"{n} {kind}{'s' * (n != 1)}" for kind in KINDS.values() if (n := kept.count(kind))]
-    return f"{len(tried)} tried, {len(kept)} kept" + (f" ({', '.join(parts)})" if parts else "")
+    """Return the numbers of moves tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+    accepted_kinds = [move.kind for move in tried if move.accepted]
+    parts = [
+        f"{n} {kind}{'s' * (n != 1)}"
+        for kind in KINDS.values()
+        if (n := accepted_kinds.count(kind))
+    ]
+    return f"{len(tried)} tried, {len(accepted_kinds)} kept" + (
+        f" ({', '.join(parts)})" if parts else ""
+    )

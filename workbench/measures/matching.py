@@ -7,22 +7,22 @@ from scipy.spatial.distance import cdist
 
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.blocks import blocks, rows_at_once
-from workbench.measures.selection import MeasureError, spec_of
+from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics
 
 PAIRS_AT_ONCE = 2**11
-"""Pairs whose responsibilities are held at a time: 2 MB for 100 topics, which stay in a cache."""
+"""Pairs per block of responsibilities: 2 MB for 100 topics, which fit in a cache."""
 
-ALONE = 2**18
-"""Multiplications in a product up to which OpenBLAS stays in the calling thread."""
+SINGLE_THREADED = 2**18
+"""Largest number of multiplications for which OpenBLAS uses the calling thread alone."""
 
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
-    """How far the words of each topic of a are from those of each topic of b, at the last snapshots.
+    """Return the distance between the words of each topic of a and of each topic of b, at the last snapshots.
 
-    The square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word that a run does
-    not know has probability 0 there. 0: the same words alike; 1: no word in common. Dims ``topic`` (of a) and ``other`` (of b),
-    each with the run's own numbers.
+    The square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word outside the
+    vocabulary of a run has probability 0 there. 0: the same distribution; 1: no word in common. Dims ``topic`` (of a) and
+    ``other`` (of b), with the topic numbers of the runs.
 
     Lin (1991); Endres & Schindelin (2003), who show that it is a metric.
     """
@@ -34,10 +34,10 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
 
 
 def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
-    """For each topic of a the topic of b that is the same, by the assignment of the smallest sum of distances.
+    """Match each topic of a to a topic of b by the assignment of the smallest sum of distances.
 
-    Every topic is matched once; where b has fewer topics, those of a that are farther off are left over. Dim ``topic`` (of a):
-    ``matched``, the number of the topic of b, -1 for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
+    Every topic is matched at most once; if b has fewer topics, some of a have no match. Dim ``topic`` (of a): ``matched``, the
+    number of the topic of b, -1 for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
 
     Kuhn (1955).
     """
@@ -53,7 +53,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
             "matched": (
                 "topic",
                 matched,
-                {"long_name": "topic of the other run; -1: none", "units": ""},
+                attributes("topic of the other run; -1: none"),
             ),
             "distance": ("topic", distance, distances.attrs),
         },
@@ -63,44 +63,49 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
 
 
 def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
-    """Expected tokens that topic k of a and topic l of b share, of the corpus that both runs were trained on.
+    """Return the expected tokens that topic k of a and topic l of b share, in the training corpus of both runs.
 
     ::
 
         flow_kl = sum_dw n_dw p_a(k|d,w) p_b(l|d,w)        p(k|d,w) proportional to theta_dk phi_kw
 
     ``corpus`` has the training tokens of both (of a run in a store: ``workbench.runs.store.archive.get_corpus(store,
-    spec.train)``). Dims ``topic`` (of a) and ``other`` (of b): tokens; all of them add up to those of the corpus.
+    spec.train)``). Dims ``topic`` (of a) and ``other`` (of b): tokens; they sum to those of the corpus.
     """
     a, b = used_topics(a), used_topics(b)
     for run in (a, b):
         check_training_corpus(run, corpus)
     flow = np.zeros((a.sizes["topic"], b.sizes["topic"]))
-    each = [(_Ahead(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)]
+    theta_and_phi = [
+        (_BlockReader(run["theta"]), np.ascontiguousarray(run["phi"].values.T)) for run in (a, b)
+    ]
     for first, shard in corpus.parts_in_order():
         for part in blocks(shard.n_pairs, PAIRS_AT_ONCE):
             documents = shard.documents[part]
-            begin, end = first + documents[0], first + documents[-1]
+            first_row, last_row = first + documents[0], first + documents[-1]
             of_a, of_b = (
                 responsibilities(
-                    theta.rows(begin, end), phi, documents - documents[0], shard.words[part]
+                    theta.rows(first_row, last_row),
+                    phi,
+                    documents - documents[0],
+                    shard.words[part],
                 )
-                for theta, phi in each
+                for theta, phi in theta_and_phi
             )
             of_a *= shard.counts[part, None]
             flow += _product(of_a, of_b)
     return _between(a, b, flow, "tokens", "expected tokens that both topics share", "tokens")
 
 
-class _Ahead:
-    """The rows of a (document, topic) array, from the first to the last; a block of them is in memory at a time."""
+class _BlockReader:
+    """Reads increasing ranges of rows of a (document, topic) array, with one block in memory at a time."""
 
     def __init__(self, values: xr.DataArray):
         self._values, self._n_at_once = values, rows_at_once(values)
         self._first, self._block = 0, values[:0].values
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """(row, topic) of the documents from a first to a last one; both never fall from call to call."""
+        """Return (row, topic) for the documents from ``first`` to ``last``; both must not decrease between calls."""
         if last >= self._first + len(self._block):
             self._first, self._block = (
                 first,
@@ -110,12 +115,12 @@ class _Ahead:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """(topic, other) a.T @ b of rows that are pairs, in products that are too small for BLAS to wake its threads.
+    """Return (topic, other) a.T @ b over pairs, in products small enough that BLAS does not start threads.
 
-    Thousands of products of this shape in a row keep every core busy with threads that wait for one another: 11 CPU seconds
-    for 1.2 million pairs of 40 topics in place of 0.2.
+    With threads, thousands of such products spend their time on synchronisation: 11 CPU seconds for 1.2 million pairs of 40
+    topics instead of 0.2.
     """
-    rows = max(1, ALONE // (a.shape[1] * b.shape[1]))
+    rows = max(1, SINGLE_THREADED // (a.shape[1] * b.shape[1]))
     whole = len(a) // rows * rows
     blocks = a[:whole].reshape(-1, rows, a.shape[1]), b[:whole].reshape(-1, rows, b.shape[1])
     return np.matmul(blocks[0].transpose(0, 2, 1), blocks[1]).sum(axis=0) + a[whole:].T @ b[whole:]
@@ -124,18 +129,18 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def responsibilities(
     theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
-    """(pair, topic) p(k|d,w), proportional to theta_dk phi_kw.
+    """Return (pair, topic) p(k|d,w), proportional to theta_dk phi_kw.
 
     theta : (document, topic). phi : (word, topic). documents, words : (pair,) ids.
     """
-    given = phi[words]
-    given *= theta[documents]
-    given /= given.sum(axis=1, keepdims=True)
-    return given
+    weights = phi[words]
+    weights *= theta[documents]
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
-    """Refuses a corpus that is not the one the run was trained on."""
+    """Raise MeasureError if the corpus is not the one the run was trained on."""
     spec = spec_of(run)
     known = isinstance(corpus, AnyCorpus)
     if not known or corpus.content_hash != spec.train:
@@ -148,20 +153,20 @@ def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
 def _between(
     a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = ""
 ) -> xr.DataArray:
-    """A number for each topic of a and each of b."""
+    """Return a DataArray with a number for each topic of a and each of b."""
     coords = {"topic": a["topic"].values, "other": b["topic"].values}
-    return xr.DataArray(
-        values, coords, ("topic", "other"), name, {"long_name": meaning, "units": unit}
-    )
+    return xr.DataArray(values, coords, ("topic", "other"), name, attributes(meaning, unit))
 
 
 def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """phi of both over the words of either; words that are spelt alike become one."""
+    """Return phi of both runs over the union of their words; words of equal spelling are merged."""
     words = [run["word"].values for run in (a, b)]
     if np.array_equal(*words):
         return a["phi"].values, b["phi"].values
-    union, place = np.unique(np.concatenate(words), return_inverse=True)
-    spread = tuple(np.zeros((run.sizes["topic"], len(union))) for run in (a, b))
-    for run, phi, own in zip((a, b), spread, np.split(place, [len(words[0])]), strict=True):
-        np.add.at(phi.T, own, run["phi"].values.T)
-    return spread
+    union, indices = np.unique(np.concatenate(words), return_inverse=True)
+    aligned = tuple(np.zeros((run.sizes["topic"], len(union))) for run in (a, b))
+    for run, phi, word_indices in zip(
+        (a, b), aligned, np.split(indices, [len(words[0])]), strict=True
+    ):
+        np.add.at(phi.T, word_indices, run["phi"].values.T)
+    return aligned

@@ -1,4 +1,4 @@
-"""Levels of a run of a network: expected tokens of each value that a row draws, and the topic that the value leads to."""
+"""Mixtures of a network: expected tokens of each value of a level's rows, and the topic that a value leads to."""
 
 from __future__ import annotations
 
@@ -6,97 +6,100 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, one_run
+from workbench.measures.selection import MeasureError, Runs, one_run
 from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows, regions_of
 from workbench.models.networks.network import Network
 from workbench.models.networks.variables import row_dims
 from workbench.runs.dataset import model_of
 
 NO_TOPIC = -1
-"""The topic number of a value that does not determine, alone, which topic the word comes from."""
+"""The topic number of a value that does not determine the topic of the word."""
 EVERYWHERE = "all documents"
-"""The row of a level that documents number alone."""
+"""Name of the row of a level that only depends on the document."""
 
 
-def mixtures(run) -> dict[str, xr.Dataset]:
-    """The rows of each level of a network but the last at the last snapshot, those of documents summed over the documents.
+def mixtures(run: Runs) -> dict[str, xr.Dataset]:
+    """Return the rows of each level of a network except the last, at the last snapshot, summed over documents.
 
-    By name of the level, observed ones apart; none where the model is no network. Dims ``row`` (as in "super 2" or the name of
-    an author, in the order of the network) and ``value``: ``tokens`` (row, value), ``topic`` (row, value), the row over words
-    that a token of that value in that row draws from, or that the value has as its own; and ``own`` (row,), the row over words
-    that is the row's own; -1 where there is none. ``by`` and ``draws`` in attrs name variables.
+    The keys are names of levels without observed ones; empty if the model is no network. Dims ``row`` (such as "super 2" or the
+    name of an author, in the order of the network) and ``value``: ``tokens`` (row, value); ``topic`` (row, value), the row over
+    words that a token of that value in that row draws from, or the value's own one; and ``own`` (row,), the row over words with
+    the number of the row; -1 if there is none. ``by`` and ``draws`` in attrs name variables.
     """
     run = one_run(run)
     network = model_of(run)
     if not network.is_network:
         return {}
-    leads = _Leads(network)
+    path_ends = _PathEnds(network)
     return {
-        level.name: _mixture(run, network, level, leads)
+        level.name: _mixture(run, network, level, path_ends)
         for level in network.levels
         if level.draws != WORD and level.kind != "observed"
     }
 
 
-def mixture_table(run) -> pd.DataFrame:
-    """The same as one table: level, row, value, topic (-1: none), node (its name in networks of several kinds) and tokens.
+def mixture_table(run: Runs) -> pd.DataFrame:
+    """Return `mixtures` as one table: level, row, value, topic (-1: none), node (its name if any) and tokens.
 
-    Pairs of row and value without a token are left out.
+    Cells without a token are left out.
     """
     run, tables = one_run(run), []
-    for name, found in mixtures(run).items():
-        row, value = np.nonzero(found["tokens"].values > 0)
-        topic = found["topic"].values[row, value]
+    for name, mixture in mixtures(run).items():
+        row, value = np.nonzero(mixture["tokens"].values > 0)
+        topic = mixture["topic"].values[row, value]
         node = run["node"].values[topic] if "node" in run.coords else ""
         tables.append(
             pd.DataFrame(
                 {
                     "level": name,
-                    "row": found["row"].values[row],
-                    "value": found["value"].values[value],
+                    "row": mixture["row"].values[row],
+                    "value": mixture["value"].values[value],
                     "topic": topic,
                     "node": np.where(topic == NO_TOPIC, "", node),
-                    "tokens": found["tokens"].values[row, value],
+                    "tokens": mixture["tokens"].values[row, value],
                 }
             )
         )
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
-def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> xr.Dataset:
+def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEnds) -> xr.Dataset:
+    """Return the table of one level."""
     name = f"n_{level.name}"
     if name not in run:
-        raise MeasureError(
-            f"wanted a run with the counts of its levels; there is no '{name}': open it with open_run"
-        )
+        raise MeasureError(f"the run has no counts '{name}' of its levels; open it with open_run")
     tokens = run[name].isel(snapshot=-1)
     tokens = tokens.sum(DOCUMENT) if DOCUMENT in tokens.dims else tokens
     if len(level.rows) == 1:
         by = [dim for dim in row_dims(level) if dim != DOCUMENT]
-        spans = {each: network.span(level.rows[0], each) for each in by}
+        spans = {variable: network.span(level.rows[0], variable) for variable in by}
         tokens = tokens.isel(
-            {each: slice(first, last + 1) for each, (first, last) in spans.items()}
+            {variable: slice(first, last + 1) for variable, (first, last) in spans.items()}
         )
         tokens = tokens.transpose(
-            *(each for each in level.rows[0].by if each != DOCUMENT), level.draws
+            *(variable for variable in level.rows[0].by if variable != DOCUMENT), level.draws
         )
     tokens, n_values = (
         tokens.values.reshape(-1, network.size(level.draws)),
         network.size(level.draws),
     )
-    rows = [(block, given) for block in level.rows for given in network.assignments(block)]
-    topic = [
-        [leads.to(level, block, given, value) for value in range(n_values)] for block, given in rows
+    rows = [(block, values) for block in level.rows for values in network.assignments(block)]
+    topics = [
+        [path_ends.to(level, block, values, value) for value in range(n_values)]
+        for block, values in rows
     ]
     names = [
-        ", ".join(network.value_name(each, value) for each, value in given.items())
-        for _, given in rows
+        ", ".join(network.value_name(variable, value) for variable, value in values.items())
+        for _, values in rows
     ]
     return xr.Dataset(
         {
             "tokens": (("row", "value"), tokens.astype(float), {"units": "tokens"}),
-            "topic": (("row", "value"), np.array(topic)),
-            "own": ("row", np.array([leads.own(level, block, given) for block, given in rows])),
+            "topic": (("row", "value"), np.array(topics)),
+            "own": (
+                "row",
+                np.array([path_ends.own(level, block, values) for block, values in rows]),
+            ),
         },
         {
             "row": np.array([name or EVERYWHERE for name in names], dtype=object),
@@ -105,58 +108,59 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, leads: _Leads) -> 
             ),
         },
         {
-            "by": tuple(dict.fromkeys(each for _, given in rows for each in given)),
+            "by": tuple(dict.fromkeys(variable for _, values in rows for variable in values)),
             "draws": level.draws,
         },
     )
 
 
-class _Leads:
-    """Where the paths of a network end that visit a row of a level, and draw a value there."""
+class _PathEnds:
+    """Finds the rows over words at the end of the paths through a row of a level with a given value."""
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]
-        telling = {name for region in self._regions for name in region.spans} | {
+        deciding = {name for region in self._regions for name in region.spans} | {
             n for rows in self._last.rows for n in rows.by
         }
-        self._telling, self._found = telling, {}
+        self._deciding, self._cache = deciding, {}
 
-    def to(self, level: Level, block: Rows, given: dict[str, int], value: int) -> int:
-        """The row over words that all paths with this value end in, else the one that is the value's own."""
-        given = given | {level.draws: value}
-        given = {name: own for name, own in given.items() if name in self._telling}
-        key = level.name, block, tuple(given.items())
-        if key not in self._found:
-            ends = self._ends(level, block, given)
-            sure = [end for end in ends if len(ends) == 1 and set(end.by) <= set(given)]
-            self._found[key] = self._number(
-                sure or [end for end in ends if end.by == (level.draws,)], given
+    def to(self, level: Level, block: Rows, values: dict[str, int], value: int) -> int:
+        """Return the row over words where all paths with this value end, else the value's own one, else NO_TOPIC."""
+        values = values | {level.draws: value}
+        values = {name: number for name, number in values.items() if name in self._deciding}
+        key = level.name, block, tuple(values.items())
+        if key not in self._cache:
+            ends = self._ends(level, block, values)
+            unique = [end for end in ends if len(ends) == 1 and set(end.by) <= set(values)]
+            self._cache[key] = self._number(
+                unique or [end for end in ends if end.by == (level.draws,)], values
             )
-        return self._found[key]
+        return self._cache[key]
 
-    def own(self, level: Level, block: Rows, given: dict[str, int]) -> int:
-        """The row over words that has the number of a row of a level."""
-        ends = self._ends(level, block, given)
-        return self._number([end for end in ends if end.by and set(end.by) == set(given)], given)
+    def own(self, level: Level, block: Rows, values: dict[str, int]) -> int:
+        """Return the row over words with the number of a row of a level."""
+        ends = self._ends(level, block, values)
+        return self._number([end for end in ends if end.by and set(end.by) == set(values)], values)
 
-    def _ends(self, level: Level, block: Rows, given: dict[str, int]) -> set[Rows]:
-        """The blocks of rows over words where paths with these values end."""
+    def _ends(self, level: Level, block: Rows, values: dict[str, int]) -> set[Rows]:
+        """Return the blocks of rows over words where paths with these values end."""
         return {
             region.visited[self._last.name]
             for region in self._regions
             if region.visited.get(level.name) == block
             and all(
                 region.spans[name][0] <= value <= region.spans[name][1]
-                for name, value in given.items()
+                for name, value in values.items()
                 if name in region.spans
             )
         }
 
-    def _number(self, ends: list[Rows], given: dict[str, int]) -> int:
+    def _number(self, ends: list[Rows], values: dict[str, int]) -> int:
+        """Return the number of the first end with these values; NO_TOPIC without an end."""
         if not ends:
             return NO_TOPIC
         return int(
             self._network.row_numbers(
-                self._last, ends[0], {name: (given[name],) * 2 for name in ends[0].by}
+                self._last, ends[0], {name: (values[name],) * 2 for name in ends[0].by}
             ).item()
         )

@@ -1,4 +1,4 @@
-"""Where hybrids overtake Gibbs sampling per second, by number of topics and by how large counts are."""
+"""Speedup of hybrids over Gibbs sampling in CPU seconds, by number of topics and by size of the counts."""
 
 import math
 
@@ -7,58 +7,73 @@ import xarray as xr
 
 from workbench.measures.frontier import is_plain_gibbs, log_perplexity
 from workbench.measures.intervals import mean_and_error
-from workbench.measures.selection import MeasureError, data_of, each_run, replicate_of, spec_of
+from workbench.measures.selection import (
+    MeasureError,
+    Runs,
+    attributes,
+    data_of,
+    each_run,
+    replicate_of,
+    spec_of,
+)
 
 
-def overtaking(runs) -> xr.Dataset:
-    """How much sooner than Gibbs sampling each setting predicts as well, by number of topics and by how large counts are.
+def overtaking(runs: Runs) -> xr.Dataset:
+    """Return how much sooner than Gibbs sampling each setting predicts equally well, by data and number of topics.
 
-    ``runs`` may differ in data and number of topics. A setting, any engine and options but ``cgs`` without options, is paired
-    with ``cgs`` on the same split with the same seed and model; what has no counterpart is left out.
+    ``runs`` may differ in data and number of topics. A setting (any engine and options except ``cgs`` without options) is
+    paired with ``cgs`` on the same split with the same seed and model; runs without a counterpart are left out.
 
-    Dims ``setting`` (engine and options), ``data`` (in words, with coordinates ``repeat`` and ``merge``) and ``n_topics``:
+    Dims ``setting`` (engine and options), ``data`` (a description, with coordinates ``repeat`` and ``merge``) and ``n_topics``:
 
-    - ``speedup``: CPU seconds of ``cgs`` divided by those of the setting until the held-out perplexity is as low as both come;
-      above 1 the setting has overtaken. Geometric mean over pairs, and ``speedup_se``, the standard error of its logarithm.
-    - ``advantage``: log held-out perplexity of ``cgs`` minus that of the setting at equal CPU seconds, those after which the
-      first of the two had ended; nats per token, mean over pairs, and ``advantage_se``.
-    - ``n_pairs``. NaN (0 pairs) where there is none.
+    - ``speedup``: CPU seconds of ``cgs`` divided by those of the setting until the lowest held-out perplexity that both reach;
+      above 1 the setting is faster. Geometric mean over pairs, and ``speedup_se``, the standard error of its logarithm.
+    - ``advantage``: log held-out perplexity of ``cgs`` minus that of the setting at equal CPU seconds, the end of the shorter
+      run; nats per token, mean over pairs, and ``advantage_se``.
+    - ``n_pairs``; cells without a pair are NaN.
 
-    Raises MeasureError where there is no pair. Welling, Teh & Kappen (2008), section 8, expect hybrids to gain by large counts.
+    Raises MeasureError without any pair. Welling, Teh & Kappen (2008), section 8, expect hybrids to gain by large counts.
     """
     runs = [run for run in each_run(runs) if "test_perplexity" in run]
     data = data_of(runs) if runs else []
-    gibbs = {_place(run): run for run in runs if is_plain_gibbs(spec_of(run))}
-    found: dict[tuple, list[tuple[float, float]]] = {}
-    records: dict[str, tuple[int, int]] = {}
-    for run, where in zip(runs, data, strict=True):
+    gibbs = {_pair_key(run): run for run in runs if is_plain_gibbs(spec_of(run))}
+    pairs_of_cell: dict[tuple, list[tuple[float, float]]] = {}
+    regimes: dict[str, tuple[int, int]] = {}
+    for run, description in zip(runs, data, strict=True):
         spec = spec_of(run)
         if (
             not is_plain_gibbs(spec)
             and "n_topics" in spec.model
-            and (other := gibbs.get(_place(run))) is not None
+            and (counterpart := gibbs.get(_pair_key(run))) is not None
         ):
-            cell = spec.label(), where, spec.n_topics
-            found.setdefault(cell, []).append((_log_speedup(run, other), _gain(run, other)))
-            records[where] = tuple((spec.split or {}).get(name, 1) for name in ("repeat", "merge"))
-    if not found:
+            cell = spec.label(), description, spec.n_topics
+            pairs_of_cell.setdefault(cell, []).append(
+                (_log_speedup(run, counterpart), _advantage(run, counterpart))
+            )
+            regimes[description] = tuple(
+                (spec.split or {}).get(name, 1) for name in ("repeat", "merge")
+            )
+    if not pairs_of_cell:
         raise MeasureError(
-            "no run has a counterpart of cgs without options: the same split, seed and model; run both"
+            "no run has a counterpart of cgs without options with the same split, seed and model; run both"
         )
-    settings = list(dict.fromkeys(setting for setting, *_ in found))
-    places, ks = sorted(records, key=lambda one: records[one]), sorted({k for *_, k in found})
+    settings = list(dict.fromkeys(setting for setting, *_ in pairs_of_cell))
+    descriptions, ks = (
+        sorted(regimes, key=lambda regime_description: regimes[regime_description]),
+        sorted({k for *_, k in pairs_of_cell}),
+    )
     dims = ("setting", "data", "n_topics")
     values = {
-        name: np.full((len(settings), len(places), len(ks)), np.nan)
+        name: np.full((len(settings), len(descriptions), len(ks)), np.nan)
         for name in ("speedup", "speedup_se", "advantage", "advantage_se")
     }
     n_pairs = np.zeros(values["speedup"].shape, int)
-    for (setting, where, k), pairs in found.items():
-        at = settings.index(setting), places.index(where), ks.index(k)
+    for (setting, description, k), pairs in pairs_of_cell.items():
+        index = settings.index(setting), descriptions.index(description), ks.index(k)
         (speed, gain), (speed_se, gain_se) = mean_and_error(pairs)
-        n_pairs[at] = len(pairs)
+        n_pairs[index] = len(pairs)
         for name, value in zip(values, (math.exp(speed), speed_se, gain, gain_se), strict=True):
-            values[name][at] = value
+            values[name][index] = value
     meanings = {
         "speedup": (
             "CPU seconds of cgs for each of the setting, to the same held-out perplexity",
@@ -71,43 +86,42 @@ def overtaking(runs) -> xr.Dataset:
         ),
         "advantage_se": ("its standard error", "nats"),
     }
-    columns = {name: (dims, values[name], _about(*meanings[name])) for name in values}
-    columns["n_pairs"] = (dims, n_pairs, _about("pairs: same split, seed and model"))
-    about = {
-        name: ("data", [records[place][at] for place in places])
-        for at, name in enumerate(("repeat", "merge"))
+    columns = {name: (dims, values[name], attributes(*meanings[name])) for name in values}
+    columns["n_pairs"] = (dims, n_pairs, attributes("pairs: same split, seed and model"))
+    regime_coords = {
+        name: ("data", [regimes[regime_of][index] for regime_of in descriptions])
+        for index, name in enumerate(("repeat", "merge"))
     }
-    named = {
+    coords = {
         "setting": np.array(settings, object),
-        "data": np.array(places, object),
+        "data": np.array(descriptions, object),
         "n_topics": ks,
     }
-    return xr.Dataset(columns, named | about)
+    return xr.Dataset(columns, coords | regime_coords)
 
 
-def _place(run: xr.Dataset) -> tuple:
-    """What a run and its counterpart share."""
+def _pair_key(run: xr.Dataset) -> tuple:
+    """Return the split, seed and model that a run and its counterpart share."""
     return replicate_of(run), repr(sorted(spec_of(run).model.items()))
 
 
 def _log_speedup(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """The logarithm of the CPU seconds of cgs for each of the run, until the perplexity is as low as both come."""
-    wanted = max(log_perplexity(each).min() for each in (run, gibbs))
-    own, other = (
-        each["cpu_time"].values[np.argmax(log_perplexity(each) <= wanted)] for each in (run, gibbs)
+    """Return the log of the CPU seconds of cgs divided by those of the run, until the lowest perplexity that both reach."""
+    threshold = max(log_perplexity(chain).min() for chain in (run, gibbs))
+    run_seconds, gibbs_seconds = (
+        chain["cpu_time"].values[np.argmax(log_perplexity(chain) <= threshold)]
+        for chain in (run, gibbs)
     )
-    return math.log(other / own) if min(own, other) > 0 else math.nan
-
-
-def _gain(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """The log perplexity of cgs minus that of the run when the first of the two had ended."""
-    cost = min(float(each["cpu_time"].values[-1]) for each in (run, gibbs))
-    own, other = (
-        float(np.interp(cost, each["cpu_time"].values, log_perplexity(each)))
-        for each in (run, gibbs)
+    return (
+        math.log(gibbs_seconds / run_seconds) if min(run_seconds, gibbs_seconds) > 0 else math.nan
     )
-    return other - own
 
 
-def _about(meaning: str, unit: str = "") -> dict[str, str]:
-    return {"long_name": meaning, "units": unit}
+def _advantage(run: xr.Dataset, gibbs: xr.Dataset) -> float:
+    """Return the log perplexity of cgs minus that of the run at the end of the shorter of the two."""
+    cost = min(float(chain["cpu_time"].values[-1]) for chain in (run, gibbs))
+    run_value, gibbs_value = (
+        float(np.interp(cost, chain["cpu_time"].values, log_perplexity(chain)))
+        for chain in (run, gibbs)
+    )
+    return gibbs_value - run_value

@@ -1,4 +1,4 @@
-"""Years, quarters, months, weeks and days of times: each document's period, and every one from the first to the last."""
+"""Calendar periods of times: the year, quarter, month, week or day of each document, and all from the first to the last."""
 
 import math
 import numbers
@@ -8,14 +8,14 @@ import numpy as np
 from workbench.measures.selection import MeasureError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D"}
-"""Period → what pandas calls it."""
+"""Period → name in pandas."""
 DAYS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
 MOST_PERIODS = 10_000
-"""From the first to the last; more are a mistake in a date, or too short."""
+"""Maximum from the first to the last; more indicate a wrong date or too short a period."""
 
 
 def fitting_period(times: list, most: int = 40) -> str:
-    """The shortest period of which there are at most so many from the first time to the last; for times see `dates_of`."""
+    """Return the shortest period with at most ``most`` of them from the first to the last time; for times see `dates_of`."""
     if all(time is None or is_year(time) for time in times):
         return "year"
     dates = dates_of(times)
@@ -24,7 +24,7 @@ def fitting_period(times: list, most: int = 40) -> str:
 
 
 def numbered_periods(times: list, period: str):
-    """(document,) the number of the period of each time, -1 for none; every period, as pandas has it; what they are called."""
+    """Return (document,) period numbers, -1 for none; all periods of pandas; their names."""
     import pandas as pd
 
     if period not in PERIODS:
@@ -35,19 +35,22 @@ def numbered_periods(times: list, period: str):
     first, last = periods.min(), periods.max()
     if (n := last.ordinal - first.ordinal + 1) > MOST_PERIODS:
         raise MeasureError(
-            f"the times go from {first} to {last}, {n:,} periods of a {period}; choose a longer period, or "
+            f"the times span {n:,} periods of a {period}, from {first} to {last}; choose a longer period, or "
             "correct the times"
         )
-    every = pd.period_range(first, last)
-    called = every.start_time.strftime("%G-W%V") if period == "week" else every.astype(str)
+    all_periods = pd.period_range(first, last)
+    names = (
+        all_periods.start_time.strftime("%G-W%V") if period == "week" else all_periods.astype(str)
+    )
     return (
         np.where(periods.isna(), -1, periods.asi8 - first.ordinal),
-        every,
-        called.to_numpy(object),
+        all_periods,
+        names.to_numpy(object),
     )
 
 
-def is_year(time) -> bool:
+def is_year(time: object) -> bool:
+    """Return whether a time is a year: a whole number or a text of four digits."""
     try:
         return _year(time) is not None
     except TypeError:
@@ -55,27 +58,27 @@ def is_year(time) -> bool:
 
 
 def dates_of(times: list):
-    """The times as a DatetimeIndex, NaT where there is none."""
+    """Return the times as a DatetimeIndex, NaT where there is none."""
     import pandas as pd
 
-    found = {None: pd.NaT}
-    for at, time in enumerate(times):
-        if time in found:
+    date_of = {None: pd.NaT}
+    for document, time in enumerate(times):
+        if time in date_of:
             continue
         try:
             year = _year(time)
             date = pd.to_datetime(time) if year is None else pd.Timestamp(year=year, month=1, day=1)
-            found[time] = date.tz_localize(None)
+            date_of[time] = date.tz_localize(None)
         except (ValueError, TypeError, OverflowError, AttributeError):
             raise MeasureError(
-                f"the time of document {at} is {str(time)[:60]!r}, which is no date; write it as "
+                f"the time of document {document} is {str(time)[:60]!r}, which is no date; write it as "
                 "2024-07-31, or as a year"
             ) from None
-    return pd.DatetimeIndex([found[time] for time in times])
+    return pd.DatetimeIndex([date_of[time] for time in times])
 
 
-def _year(time) -> int | None:
-    """The year that a whole number or a text of four digits is; None for anything else."""
+def _year(time: object) -> int | None:
+    """Return the year of a whole number or a text of four digits; None for anything else."""
     if isinstance(time, str):
         return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
     if isinstance(time, numbers.Real) and (

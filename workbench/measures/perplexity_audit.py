@@ -1,4 +1,4 @@
-"""One run under every protocol that papers and programs call perplexity, so that one sees which numbers can be compared."""
+"""Perplexity of one run by every protocol in use, to see which published numbers can be compared."""
 
 import math
 from functools import partial
@@ -28,15 +28,15 @@ from workbench.runs.input_data import data_from
 from workbench.runs.scoring import perplexity
 
 N_PARTICLES, N_ESTIMATES, N_SEEDS = 20, 4, 5
-"""Particles of a left-to-right estimate, how many estimates there are of each document with resampling, and seeds over which
-numbers of random halves and Gibbs sweeps are compared."""
+"""Particles of a left-to-right estimate, estimates of each document with resampling, and seeds for the spread of random halves
+and Gibbs sweeps."""
 RECORDED = {
     "held_out_tokens_state": "test_perplexity_state",
     "held_out_tokens_average": "test_perplexity_average",
     "held_out_tokens_by_document": "test_perplexity_by_document",
     "held_out_tokens_jointly": "test_perplexity_joint",
 }
-"""Protocol → what a run records of it."""
+"""Protocol → variable that a run records."""
 STATE, AVERAGE = list(RECORDED)[:2]
 NOT_GIVEN = {
     TEST: "nothing is held out; give held-out tokens of the training documents (test=…)",
@@ -44,17 +44,17 @@ NOT_GIVEN = {
     TRAIN: "the training documents are not given; give them (train=…)",
 }
 ROUNDING = 1e-12
-"""Share of a number by which sums in another order may change it."""
-NOT_AVERAGED = "the engine samples nothing, or burn-in is not over, so it is that of the state"
+"""Relative rounding error of sums in another order."""
+NOT_AVERAGED = "equals that of the state: the engine samples nothing, or burn-in is not over"
 
 
-class Found(NamedTuple):
-    """A number by one protocol, or why there is none."""
+class AuditEntry(NamedTuple):
+    """A number by one protocol, or the reason why there is none."""
 
     value: float = math.nan
     n_tokens: int | None = None
     standard_error: float = math.nan
-    error_over: str = ""  # what is random
+    error_over: str = ""  # the source of randomness
     note: str = ""  # why there is no number
 
 
@@ -67,48 +67,48 @@ def perplexity_audit(
     seed: int = 0,
     n_threads: int = 1,
 ):
-    """A pandas DataFrame with a row for each protocol by which papers and programs compute the perplexity of a topic model.
+    """Return a pandas DataFrame with the perplexity of a run by each protocol of papers and programs.
 
     Parameters
     ----------
     run : Dataset
         Of one run of LDA, by any engine, with its counts.
     train : Corpus, optional
-        Its training tokens. What is not given leaves rows without a number, and their ``note`` says so.
+        Its training tokens. Rows of data that are not given have no number; their ``note`` gives the reason.
     test : Corpus, optional
-        Held-out tokens of the training documents, as `workbench.hold_out_tokens` makes them. The numbers of those that the run
-        scored itself are what it recorded last; of others the state alone is known.
+        Held-out tokens of the training documents, as made by `workbench.hold_out_tokens`. If they are the run's own, the
+        numbers are those it recorded last; otherwise only the state can be scored.
     unseen : Corpus or texts, optional
-        Documents that the run has not learnt from. Words that it does not know are left out.
+        Documents that the run was not trained on. Words outside its vocabulary are left out.
     n_particles : int, default 20
-        Of each left-to-right estimate, whose time grows with the square of the length of a document; 0 leaves them out.
+        Particles of each left-to-right estimate, whose time grows with the squared document length; 0 leaves them out.
     seed : int
-        Of halves, Gibbs sweeps and particles.
+        Seed of halves, Gibbs sweeps and particles.
     n_threads : int
-        Never changes a bit.
+        Does not change the results.
 
     Returns
     -------
     DataFrame
         The index is the name of the protocol, see `workbench.measures.protocols`; columns:
 
-        - ``value``, ``unit``: a perplexity, or nats per token; NaN where it cannot be computed, with the reason in ``note``.
-        - ``standard_error`` of the value and ``error_over``, what is random: states after burn-in (of an average by batch
-          means; of one state the standard deviation), halves and sweeps (the standard deviation over five seeds), particles.
-          NaN where nothing is random, or one is not enough to tell. That of ``left_to_right`` leaves out that the log of an
-          unbiased estimate is on average too low, by half its variance: more particles tell.
-        - ``n_tokens``: tokens that are scored.
-        - ``quantity``: what is averaged; two numbers can be compared where it is the same.
-        - ``data``, ``given``, ``used_by``, ``differs``: whose words are scored, what is conditioned on, which papers and
-          programs do so, and where it disagrees with the first row and why.
+        - ``value``, ``unit``: a perplexity, or nats per token; NaN if it cannot be computed, with the reason in ``note``.
+        - ``standard_error`` of the value and ``error_over``, the source of randomness: states after burn-in (for an average by
+          batch means; for one state the standard deviation), halves and sweeps (the standard deviation over five seeds),
+          particles. NaN if nothing is random, or one value is not enough. For ``left_to_right`` it does not include the bias:
+          the log of an unbiased estimate is on average too low by half its variance.
+        - ``n_tokens``: number of scored tokens.
+        - ``quantity``: the averaged quantity; two numbers can be compared if it is the same.
+        - ``data``, ``corpus``, ``used_by``, ``differs``: the scored words, what is conditioned on, papers and programs that use
+          the protocol, and how and why it differs from the first row.
 
     Raises
     ------
     MeasureError, SpecError, CorpusError
-        One sentence each: no run of LDA, other training tokens than those of the run, unseen documents of which it knows no
-        word, a corpus in shards, a number out of range.
+        No run of LDA, training tokens of another run, unseen documents without a known word, a corpus in shards, a number out
+        of range.
 
-    Wallach, Murray, Salakhutdinov & Mimno (2009) compare such protocols; docs/perplexity.md tells them apart.
+    Wallach, Murray, Salakhutdinov & Mimno (2009) compare such protocols; docs/perplexity.md describes the differences.
     """
     import pandas as pd
 
@@ -119,36 +119,38 @@ def perplexity_audit(
         corpus.require_memory("perplexities are audited in memory")
     if train is not None:
         check_training_corpus(run, train)
-    found = _of_test(run, topics, test) | _of_training(run, topics, train, n_threads)
+    entries = _of_test(run, topics, test) | _of_training(run, topics, train, n_threads)
     if unseen is not None:
-        known = _known(topics, unseen)
-        found |= _completed(run, topics, known, seed, n_threads)
-        found |= _marginal(topics, known, n_particles, seed, n_threads) | _bounds(
-            topics, known, n_threads
+        known_documents = _known(topics, unseen)
+        entries |= _completed(run, topics, known_documents, seed, n_threads)
+        entries |= _marginal(topics, known_documents, n_particles, seed, n_threads) | _bounds(
+            topics, known_documents, n_threads
         )
     rows = [
         {
-            "value": one.value,
-            "standard_error": one.standard_error,
-            "unit": each.unit,
-            "n_tokens": one.n_tokens,
-            "quantity": each.quantity,
-            "data": each.data,
-            "given": each.given,
-            "used_by": each.used_by,
-            "differs": each.differs,
-            "error_over": one.error_over,
-            "note": one.note,
+            "value": entry.value,
+            "standard_error": entry.standard_error,
+            "unit": protocol.unit,
+            "n_tokens": entry.n_tokens,
+            "quantity": protocol.quantity,
+            "data": protocol.data,
+            "given": protocol.given,
+            "used_by": protocol.used_by,
+            "differs": protocol.differs,
+            "error_over": entry.error_over,
+            "note": entry.note,
         }
-        for each in PROTOCOLS
-        for one in [found.get(each.name, Found(note=NOT_GIVEN[each.data]))]
+        for protocol in PROTOCOLS
+        for entry in [entries.get(protocol.name, AuditEntry(note=NOT_GIVEN[protocol.data]))]
     ]
-    table = pd.DataFrame(rows, index=pd.Index([each.name for each in PROTOCOLS], name="protocol"))
+    table = pd.DataFrame(
+        rows, index=pd.Index([protocol.name for protocol in PROTOCOLS], name="protocol")
+    )
     return table.astype({"n_tokens": "Int64"})
 
 
 def _topics_of(run: xr.Dataset) -> Topics:
-    """The topics of a run of LDA."""
+    """Return the topics of a run of LDA; raise MeasureError for another model."""
     spec, model = spec_of(run), model_of(run)
     if not isinstance(model, LDA):
         raise MeasureError(
@@ -159,19 +161,19 @@ def _topics_of(run: xr.Dataset) -> Topics:
 
 
 def _known(topics: Topics, unseen) -> Corpus:
-    """The unseen documents with the words that the run knows."""
+    """Return the unseen documents with the words of the run's vocabulary."""
     corpus = data_from(unseen, None, counted=topics.spec.counted)
     corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
     if known.n_tokens == 0:
         raise MeasureError(
-            f"the run knows no word of {corpus.name!r}, so nothing can be scored; give documents like its own"
+            f"no word of {corpus.name!r} is in the vocabulary of the run; give documents like its training documents"
         )
     return known
 
 
-def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, Found]:
-    """Of held-out tokens of the training documents: what the run recorded of its own, or of others from theta and phi."""
+def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
+    """Return the numbers of held-out tokens of training documents: as recorded, or for other tokens from theta and phi."""
     if test is None or test.content_hash == topics.spec.test:
         return _recorded(run, topics, None if test is None else test.n_tokens)
     if (test.n_documents, test.vocabulary) != (run.sizes["document"], topics.vocabulary):
@@ -183,75 +185,80 @@ def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, 
         return {}
     phi = word_probabilities(*topics.of_words)
     probability = mixture_probability(np.ascontiguousarray(run["theta"].values), phi, test)
-    others = Found(
-        note="of these tokens the run has not averaged anything; give those that it was fitted with"
+    others = AuditEntry(
+        note="averages of these tokens were not recorded; give the test tokens of the run"
     )
     return dict.fromkeys(RECORDED, others) | {
-        STATE: Found(perplexity(test, probability), test.n_tokens)
+        STATE: AuditEntry(perplexity(test, probability), test.n_tokens)
     }
 
 
-def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, Found]:
-    """The last held-out perplexities that the run recorded; nothing where none was held out."""
-    there = {
+def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, AuditEntry]:
+    """Return the last held-out perplexities that the run recorded; empty if nothing was held out."""
+    values_by_protocol = {
         name: run[variable].dropna("iteration").values
         for name, variable in RECORDED.items()
         if variable in run
     }
-    found = {
-        name: Found(float(values[-1]), n_tokens) for name, values in there.items() if len(values)
+    entries = {
+        name: AuditEntry(float(values[-1]), n_tokens)
+        for name, values in values_by_protocol.items()
+        if len(values)
     }
-    if not found:
+    if not entries:
         return {}
     if run["test_perplexity"].equals(run["test_perplexity_state"]):
-        return dict.fromkeys(RECORDED, Found(note=NOT_AVERAGED)) | {STATE: found[STATE]}
-    after = run["iteration"].values > topics.spec.burn_in
-    logs = np.log(run["test_perplexity_state"].values[after])
+        return dict.fromkeys(RECORDED, AuditEntry(note=NOT_AVERAGED)) | {STATE: entries[STATE]}
+    is_after_burn_in = run["iteration"].values > topics.spec.burn_in
+    logs = np.log(run["test_perplexity_state"].values[is_after_burn_in])
     errors = perplexity_errors(run)
     if len(logs) > 1:
-        spread = float(np.std(logs, ddof=1)) * found[STATE].value
-        found[STATE] = found[STATE]._replace(
+        spread = float(np.std(logs, ddof=1)) * entries[STATE].value
+        entries[STATE] = entries[STATE]._replace(
             standard_error=spread, error_over="states after burn-in"
         )
-    if AVERAGE in found and errors["source"].item() == CHAIN:
-        found[AVERAGE] = found[AVERAGE]._replace(
+    if AVERAGE in entries and errors["source"].item() == CHAIN:
+        entries[AVERAGE] = entries[AVERAGE]._replace(
             standard_error=float(errors["mc_error"].item()), error_over="states after burn-in"
         )
-    return found
+    return entries
 
 
 def _completed(
     run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int
-) -> dict[str, Found]:
-    """Of unseen documents given theta: of half of each of them, and of the very tokens that are scored."""
+) -> dict[str, AuditEntry]:
+    """Return the numbers of unseen documents given theta, from half of each document and from the scored tokens themselves."""
     score = partial(document_completion, run, known, n_threads=n_threads)
-    found = {}
-    for protocol, what in (
+    entries = {}
+    for protocol, error_over in (
         ("document_completion", "halves and Gibbs sweeps"),
         ("foldin_same", "Gibbs sweeps"),
     ):
         try:
-            scores = [score(seed=seed + more, protocol=protocol) for more in range(N_SEEDS)]
+            scores = [score(seed=seed + offset, protocol=protocol) for offset in range(N_SEEDS)]
         except CorpusError as error:  # no document of two tokens
-            found[protocol] = Found(note=str(error))
+            entries[protocol] = AuditEntry(note=str(error))
             continue
-        values = [each["perplexity"] for each in scores]
+        values = [score_of_seed["perplexity"] for score_of_seed in scores]
         spread = float(np.std(values, ddof=1))
-        random = spread > ROUNDING * values[0]
-        found[protocol] = Found(
-            values[0], scores[0]["n_scored"], spread if random else math.nan, what if random else ""
+        is_random = spread > ROUNDING * values[0]
+        entries[protocol] = AuditEntry(
+            values[0],
+            scores[0]["n_scored"],
+            spread if is_random else math.nan,
+            error_over if is_random else "",
         )
-    return found
+    return entries
 
 
 def _marginal(
     topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int
-) -> dict[str, Found]:
-    """Of unseen documents given phi and alpha alone."""
+) -> dict[str, AuditEntry]:
+    """Return the numbers of unseen documents given phi and alpha alone."""
     phi, alpha = word_probabilities(*topics.of_words), topics.of_words.priors.alphas
-    found = dict.fromkeys(
+    entries = dict.fromkeys(
         ("left_to_right", "left_to_right_by_token"),
-        Found(note="no particles; ask for some (n_particles=…)"),
+        AuditEntry(note="no particles; set n_particles"),
     )
     if n_particles:
         estimate = partial(
@@ -262,24 +269,26 @@ def _marginal(
             mean_of_estimates(estimate(N_ESTIMATES)[0]),
             (float(by_token.sum()), float(np.sqrt(variance.sum()))),
         )
-        over = (
+        errors_over = (
             f"{N_ESTIMATES} times {n_particles} particles",
             f"{n_particles} particles" if n_particles > 1 else "",
         )
-        for name, (log, error), what in zip(list(found), sums, over, strict=True):
+        for name, (log, error), error_over in zip(list(entries), sums, errors_over, strict=True):
             value = _perplexity(log, known)
-            found[name] = Found(value, known.n_tokens, value * error / known.n_tokens, what)
+            entries[name] = AuditEntry(
+                value, known.n_tokens, value * error / known.n_tokens, error_over
+            )
     try:
-        found["exact"] = Found(
+        entries["exact"] = AuditEntry(
             _perplexity(exact_logs(known, phi, alpha).sum(), known), known.n_tokens
         )
     except MeasureError as error:
-        found["exact"] = Found(note=str(error))
-    return found
+        entries["exact"] = AuditEntry(note=str(error))
+    return entries
 
 
-def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, Found]:
-    """The bound of unseen documents, as several programs print it."""
+def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEntry]:
+    """Return the variational bound of unseen documents, in the forms that several programs print."""
     bound = variational_bound(
         known, topics.of_words, variational_counts(known, topics.of_words, n_threads)
     )
@@ -290,29 +299,29 @@ def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, Found]:
         "bound_gensim": per_token,
         "bound_gensim_printed": float(np.exp2(-per_token)),
     }
-    return {name: Found(value, known.n_tokens) for name, value in values.items()}
+    return {name: AuditEntry(value, known.n_tokens) for name, value in values.items()}
 
 
 def _of_training(
     run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int
-) -> dict[str, Found]:
-    """Of the training documents: the bound as it is of any documents, and the log joint that a sampler recorded last."""
+) -> dict[str, AuditEntry]:
+    """Return the numbers of the training documents: the variational bound, and the log joint of a sampler."""
     if train is None:
         return {}
     bound = variational_bound(
         train, topics.of_words, variational_counts(train, topics.of_words, n_threads)
     )
-    found = {"bound_of_training": Found(_perplexity(sum(bound), train), train.n_tokens)}
-    note = "the engine records no log p(words, z); it is of those that sample every token, as cgs"
-    found["joint_of_training"] = Found(note=note)
+    entries = {"bound_of_training": AuditEntry(_perplexity(sum(bound), train), train.n_tokens)}
+    note = "the engine records no log p(words, z); engines that sample every token do, such as cgs"
+    entries["joint_of_training"] = AuditEntry(note=note)
     if "log_joint" in run:
-        found["joint_of_training"] = Found(
+        entries["joint_of_training"] = AuditEntry(
             _perplexity(float(run["log_joint"].values[-1]), train), train.n_tokens
         )
-    return found
+    return entries
 
 
 def _perplexity(log_probability: float, documents: Corpus) -> float:
-    """exp of minus the log probability per token; infinite where that is beyond numbers."""
+    """Return exp of minus the log probability per token; infinity on overflow."""
     with np.errstate(over="ignore"):
         return float(np.exp(-log_probability / documents.n_tokens))

@@ -1,4 +1,4 @@
-"""Quantities of each iteration, as recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
+"""Quantities of each iteration, recorded or derived: steps, bound and log likelihood per token, numbers of topics."""
 
 import numpy as np
 import xarray as xr
@@ -19,19 +19,18 @@ DERIVED = {
             "bound_per_token",
             ("iteration",),
             "nats",
-            "variational bound divided by the training tokens; of engines that integrate theta and phi out, that of the "
-            "collapsed model",
+            "variational bound divided by the training tokens; for collapsed engines the bound of the collapsed model",
         ),
     )
 }
-"""Quantities that no engine gives; every other one is in `workbench.models.VARIABLES`."""
+"""Derived quantities, which no engine records; all others are in `workbench.models.VARIABLES`."""
 TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
 BOUNDS = ("collapsed_bound", "bound")
-"""Names of a run's bounds, the one that is comparable with those of other engines first."""
+"""Names of bounds, the one that is comparable across engines first."""
 
 
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
-    """A number of each iteration: as recorded, or worked out of what was; None where the run has neither.
+    """Return a number of each iteration, as recorded or derived; None if the run has neither.
 
     ``name`` is a variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
     ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
@@ -42,33 +41,36 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
         return _named(run, name, run["iteration"].values * float(spec_of(run).n_topics))
     if name == "log_likelihood" and "test_perplexity" in run:
         return _named(run, name, -np.log(run["test_perplexity"].values))
-    if name == "bound_per_token" and "n_k" in run and (own := bound_of(run)):
-        return _named(run, name, run[own].values / n_tokens(run))
+    if name == "bound_per_token" and "n_k" in run and (bound_name := bound_of(run)):
+        return _named(run, name, run[bound_name].values / n_tokens(run))
     if name in TOPIC_NUMBERS and "n_k" in run:
         return _named(run, name, topic_numbers(run["n_k"].values)[name])
     return None
 
 
 def topic_counts(run: xr.Dataset) -> xr.Dataset:
-    """How many topics a run has at each iteration, by three definitions: dim ``iteration``.
+    """Return the number of topics at each iteration by three definitions: dim ``iteration``.
 
-    ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, worked out of the sizes of the topics, so that
-    runs of engines that do not record them can stand beside those that do; see `workbench.models.topic_numbers`.
+    ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, computed from the sizes of the topics also for engines
+    that do not record them; see `workbench.models.topic_numbers`.
     """
-    found = topic_numbers(run["n_k"].values)
-    return xr.Dataset({name: _named(run, name, found[name]) for name in TOPIC_NUMBERS})
+    numbers = topic_numbers(run["n_k"].values)
+    return xr.Dataset({name: _named(run, name, numbers[name]) for name in TOPIC_NUMBERS})
 
 
 def bound_of(run: xr.Dataset) -> str | None:
-    """The name of the run's bound that is comparable with those of other engines, if it has one."""
+    """Return the name of the run's bound that is comparable across engines, or None."""
     return next((name for name in BOUNDS if name in run), None)
 
 
 def n_tokens(run: xr.Dataset) -> float:
-    """The training tokens: all topics together."""
+    """Return the number of training tokens, summed over topics."""
     return float(np.rint(run["n_k"].values[-1].sum()))
 
 
 def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
-    about = DERIVED.get(name) or VARIABLES[name]
-    return xr.DataArray(values, {"iteration": run["iteration"]}, ("iteration",), name, about.attrs)
+    """Return the values as a variable with the attributes of its name."""
+    variable = DERIVED.get(name) or VARIABLES[name]
+    return xr.DataArray(
+        values, {"iteration": run["iteration"]}, ("iteration",), name, variable.attrs
+    )

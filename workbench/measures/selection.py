@@ -1,4 +1,4 @@
-"""Selects runs from Datasets of several, and labels each by the settings in which they differ."""
+"""Selection of runs from Datasets, and labels of runs by the settings in which they differ."""
 
 import numbers
 import re
@@ -14,57 +14,58 @@ from workbench.errors import InputError
 from workbench.models.networks.levels import AUTHORS
 from workbench.runs.spec import PRIORS, RunSpec
 
-SAID = ("sizes", "start")
-"""Settings that the label of a spec tells of where a run has them: it differs in them from others that have them too alone."""
+Runs = xr.Dataset | Iterable[xr.Dataset]
+"""One or several runs, see `each_run`."""
+LABELLED_IF_SET = ("sizes", "start")
+"""Settings that are compared only among the runs that have them."""
 CHANGES = ("top_words", "regime", "singletons")
-"""What is done to a corpus before inference, which makes other data of it."""
+"""Changes of a corpus before inference: runs with different ones have different data."""
 
 
 class MeasureError(InputError):
-    """An input that a measure refuses."""
+    """Raised for an input that a measure does not accept."""
 
 
-def each_run(runs) -> list[xr.Dataset]:
-    """One Dataset a run, each with its own iterations and variables, in the order given.
+def each_run(runs: Runs) -> list[xr.Dataset]:
+    """Return one Dataset per run, each with its own iterations and variables, in the given order.
 
     Parameters
     ----------
     runs : Dataset or list of Datasets
-        Of a run each (`workbench.fit`, `workbench.open_run`), or side by side with a dim ``run``
-        (`workbench.compare`). A run that comes twice is taken once, the longer of the two. There must be one, and each must
-        have committed something.
+        Datasets of one run (`workbench.fit`, `workbench.open_run`), or of several with a dim ``run`` (`workbench.compare`). Of
+        duplicate runs the longest is kept. At least one run is needed, and each must have a committed iteration.
     """
-    given = (
+    datasets = (
         [runs]
         if isinstance(runs, xr.Dataset)
         else list(runs)
         if isinstance(runs, Iterable)
         else [runs]
     )
-    found: dict[tuple, xr.Dataset] = {}
-    for dataset in given:
+    run_by_key: dict[tuple, xr.Dataset] = {}
+    for dataset in datasets:
         if not isinstance(dataset, xr.Dataset):
             kind = type(dataset).__name__
             raise MeasureError(
                 f"wanted the Datasets of runs (workbench.fit, compare or open_run); got {kind}"
             )
-        for one in _parts(dataset):
-            if one.sizes.get("iteration", 0) == 0:
-                name = one.attrs["name"]
+        for run in _parts(dataset):
+            if run.sizes.get("iteration", 0) == 0:
+                name = run.attrs["name"]
                 raise MeasureError(
-                    f"run '{name}' has no committed iteration yet; wait for its first, or leave it out"
+                    f"run '{name}' has no committed iteration yet; wait for the first, or leave it out"
                 )
-            spec = spec_of(one)
+            spec = spec_of(run)
             key = spec.hash, spec.n_threads
-            if key not in found or found[key].sizes["iteration"] < one.sizes["iteration"]:
-                found[key] = one
-    if not found:
-        raise MeasureError("there is no run to look at; give at least one")
-    return list(found.values())
+            if key not in run_by_key or run_by_key[key].sizes["iteration"] < run.sizes["iteration"]:
+                run_by_key[key] = run
+    if not run_by_key:
+        raise MeasureError("no run was given; give at least one")
+    return list(run_by_key.values())
 
 
-def one_run(run) -> xr.Dataset:
-    """The Dataset of the one run that is wanted; several are refused."""
+def one_run(run: Runs) -> xr.Dataset:
+    """Return the Dataset of the only run; raise MeasureError for several."""
     runs = each_run(run)
     if len(runs) > 1:
         raise MeasureError(f"wanted one run; got {len(runs)}; choose one with workbench.open_run")
@@ -72,43 +73,48 @@ def one_run(run) -> xr.Dataset:
 
 
 def has_course(run: xr.Dataset) -> bool:
-    """Return whether iterations and times of the run are known; of a model of another program they are not."""
+    """Return whether iterations and times of the run are known; for imported models they are not."""
     return "elapsed" in run
 
 
 def last_iteration(run: xr.Dataset) -> float:
-    """Return the last committed iteration, 0 before the first; NaN of a run without a course."""
+    """Return the last committed iteration, 0 before the first; NaN for an imported model."""
     return float(run["iteration"].values.max(initial=0)) if has_course(run) else np.nan
 
 
-def whole_number(what: str, value, low: int = 1) -> int:
-    """The value as an int of at least ``low``."""
+def whole_number(name: str, value: object, low: int = 1) -> int:
+    """Return the value as an int; raise MeasureError unless it is a whole number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise MeasureError(f"the {what} must be a whole number of at least {low}; got {value!r}")
+        raise MeasureError(f"the {name} must be a whole number of at least {low}; got {value!r}")
     return int(value)
 
 
+def attributes(meaning: str, unit: str = "") -> dict[str, str]:
+    """Return the attributes of a variable: ``long_name`` and ``units``."""
+    return {"long_name": meaning, "units": unit}
+
+
 def grouped(keys: Iterable, values: Iterable) -> dict:
-    """The values of each different key, in order of appearance."""
-    found: dict = {}
+    """Return key → values with that key, in order of appearance."""
+    groups: dict = {}
     for key, value in zip(keys, values, strict=True):
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def spec_of(run: xr.Dataset) -> RunSpec:
-    """The settings of a run."""
+    """Return the settings of a run."""
     return RunSpec.from_json(run.attrs["spec"])
 
 
 def replicate_of(run: xr.Dataset) -> tuple:
-    """Training and test tokens, and the seed: runs that agree in these are a pair."""
+    """Return training and test tokens, and the seed: runs that agree in these are a pair."""
     spec = spec_of(run)
     return spec.train, spec.test, spec.seed
 
 
 def labels_of(runs: list[xr.Dataset]) -> list[str]:
-    """Engine and options of each run, with every other setting in which the runs differ; seeds and splits are left out.
+    """Return engine and options of each run, with every other setting in which the runs differ, except seeds and splits.
 
     Runs of one label are repetitions of each other.
     """
@@ -116,42 +122,47 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> list[str]:
-    """The labels of runs by their specs; ``apart_from`` names settings that are left out, as "K".
+    """Return the labels of runs by their specs; settings in ``apart_from``, such as "K", are left out.
 
-    So are those that these decide, as an alpha of 50/K.
+    Settings that are determined by these are left out too, such as an alpha of 50/K.
     """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
 
-    def shown(name: str) -> bool:
-        """Do the runs that have the setting differ in it, and is it not decided by those that are left out?"""
-        having = [each for each in settings if each.get(name)]
-        by = grouped(
-            [tuple(map(each.get, apart_from)) for each in having], [each[name] for each in having]
+    def is_shown(name: str) -> bool:
+        """Return whether the runs with the setting differ in it, and it is not determined by those left out."""
+        settings_with_value = [run_settings for run_settings in settings if run_settings.get(name)]
+        values_by_key = grouped(
+            [tuple(map(run_settings.get, apart_from)) for run_settings in settings_with_value],
+            [run_settings[name] for run_settings in settings_with_value],
         )
-        decided = apart_from and all(len(set(values)) == 1 for values in by.values())
+        is_determined = apart_from and all(
+            len(set(values)) == 1 for values in values_by_key.values()
+        )
         return (
-            not decided
+            not is_determined
             and len(
                 {
-                    each[name]
-                    for each in settings
-                    if name in each and (each[name] or name not in SAID)
+                    run_settings[name]
+                    for run_settings in settings
+                    if name in run_settings and (run_settings[name] or name not in LABELLED_IF_SET)
                 }
             )
             > 1
         )
 
     names = [
-        name for name in dict.fromkeys(chain(*settings)) if name not in apart_from and shown(name)
+        name
+        for name in dict.fromkeys(chain(*settings))
+        if name not in apart_from and is_shown(name)
     ]
     return [
-        ", ".join([spec.label(), *(each[name] for name in names if each.get(name))])
-        for spec, each in zip(specs, settings, strict=True)
+        ", ".join([spec.label(), *(run_settings[name] for name in names if run_settings.get(name))])
+        for spec, run_settings in zip(specs, settings, strict=True)
     ]
 
 
 def data_of(runs: list[xr.Dataset]) -> list[str]:
-    """The data of each run in words: its corpus and how it was changed; the seed of the split is left out.
+    """Return a description of the data of each run: its corpus and changes of it, without the seed of the split.
 
     Perplexities of runs on different data cannot be compared.
     """
@@ -159,11 +170,14 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
     changes = [
         [text for name, text in _split(spec).items() if text and name in CHANGES] for spec in specs
     ]
-    return [", ".join([corpus, *own]) for corpus, own in zip(_corpora(specs), changes, strict=True)]
+    return [
+        ", ".join([corpus, *run_changes])
+        for corpus, run_changes in zip(_corpora(specs), changes, strict=True)
+    ]
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
-    """(what is held out of which data, model) of each run: what runs with counterparts share, see `same_model`."""
+    """Return (data and held-out share, model) of each run, which are equal for comparable runs; see `same_model`."""
     return [
         (
             (data, _split(spec)["held out"], _split(spec)["per"]),
@@ -174,7 +188,7 @@ def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
 
 
 def same_model(model: dict, other: dict) -> bool:
-    """Do the models agree in all that both have? That of the HDP, and a network, has no alpha and beta, only topics."""
+    """Return whether the models agree in all settings that both have; an HDP or network has no alpha and beta."""
     return all(
         _plain({name: value}) == _plain({name: other[name]})
         for name, value in model.items()
@@ -183,30 +197,32 @@ def same_model(model: dict, other: dict) -> bool:
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
-    """The runs by data, then by the ``order`` of their engine, then by label, numbers by size; else as they came."""
+    """Return the runs sorted by data, ``order`` of their engine, and label, numbers in it by size."""
     data, labels = data_of(runs), labels_of(runs)
     engines = [get_engine(spec_of(run).engine).order for run in runs]
     ranks = zip(map(data.index, data), engines, map(by_size, labels), range(len(runs)), strict=True)
-    return [runs[at] for *_, at in sorted(ranks)]
+    return [runs[index] for *_, index in sorted(ranks)]
 
 
 def by_size(text: str) -> list[tuple]:
-    """A key that sorts texts with the numbers in them by size: K=5 before K=10, r=3 before r=inf."""
+    """Return a sort key for texts that orders the numbers in them by size: K=5 before K=10, r=3 before r=inf."""
     parts = re.split(r"((?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?\b|\binf\b)", text)
-    return [(0, float(part), "") if at % 2 else (1, 0.0, part) for at, part in enumerate(parts)]
+    return [
+        (0, float(part), "") if index % 2 else (1, 0.0, part) for index, part in enumerate(parts)
+    ]
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
-    """The runs of a Dataset: itself, or its slices along ``run`` without padding."""
+    """Return the runs of a Dataset: itself, or its slices along ``run`` without padding."""
     if "run" not in dataset.dims:
         if "spec" not in dataset.attrs:
             raise MeasureError(
-                "wanted the Dataset of a run, with its settings in attrs['spec']; got another Dataset"
+                "the Dataset is not one of a run: it has no attrs['spec']; use workbench.open_run"
             )
         return [dataset]
     parts = []
-    for at in range(dataset.sizes["run"]):
-        part = dataset.isel(run=at)
+    for index in range(dataset.sizes["run"]):
+        part = dataset.isel(run=index)
         part = part.isel(iteration=np.flatnonzero(part["elapsed"].notnull().values))
         part = part.drop_vars(
             [name for name, values in part.data_vars.items() if not values.notnull().any()]
@@ -218,28 +234,30 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
             "spec": str(part["spec"].item()),
             "engine": str(part["engine"].item()),
         }
-        own = [name for name in ("run", "spec", "engine", "label", "seed") if name in part.coords]
-        parts.append(part.drop_vars(own).assign_attrs(attrs))
+        coords = [
+            name for name in ("run", "spec", "engine", "label", "seed") if name in part.coords
+        ]
+        parts.append(part.drop_vars(coords).assign_attrs(attrs))
     return parts
 
 
 def _corpora(specs: list[RunSpec]) -> list[str]:
-    """A name of each run's documents that does not depend on the seed of the split.
+    """Return a name of each run's documents that does not depend on the seed of the split.
 
-    That is the corpus' name, unless one name stands for different documents here.
+    That is the corpus' name, with a hash if several corpora here have the name.
     """
-    seen = grouped(
+    train_hashes = grouped(
         [(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs]
     )
-    unclear = {corpus for (corpus, _), trains in seen.items() if len(set(trains)) > 1}
+    ambiguous = {corpus for (corpus, _), hashes in train_hashes.items() if len(set(hashes)) > 1}
     return [
-        f"{spec.corpus} {spec.train[:6]}" if spec.corpus in unclear else spec.corpus
+        f"{spec.corpus} {spec.train[:6]}" if spec.corpus in ambiguous else spec.corpus
         for spec in specs
     ]
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
-    """What may stand in a label besides engine and options, by setting; None where a run has none. Seeds are left out."""
+    """Return setting → its text in a label besides engine and options, None if the run has none; seeds are left out."""
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
     n_topics, start = spec.n_topics, spec.start
     return {
@@ -258,7 +276,7 @@ def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
 
 
 def _split(spec: RunSpec) -> dict[str, str | None]:
-    """The same of what is held out and left out of the corpus."""
+    """Return the settings of the held-out split and of changes of the corpus as texts."""
     split = spec.split or {}
     fraction, per, words, rule = (
         split.get(name) for name in ("fraction", "per", "top_words", "singletons")
@@ -275,19 +293,20 @@ def _split(spec: RunSpec) -> dict[str, str | None]:
 
 
 def _sizes(spec: RunSpec) -> str | None:
-    """Sizes of the variables of a network that follow neither from its number of topics nor from its corpus."""
-    known = {
+    """Return the sizes of variables of a network that follow neither from the number of topics nor from the corpus."""
+    implied = {
         "topic",
         "sub",
         *(level["draws"] for level in spec.model.get("levels", ()) if level["table"] == AUTHORS),
     }
     sizes = [
-        each
-        for each in spec.model.get("variables", ())
-        if each["name"] not in known and not each["values"]
+        variable
+        for variable in spec.model.get("variables", ())
+        if variable["name"] not in implied and not variable["values"]
     ]
-    return ", ".join(f"{each['name']} {each['size']}" for each in sizes) or None
+    return ", ".join(f"{variable['name']} {variable['size']}" for variable in sizes) or None
 
 
 def _plain(values: dict | None) -> str:
+    """Return a text that is equal for equal dictionaries."""
     return repr(sorted((values or {}).items()))

@@ -1,4 +1,4 @@
-"""The settings of runs by name, and those in which runs differ."""
+"""Settings of runs by name, and those in which runs differ."""
 
 import math
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ from workbench.engines.options import options_of
 from workbench.runs.spec import RunSpec
 
 REPEATED = ("seed", "split")
-"""Settings in which runs differ that are repetitions of each other."""
+"""Settings in which replicates differ."""
 GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iterations")
-"""Settings that are no options of an engine; split is the seed of the held-out split."""
+"""Settings that are not options of an engine; split is the seed of the held-out split."""
 
 
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
-    """Setting → the value that a run has, a number or a text: those of GENERAL, and each option of its engine by name."""
-    about = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
+    """Return setting → value of a run, a number or a text: those of GENERAL, and each option of its engine."""
+    options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
     model, values = (
         spec.model,
-        {name: spec.options.get(name, field.default) for name, field in about.items()},
+        {name: spec.options.get(name, field.default) for name, field in options.items()},
     )
-    given = {
+    general = {
         "engine": spec.engine,
         "corpus": spec.corpus,
         "K": model.get("n_topics"),
@@ -31,29 +31,29 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
         "beta": model.get("beta"),
         "iterations": spec.length,
     }
-    return {name: _plain(value) for name, value in (values | given).items() if value is not None}
+    return {name: _plain(value) for name, value in (values | general).items() if value is not None}
 
 
 def differing(settings: Iterable[dict]) -> list[str]:
-    """The settings in which runs that have them differ: those of GENERAL first, then the options."""
-    found: dict[str, set] = {}
-    for own in settings:
-        for name, value in own.items():
-            found.setdefault(name, set()).add(value)
-    several = [name for name, values in found.items() if len(values) > 1]
+    """Return the settings in which the runs that have them differ: those of GENERAL first, then the options."""
+    values_of: dict[str, set] = {}
+    for run_settings in settings:
+        for name, value in run_settings.items():
+            values_of.setdefault(name, set()).add(value)
+    differing_names = [name for name, values in values_of.items() if len(values) > 1]
     return sorted(
-        several, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL)
+        differing_names, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL)
     )
 
 
 @lru_cache
 def every_setting() -> frozenset[str]:
-    """The name of every setting that a run of any engine can have."""
+    """Return the names of all settings that a run of any engine can have."""
     return frozenset(GENERAL).union(*(options_of(get_engine(engine)) for engine in ENGINES))
 
 
-def _plain(value) -> float | str:
-    """A number as it is, a whole one as int, all else as text: infinity as inf."""
+def _plain(value: object) -> float | str:
+    """Return a number as it is (a whole one as int), all else as text: infinity as inf."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return int(value) if value == int(value) else value

@@ -5,14 +5,13 @@ import pandas as pd
 
 
 def smoothed(values: np.ndarray, weight: float) -> np.ndarray:
-    """(point,) exponential moving average in the values' own units: ``sum_i w^i y_(t-i) / sum_i w^i``.
+    """Return (point,) exponential moving averages: ``sum_i w^i y_(t-i) / sum_i w^i``.
 
-    The division keeps the beginning from being drawn towards zero, as TensorBoard does. A value that is not finite stays
-    as it is and counts for nothing. ``weight`` goes from 0 (the values themselves) to below 1: what the point before weighs
-    beside a point.
+    The division corrects the bias towards zero at the beginning, as in TensorBoard. Values that are not finite are kept and
+    ignored in the averages. ``weight`` w is from 0 (no smoothing) to below 1.
     """
     if not 0 <= weight < 1:
-        raise ValueError(f"the weight of smoothing goes from 0 to below 1; got {weight!r}")
+        raise ValueError(f"the smoothing weight must be from 0 to below 1; got {weight!r}")
     values = np.asarray(values, float)
     if not weight or not len(values):
         return values

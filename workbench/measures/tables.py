@@ -1,4 +1,4 @@
-"""What people ask of one run first, as pandas DataFrames and numbers: its topics, their documents, its perplexity."""
+"""Tables of one run for people: topics, documents and perplexity, as pandas DataFrames and numbers."""
 
 import xarray as xr
 
@@ -13,25 +13,27 @@ COLUMNS = {
     "n_topic_tokens": "n_topic_tokens",
     "document": "document",
 }
-"""Variables of `representative_documents` → columns."""
+"""Variable of `representative_documents` → column."""
 
 
 def topics(run: xr.Dataset, n: int = 10, relevance: float = 1.0):
-    """A DataFrame with a row a topic, the largest first: share and (expected) tokens, label, and its top words as one text.
+    """Return a DataFrame with a row per topic, largest first: share, (expected) tokens, label, and top words as one text.
 
-    ``n`` words of each; ``relevance`` from 0 to 1 ranks them, see `top_words`. The index is the run's own number of the topic.
+    ``n`` words of each, ranked by ``relevance`` from 0 to 1, see `top_words`. The index is the topic number of the run.
     """
     import pandas as pd
 
-    found = [each | {"words": " ".join(each["words"])} for each in topic_entries(run, n, relevance)]
-    table = pd.DataFrame(found, columns=["topic", "share", "tokens", "label", "words"]).set_index(
+    entries = [
+        entry | {"words": " ".join(entry["words"])} for entry in topic_entries(run, n, relevance)
+    ]
+    table = pd.DataFrame(entries, columns=["topic", "share", "tokens", "label", "words"]).set_index(
         "topic"
     )
     return table if table["label"].any() else table.drop(columns="label")
 
 
 def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]:
-    """Number, share, tokens, label ("" where it has none) and words of each topic, largest first."""
+    """Return number, share, tokens, label ("" if none) and words of each topic, largest first."""
     run = one_run(run)
     words, sizes = top_words(run, n, relevance)["word"], topic_sizes(run)
     labels = (
@@ -52,31 +54,33 @@ def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]
 
 
 def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
-    """A DataFrame of the n documents that represent a topic best, or each topic, the largest first.
+    """Return a DataFrame of the n most representative documents of a topic, or of each topic, largest first.
 
-    Columns: topic, title, share (theta), n_tokens, n_topic_tokens, document (its place in the training corpus, from 0); ranked
-    as `representative_documents` ranks them.
+    Columns: topic, title, share (theta), n_tokens, n_topic_tokens, document (index in the training corpus, from 0), in the
+    order of `representative_documents`.
     """
     import pandas as pd
 
     run = one_run(run)
     tables = []
-    for one in topics_by_size(run) if topic is None else [topic]:
-        found = representative_documents(run, one, n)
-        columns = {called: found[name].values for name, called in COLUMNS.items()}
-        tables.append(pd.DataFrame({"topic": [int(one)] * found.sizes["rank"]} | columns))
+    for topic_number in topics_by_size(run) if topic is None else [topic]:
+        documents = representative_documents(run, topic_number, n)
+        columns = {column: documents[name].values for name, column in COLUMNS.items()}
+        tables.append(
+            pd.DataFrame({"topic": [int(topic_number)] * documents.sizes["rank"]} | columns)
+        )
     return pd.concat(tables, ignore_index=True)
 
 
 def perplexity(run: xr.Dataset) -> float:
-    """The held-out perplexity at the last iteration: ``test_perplexity``; a run without held-out tokens is refused."""
+    """Return the held-out perplexity at the last iteration, ``test_perplexity``; raise MeasureError without held-out tokens."""
     run = one_run(run)
     if (
         "test_perplexity" not in run
-        or not (found := run["test_perplexity"].dropna("iteration")).size
+        or not (values := run["test_perplexity"].dropna("iteration")).size
     ):
         raise MeasureError(
             f"run {run.attrs['name']!r} has no held-out perplexity; give fit a test set, as hold_out_tokens "
             "makes"
         )
-    return float(found.values[-1])
+    return float(values.values[-1])

@@ -1,4 +1,4 @@
-"""A map of topics: points of a plane, near where their words are similar."""
+"""A map of topics: points in the plane, close for topics with similar words."""
 
 import numpy as np
 import xarray as xr
@@ -9,30 +9,30 @@ from workbench.measures.selection import MeasureError
 from workbench.measures.topics import topic_sizes, used_topics
 
 ALIKE = 1e-9
-"""Of the length of an axis: coordinates nearer than this count as equal when its sign is chosen."""
+"""Relative tolerance for equal coordinates when the sign of an axis is chosen."""
 
 
 def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
-    """Two coordinates of each topic, so that distances are about those of the topics' words, at the last snapshot.
+    """Return two coordinates of each topic that approximate the distances of the topics' words, at the last snapshot.
 
-    The distance of two topics is the square root of the Jensen-Shannon divergence of their phi to base 2, a metric from
-    0 (the same words) to 1 (no word in common). Classical scaling puts it on two axes: the two largest eigenvalues of
-    the doubly centred matrix of squared distances; that matrix is symmetric, so the numbers are real, and an eigenvalue
-    below 0 counts as 0. Equal topics share a point, and a map of one topic is the origin.
+    The distance of two topics is the square root of the Jensen-Shannon divergence of their phi to base 2, a metric from 0 (the
+    same words) to 1 (no word in common). Classical multidimensional scaling uses the two largest eigenvalues of the doubly
+    centred matrix of squared distances; negative eigenvalues count as 0. Equal topics share a point, and a map of one topic is
+    the origin.
 
-    ``like`` is an earlier map of the same run: this one is moved, turned and mirrored onto it as a whole, by the topics that
-    both have, so that points do not jump from one snapshot to the next. Without it the signs are fixed by a rule: on each axis
-    the topic that lies farthest out is on the positive side.
+    ``like`` is an earlier map of the same run: this one is translated, rotated and reflected onto it (Procrustes) by the common
+    topics, so that points do not jump between snapshots. Without it the signs are fixed: on each axis the topic farthest from 0
+    is positive.
 
     Dim ``topic``: ``x``, ``y``, ``n_k`` and ``share`` (see `topic_sizes`). ``attrs["shown"]``: the share of the positive
-    eigenvalues that the plane shows, 1 where there is nothing to show.
+    eigenvalues that the plane shows, 1 if there are none.
 
     Lin (1991); Torgerson (1952); Schönemann (1966). It takes K^2 W / 2 logarithms: .2 s for 100 topics of 30,000 words.
     """
     run = used_topics(run)
     points, shown = _scaled(jensen_shannon(run["phi"].values) / np.log(2))
     if like is not None:
-        points = _laid_on(points, run["topic"].values, like)
+        points = _aligned(points, run["topic"].values, like)
     sizes = topic_sizes(run)
     return sizes.assign(
         x=("topic", points[:, 0], {"long_name": "first axis of the map", "units": ""}),
@@ -41,7 +41,7 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
 
 
 def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
-    """(topic, 2) by classical scaling, and the share of the positive eigenvalues that is shown."""
+    """Return (topic, 2) by classical scaling, and the share of the positive eigenvalues that is shown."""
     centred = squared - squared.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, axes = np.linalg.eigh(-0.25 * (centred + centred.T))
@@ -55,16 +55,20 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
     return points, float(values[-2:].sum() / total) if total > 0 else 1.0
 
 
-def _laid_on(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
-    """The points moved, rotated and mirrored so that those of common topics lie nearest to where they were."""
+def _aligned(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
+    """Return the points translated, rotated and reflected so that common topics are closest to the earlier map."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
         raise MeasureError(
-            f"like must be an earlier map, as topic_map makes it; got {type(like).__name__}"
+            f"like must be an earlier result of topic_map; got {type(like).__name__}"
         )
-    common, here, there = np.intersect1d(topics, like["topic"].values, return_indices=True)
+    common, places, earlier_places = np.intersect1d(
+        topics, like["topic"].values, return_indices=True
+    )
     if not len(common):
         return points
-    before = np.column_stack([like["x"].values, like["y"].values])[there]
-    centre = points[here].mean(axis=0)
-    rotation, _ = orthogonal_procrustes(points[here] - centre, before - before.mean(axis=0))
-    return (points - centre) @ rotation + before.mean(axis=0)
+    earlier_points = np.column_stack([like["x"].values, like["y"].values])[earlier_places]
+    centre = points[places].mean(axis=0)
+    rotation, _ = orthogonal_procrustes(
+        points[places] - centre, earlier_points - earlier_points.mean(axis=0)
+    )
+    return (points - centre) @ rotation + earlier_points.mean(axis=0)

@@ -5,20 +5,19 @@ import numbers
 import numpy as np
 import xarray as xr
 
-from workbench.measures.selection import MeasureError, spec_of, whole_number
+from workbench.measures.selection import MeasureError, attributes, spec_of, whole_number
 from workbench.models import topic_numbers
 
 
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
-    """The most relevant words of each topic at the last snapshot.
+    """Return the most relevant words of each topic at the last snapshot.
 
-    Dims ``topic`` (the run's own numbers, in their order) and ``rank`` (from 1 to n, or fewer if there are no more words):
-    ``word`` and its probability ``phi``, whatever it is ranked by. Equal words keep the vocabulary's order.
+    Dims ``topic`` (topic numbers of the run, ascending) and ``rank`` (from 1 to n, or to the number of words if smaller):
+    ``word`` and its probability ``phi``. Ties keep the order of the vocabulary.
 
     ``relevance`` is the weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, from 0 to 1, where p(w) is the
-    word's share of the training tokens. 1, the default, ranks by phi alone, the meaning of "top words" where none is given; 0
-    by lift alone, which favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token
-    have no p(w) and come last.
+    word's share of the training tokens. 1, the default, ranks by phi alone, the usual "top words"; 0 by lift alone, which
+    favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token come last.
 
     Sievert & Shirley (2014), section 3.1.
     """
@@ -46,24 +45,24 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
 
 
 def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.DataArray:
-    """The top words of each topic as one line of text, largest topic first: dim ``topic``, coordinate ``share``."""
+    """Return the top words of each topic as one text, largest topic first: dim ``topic``, coordinate ``share``."""
     words, share = top_words(run, n, relevance)["word"], topic_sizes(run)["share"]
-    shown = topics_by_size(run)
-    words, share = words.sel(topic=shown), share.sel(topic=shown)
-    lines = np.array([" ".join(map(str, row)) for row in words.values], dtype=object)
-    coords = {"topic": shown, "share": ("topic", share.values, share.attrs)}
-    ranked = "phi" if relevance == 1 else f"relevance {relevance:g}"
+    order = topics_by_size(run)
+    words, share = words.sel(topic=order), share.sel(topic=order)
+    texts = np.array([" ".join(map(str, row)) for row in words.values], dtype=object)
+    coords = {"topic": order, "share": ("topic", share.values, share.attrs)}
+    ranking = "phi" if relevance == 1 else f"relevance {relevance:g}"
     return xr.DataArray(
-        lines,
+        texts,
         coords,
         ("topic",),
         "words",
-        {"long_name": f"top {words.sizes['rank']} words by {ranked}"},
+        {"long_name": f"top {words.sizes['rank']} words by {ranking}"},
     )
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
-    """(Expected) tokens of each topic at the last snapshot, of an HDP of all, and their ``share`` of all: dim ``topic``."""
+    """Return (expected) tokens of each topic at the last snapshot, empty ones included, and ``share``: dim ``topic``."""
     _require(run, "phi", "n_kw")
     tokens = run["n_kw"].isel(snapshot=-1).sum("word", skipna=False).values.astype(float)
     return xr.Dataset(
@@ -72,7 +71,7 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
             "share": (
                 "topic",
                 tokens / tokens.sum(),
-                {"long_name": "share of the training tokens", "units": ""},
+                attributes("share of the training tokens"),
             ),
         },
         {"topic": run["topic"].values},
@@ -80,12 +79,12 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
 
 
 def topics_by_size(run: xr.Dataset) -> list[int]:
-    """The run's own numbers of its topics at the last snapshot, largest first; of an HDP only those with a token."""
+    """Return the topic numbers of the run at the last snapshot, largest first; for an HDP only those with a token."""
     return run["topic"].values[largest_first(run, topic_sizes(run)["n_k"].values)].tolist()
 
 
 def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
-    """(topic,) the places of the topics by their sizes, largest first; of an HDP only those with a token."""
+    """Return (topic,) the positions of the topics, largest first; for an HDP only those with a token."""
     order = np.argsort(-n_k, kind="stable")
     if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
@@ -93,21 +92,21 @@ def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:
-    """The run without the topics of an HDP that have no token; of LDA as it is. Topics keep their numbers."""
+    """Return the run without empty topics of an HDP; other runs unchanged. Topics keep their numbers."""
     used = sorted(topics_by_size(run))
     return run if len(used) == run.sizes["topic"] else run.sel(topic=used)
 
 
 def word_tokens(run: xr.Dataset) -> np.ndarray:
-    """(word,) float64 training tokens of each word, whole numbers: the responsibilities of a token add up to 1.
+    """Return (word,) float64 training tokens of each word, rounded: responsibilities of a token sum to 1.
 
-    Of `online-vb` about those of all documents that its batches stand for.
+    For `online-vb` they are estimates of the tokens of the whole stream.
     """
     return np.rint(run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values)
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """(topic, word) the numbers to rank words by; phi itself where the weight is 1, so that ties are those of phi."""
+    """Return (topic, word) the relevance of words; phi itself for weight 1, so that ties are those of phi."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)
@@ -118,9 +117,10 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
 
 
 def _require(run: xr.Dataset, *names: str) -> None:
+    """Raise MeasureError if the Dataset lacks a variable."""
     missing = [name for name in names if name not in run]
     if missing:
         raise MeasureError(
-            f"this Dataset holds no {missing[0]}: it is a comparison, or a run before its first snapshot; "
+            f"this Dataset has no {missing[0]}: it is a comparison, or a run before its first snapshot; "
             "open the run itself with workbench.open_run"
         )

@@ -138,7 +138,7 @@ VARIABLES = {
         ),
         _scalar("steps", "", "topics of each iteration, summed over the iterations so far"),
         _scalar("move", "", "what was tried after the sweep: 0 nothing, 1 a split, 2 a merge"),
-        _scalar("move_accepted", "", "1 if the bound kept the move, 0 if it was taken back"),
+        _scalar("move_accepted", "", "1 if the bound kept the move, 0 if it was undone"),
         _scalar("move_gain", "nats", "bound with the move less the bound without it"),
         _scalar("move_from", "", "the topic that was split, or merged into the other"),
         _scalar("move_to", "", "the topic that took in the tokens"),

@@ -11,7 +11,7 @@ from workbench.papers.figure import EACH, ONE, Checked, Claim, Drawing, Extent, 
 
 SB, LN, EM, LDA, TUNED = "SB-CTM", "LN-CTM", "CTM-EM", "LDA, alpha 1", "LDA, alpha 0.1"
 CLOCKS = "perplexity-by-iterations-and-seconds"
-"""What is drawn: held-out perplexity against iterations, and against seconds."""
+"""Name of the drawing: held-out perplexity against iterations, and against seconds."""
 METHODS = (
     Method(SB, "sb-ctm", samples=True, visit=7e-9),
     Method(LN, "ln-ctm", samples=True, visit=7e-9),
@@ -121,13 +121,13 @@ CORRELATED_FIGURES = (
 )
 
 
-TOGETHER = "house committee congress law", "bush dukakis president campaign"
-APART = "percent year billion rate", "court case attorney judge"
+CORRELATED_PAIR = "house committee congress law", "bush dukakis president campaign"
+ANTICORRELATED_PAIR = "percent year billion rate", "court case attorney judge"
 """The pairs of topics that the paper highlights, by their words."""
 
 
 def draw_topics(quick: bool):
-    """The correlations of the topics of one run of `sb-ctm` on Associated Press, the paper's two pairs framed."""
+    """Return the correlations of the topics of one run of `sb-ctm` on Associated Press, with the paper's two pairs framed."""
     from workbench.corpus import load_corpus
     from workbench.measures.correlations import topic_correlations, topic_of_words
     from workbench.runs.execution.fit import fit
@@ -136,36 +136,38 @@ def draw_topics(quick: bool):
     n_topics, n_iterations = (30, 150) if quick else (100, 600)
     settings = {"beta": 0.05, "n_iterations": n_iterations, "snapshot_every": n_iterations // 10}
     run = fit(load_corpus("ap1000"), "sb-ctm", n_topics, **settings)
-    (picture,), found = (
-        draw_view("topic-correlations", [run], marked=[TOGETHER, APART]),
+    (picture,), correlations = (
+        draw_view("topic-correlations", [run], marked=[CORRELATED_PAIR, ANTICORRELATED_PAIR]),
         topic_correlations(run)["correlation"],
     )
 
-    def checked(says: str, pair: tuple[str, str], sign: int) -> Checked:
+    def checked(claim: str, pair: tuple[str, str], sign: int) -> Checked:
+        """Return the check of the sign of a pair's correlation."""
         topics = [topic_of_words(run, words) for words in pair]
-        value = float(found.sel(topic=topics[0], other_topic=topics[1]))
+        value = float(correlations.sel(topic=topics[0], other_topic=topics[1]))
         words = " and ".join(
             f"({words.replace(' ', ', ')}), topic {topic}"
             for words, topic in zip(pair, topics, strict=True)
         )
         return Checked(
-            says, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}"
+            claim, topics[0] != topics[1] and sign * value > 0, f"{value:+.3f} between {words}"
         )
 
     return replace(picture, name=TOPICS.name, title=TOPICS.title), [
-        checked("the topics of parliament and of the election go together", TOGETHER, 1),
-        checked("those of the economy and of the courts avoid each other", APART, -1),
+        checked("the topics of parliament and of the election go together", CORRELATED_PAIR, 1),
+        checked("those of the economy and of the courts avoid each other", ANTICORRELATED_PAIR, -1),
     ]
 
 
 TOPICS = Drawing(
     "ctm-fig2-topics",
-    "Associated Press, which topics go together",
+    "Associated Press, correlations of topics",
     AP.paper,
     draw_topics,
     ", figure 2, left",
-    "Correlation of the shares that two topics have of a document, as the last half of the snapshots of one run imply it; the "
-    "two pairs that the paper highlights are framed.",
-    "The paper draws the correlations of the sticks, which depend on the order of the topics; its run began from a fit by EM.",
+    "Correlation of the shares of two topics in a document, from the last half of the snapshots of one run; the two pairs "
+    "that the paper highlights are framed.",
+    "The paper draws the correlations of the sticks, which depend on the order of the topics; its run was started from a fit "
+    "by EM.",
     "30 topics and 150 sweeps, not 100 and 600",
 )

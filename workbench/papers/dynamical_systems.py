@@ -1,4 +1,4 @@
-"""Sequences of symbols forecast, as in the paper on stick-breaking, and the order of the symbols on the stick.
+"""Forecasts of sequences of symbols, as in the paper on stick-breaking, and orders of the symbols on the stick.
 
 Linderman, Johnson & Adams (2015), section 5 and figure 4: linear dynamical systems by stick-breaking (SBM) and logistic-normal
 (LNM), a raw one, and a hidden Markov model (HMM) give the end of a protein, of stories and of a book. What the paper does not
@@ -13,13 +13,13 @@ PAPER = "Linderman, Johnson & Adams (2015), Dependent multinomial models made ea
 SBM, LNM, HMM, RAW, CLIP = "SBM-LDS", "LNM-LDS", "HMM", "raw LDS", "raw LDS, mean"
 SMOOTH, SMALL = "HMM, alpha 0.1", "SBM-LDS, C 0.1"
 GAINS = "gains"
-"""What is drawn: a name of `workbench.views.VIEWS`."""
+"""Name of the drawing in `workbench.views.VIEWS`."""
 
 
 def _methods(
     alpha0: float, sbm: float, lnm: float, hmm: float, raw: float, particles: int = 100
 ) -> tuple[Method, ...]:
-    """The paper's four and a raw one with the mean forecast; the numbers are seconds of a sweep for each token."""
+    """Return the paper's four methods and a raw one with the mean forecast; the numbers are seconds per sweep and token."""
     return (
         Method(SBM, "sbm-lds", samples=True, visit=sbm),
         Method(LNM, "lnm-lds", options={"sweep_particles": particles}, samples=True, visit=lnm),

@@ -1,4 +1,4 @@
-"""A figure of a paper as one record: what is run for it, what the paper found and claims, and what its caption needs."""
+"""Records of a paper's figures: the runs, the paper's numbers and claims, and texts of the caption."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,31 +7,31 @@ from typing import NamedTuple
 from workbench.corpus import data_sets
 
 ALL, EACH, ONE = "0.1 in all", "0.1 each", "1 each"
-"""The alpha of LDA: of all topics together, or of each."""
+"""The alpha of LDA: summed over topics, or of each."""
 HOLDOUT = 0.1
-"""Share of the tokens, or of the documents, that are held out where a figure does not say otherwise."""
+"""Default share of held-out tokens or documents."""
 DRAW, SEQUENCE = "draw", "sequence"
-"""What a seed decides beside the start: which counts of a data set were drawn, by its option of this name; which sequence is
-looked at, the one of this number."""
+"""What a seed decides besides the initial state: the drawn counts of a data set (its option of this name), or the number of the
+sequence."""
 HITS = "hits"
-"""What is shown: a table of hits by year."""
+"""Name of the drawing: a table of hits by year."""
 NO_TOPICS = (0,)
-"""The numbers of topics of a figure whose models have none."""
+"""Numbers of topics of a figure of models without topics."""
 START = 2.0
-"""Seconds that a worker takes to start."""
+"""Start-up time of a worker, seconds."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of two methods, of two models, or of more and fewer topics.
+    """A paper's claim about two methods, two models, or more and fewer topics.
 
-    ``kind`` is what is claimed of the first: its final perplexity is ``lower``, on a ``level`` with the second's
-    (see `workbench.papers.verdicts.LEVEL`), its final state gives the ``same`` perplexity, it comes to its own final
-    perplexity (or bound, or log joint) ``sooner``, in iterations (or ``steps``, iterations times topics), or takes
-    ``twice`` as long, or a ``hundred`` times; test words are ``likelier``, or its ``bound`` is higher, per token. Of whole rows
-    it hits more of the words at the ``top`` or at the ``bottom``, or about as many (``top level``, ``bottom level``); its
-    ``gain`` over training frequencies is higher, of ``seen`` words alone too, or about the same (``seen level``). Without a
-    second the gain is above 0: ``over clipped``, ``over added`` and ``over seen`` are the frequencies that it is over.
+    ``kind`` is the claim about the first: its final perplexity is ``lower``, or on a ``level`` with the second's (see
+    `workbench.papers.verdicts.LEVEL`); its final state has the ``same`` perplexity; it reaches its own final perplexity (or
+    bound, or log joint) ``sooner``, in iterations (or ``steps``, iterations times topics), or takes ``twice`` or a ``hundred``
+    times as long; test words are ``likelier``, or its ``bound`` is higher, per token. For whole rows it predicts more of the
+    words at the ``top`` or at the ``bottom``, or equally many (``top level``, ``bottom level``); its ``gain`` over training
+    frequencies is higher, also of ``seen`` words alone, or about the same (``seen level``). Without a second the gain is
+    positive over a base of frequencies: ``over clipped``, ``over added``, ``over seen``.
     """
 
     says: str
@@ -40,9 +40,14 @@ class Claim:
     second: str
 
 
+def claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
+    """Return a claim for each pair of methods."""
+    return tuple(Claim(says, kind, *pair) for pair in pairs)
+
+
 @dataclass(frozen=True)
 class Method:
-    """A way to infer, as its paper calls it: an engine with its options, and how its curve looks."""
+    """An inference method of a paper: its name there, an engine with options, and the look of its curve."""
 
     label: str
     engine: str
@@ -51,31 +56,31 @@ class Method:
     marker: str = "o"
     options: dict = field(default_factory=dict)
     alpha: str = ""  # of LDA: ALL, EACH or ONE
-    visit: float = 1e-8  # seconds of an iteration for each token and topic, measuring included
+    visit: float = 1e-8  # seconds of an iteration per token and topic, scoring included
     samples: bool = False
-    n_topics: int = 0  # where the method finds their number: how many it begins with
-    # topics that it then has on average, by which half of its steps are burn-in
+    n_topics: int = 0  # initial number of topics, if the method infers it
+    # mean number of topics then, to set half of the steps as burn-in
     typical: int = 0
-    start: str = ""  # label of the method whose last state it begins from
+    start: str = ""  # label of the method whose last state is the initial state
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a figure is run; seed s decides the split and the start of run s."""
+    """The part of a figure that is run; seed s decides the split and the initial state of run s."""
 
     n_seeds: int
     n_topics: tuple[int, ...]
-    n_iterations: int | None = None  # of every run; or
-    # of methods that do not sample, and of those that do; or
+    n_iterations: int | None = None  # of every run
+    # or: of deterministic methods, and of samplers
     sweeps: tuple[int, int] | None = None
-    steps: int | None = None  # topics of each iteration, summed over the iterations
+    steps: int | None = None  # or: number of topics summed over iterations
     n_documents: int | None = None  # drawn at random; None for all
-    # label → iterations of methods that have a length of their own
+    # label → iterations of methods with another length
     lengths: dict[str, int] = field(default_factory=dict)
-    without: tuple[str, ...] = ()  # labels of methods that are not run
+    without: tuple[str, ...] = ()  # labels of methods that are left out
 
     def iterations(self, method: Method, n_topics: int) -> int:
-        """The length of a run, at most where the number of topics changes."""
+        """Return the length of a run; the maximum if the number of topics changes."""
         if method.label in self.lengths:
             return self.lengths[method.label]
         if self.steps:
@@ -83,7 +88,7 @@ class Extent:
         return self.n_iterations or self.sweeps[method.samples]
 
     def half(self, method: Method, n_topics: int) -> int:
-        """Half of the length, as far as it is known beforehand: burn-in where the other half is averaged."""
+        """Return half of the expected length: burn-in if the other half is averaged."""
         if self.steps:
             return max(1, self.steps // (2 * (method.typical or n_topics)))
         return self.iterations(method, n_topics) // 2
@@ -91,7 +96,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper: its grid of runs, the paper's claims and numbers, and the words of its caption."""
+    """A figure or table of a paper: its grid of runs, the paper's claims and numbers, and texts of its caption."""
 
     name: str
     what: str
@@ -103,31 +108,31 @@ class Figure:
     full: Extent  # as published
     quick: Extent  # less than two minutes on two cores
     claims: tuple[Claim, ...]
-    models: tuple[str, ...] = ("",)  # networks, where several are compared
-    # what is computed for each token, for an estimate of the cost
+    models: tuple[str, ...] = ("",)  # networks, if several are compared
+    # computations per token, to estimate the cost
     weight: Callable = lambda model, n_topics, samples: n_topics
-    holdout: float = HOLDOUT  # share of the tokens, or of the documents, that are held out
+    holdout: float = HOLDOUT  # held-out share of tokens or documents
     # settings of `workbench.corpus.prepare`; None: documents are held out
     split: dict | None = field(default_factory=dict)
     beta: float = 0.1  # of each word
-    beta_total: float | None = None  # of all words together, in the place of beta
+    beta_total: float | None = None  # summed over words, instead of beta
     burn_in: int | None = 10  # None: half of the iterations
     n_records: int | None = None  # of a run, at most; None for every iteration
-    # (corpus, label) → (topics, standard error) that the paper found
+    # (corpus, label) → (topics, standard error) in the paper
     found: dict = field(default_factory=dict)
     # label → (log p of a test word, bound per token or None, tolerance)
     known: dict = field(default_factory=dict)
     published: dict = field(default_factory=dict)  # (model, topics, label) → the paper's numbers
-    note: str = ""  # in what our data and settings differ from the paper's
-    # labels of the paper's own methods, where others stand beside them
+    note: str = ""  # differences of our data and settings from the paper's
+    # labels of the paper's methods, if there are others
     of_paper: tuple[str, ...] = ()
     where: str = ""  # in the paper
-    about: str = ""  # what the numbers are
-    of_seed: str = ""  # DRAW or SEQUENCE, where seed s has a corpus of its own
-    held_out: str = ""  # which tokens
-    paired: str = ""  # by what runs are paired
+    about: str = ""  # meaning of the numbers
+    of_seed: str = ""  # DRAW or SEQUENCE, if each seed has its own corpus
+    held_out: str = ""  # description of the held-out tokens
+    paired: str = ""  # description of the pairs
     documents: str = "{n} documents"
-    each: str = "each"  # so many runs of what
+    each: str = "each"  # unit of the number of runs
 
     @property
     def title(self) -> str:
@@ -138,8 +143,8 @@ class Figure:
         return ", ".join(self.corpora)
 
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:
-        """(model, method, number of topics) of the runs with one seed on one corpus."""
-        found = [
+        """Return (model, method, number of topics) of the runs with one seed on one corpus."""
+        cells = [
             (model, method, n_topics)
             for model in self.models
             for method in self.methods
@@ -147,17 +152,17 @@ class Figure:
             for n_topics in ((method.n_topics,) if method.n_topics else extent.n_topics)
         ]
         return (
-            found
+            cells
             if len(self.models) == 1
-            else sorted(found, key=lambda at: (self.models.index(at[0]), at[2]))
+            else sorted(cells, key=lambda cell: (self.models.index(cell[0]), cell[2]))
         )
 
     def n_runs(self, extent: Extent) -> int:
-        """How many runs there are."""
+        """Return the number of runs."""
         return extent.n_seeds * len(self.corpora) * len(self.grid(extent))
 
     def cost(self, extent: Extent) -> float:
-        """About how many seconds the runs take on two cores."""
+        """Return an estimate of the seconds of the runs on two cores."""
         seconds = 0.0
         for data in (data_sets()[name] for name in self.corpora):
             tokens = data.n_tokens * min(
@@ -172,7 +177,7 @@ class Figure:
 
 
 class Checked(NamedTuple):
-    """What is claimed of a drawing, whether it holds, and the numbers behind that in words."""
+    """A claim about a drawing, whether it holds, and the numbers as a text."""
 
     says: str
     holds: bool
@@ -181,7 +186,7 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a paper that needs no run of the store: what draws it, and the words of its caption."""
+    """A figure of a paper without runs in the store: its function, and texts of its caption."""
 
     name: str
     what: str
@@ -189,9 +194,9 @@ class Drawing:
     # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
     draw: Callable
     where: str = ""  # in the paper
-    about: str = ""  # what is seen
-    note: str = ""  # in what ours differs from the paper's
-    less: str = "a coarser grid and fewer steps"  # what is quick
+    about: str = ""  # description
+    note: str = ""  # differences of ours from the paper's
+    less: str = "a coarser grid and fewer steps"  # the reduction of --quick
 
     @property
     def title(self) -> str:

@@ -1,11 +1,11 @@
-"""The figures of the papers that can be made again: one table of what is run, and of what the paper says of it."""
+"""The table of reproducible figures of the papers: their runs, and the papers' claims."""
 
 from dataclasses import replace
 
 from workbench.errors import nearest_or_all
 from workbench.papers.correlated_topics import CORRELATED_FIGURES, TOPICS
 from workbench.papers.dynamical_systems import SEQUENCE_FIGURES
-from workbench.papers.figure import EACH, Claim, Drawing, Extent, Figure, Method
+from workbench.papers.figure import EACH, Drawing, Extent, Figure, Method, claims
 from workbench.papers.gaussian_processes import GAUSSIAN_FIGURES, MAPS
 from workbench.papers.generic import GENERIC_FIGURES
 from workbench.papers.hdp import HDP_FIGURES
@@ -18,11 +18,11 @@ STUDY = "Collin & Martin, A collapsed variational Bayesian inference algorithm f
 PAPERS_ENGINES = ("svb", "cvb", "svb-cgs", "cvb-cgs", "cgs")
 ENGINES = (*PAPERS_ENGINES, "vb", "cvb0", "cvb0-cgs")
 CURVES, FINALS = "perplexity-by-iterations", "ordering"
-"""What is drawn: names of `workbench.views.VIEWS`."""
+"""Drawings: names of `workbench.views.VIEWS`."""
 
 
 def _engines(visit: float) -> tuple[Method, ...]:
-    """Each engine under its own name; ``visit`` is the mean over them."""
+    """Return each engine as a method of its own name; ``visit`` is the mean over them."""
     return tuple(
         Method(
             name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit
@@ -31,43 +31,39 @@ def _engines(visit: float) -> tuple[Method, ...]:
     )
 
 
-def _claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
-    return tuple(Claim(says, kind, *pair) for pair in pairs)
-
-
 SOONER = (
-    *_claims(
+    *claims(
         "sooner", "variational algorithms converge faster than CGS", ("svb", "cgs"), ("cvb", "cgs")
     ),
-    *_claims(
+    *claims(
         "sooner",
         "variational algorithms converge faster than their hybrids",
         ("svb", "svb-cgs"),
         ("cvb", "cvb-cgs"),
     ),
-    *_claims("lower", "but to points that are not as good", ("cgs", "svb"), ("cgs", "cvb")),
-    *_claims("level", "CVB/CGS lies on top of CGS", ("cvb-cgs", "cgs")),
+    *claims("lower", "but to points that are not as good", ("cgs", "svb"), ("cgs", "cvb")),
+    *claims("level", "CVB/CGS lies on top of CGS", ("cvb-cgs", "cgs")),
 )
 BETTER = (
-    *_claims("lower", "collapsed is better than standard", ("cvb", "svb"), ("cvb-cgs", "svb-cgs")),
-    *_claims(
+    *claims("lower", "collapsed is better than standard", ("cvb", "svb"), ("cvb-cgs", "svb-cgs")),
+    *claims(
         "lower",
         "a hybrid is better than its variational parent",
         ("svb-cgs", "svb"),
         ("cvb-cgs", "cvb"),
     ),
-    *_claims("level", "CVB/CGS is on a par with CGS", ("cvb-cgs", "cgs")),
+    *claims("level", "CVB/CGS is on a par with CGS", ("cvb-cgs", "cgs")),
 )
-AVERAGED = _claims(
+AVERAGED = claims(
     "same",
     "without singletons a hybrid differs from its parent only by averaging",
     ("svb-cgs", "svb"),
     ("cvb-cgs", "cvb"),
 )
 STUDIED = (
-    *_claims("sooner", "CVB converges faster than CGS", ("cvb", "cgs")),
-    *_claims("lower", "on held-out words CVB is better than VB", ("cvb", "vb")),
-    *_claims("lower", "and CGS is the best in the end", ("cgs", "cvb")),
+    *claims("sooner", "CVB converges faster than CGS", ("cvb", "cgs")),
+    *claims("lower", "on held-out words CVB is better than VB", ("cvb", "vb")),
+    *claims("lower", "and CGS is the best in the end", ("cgs", "cvb")),
 )
 KOS = Figure(
     "hybrid-fig3",
@@ -191,14 +187,14 @@ DRAWINGS = STICKS | {TOPICS.name: TOPICS, MAPS.name: MAPS}
 
 
 def names() -> list[str]:
-    """All that can be made again: figures of runs, then those that need none."""
+    """Return the names of all reproducible figures: figures with runs, then those without."""
     return [*FIGURES, *DRAWINGS]
 
 
 def get_figure(name: str) -> Figure | Drawing:
-    """The record of a figure; for an unknown name a `ReportError` that names the nearest."""
-    if name not in (known := FIGURES | DRAWINGS):
+    """Return the record of a figure; raise ReportError with the nearest name for an unknown one."""
+    if name not in (figures := FIGURES | DRAWINGS):
         from workbench.report.files import ReportError
 
-        raise ReportError(f"no figure '{name}' to reproduce; {nearest_or_all(name, known)}")
-    return known[name]
+        raise ReportError(f"no figure '{name}' to reproduce; {nearest_or_all(name, figures)}")
+    return figures[name]

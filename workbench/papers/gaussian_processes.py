@@ -1,8 +1,8 @@
-"""Names by state and year, as in the paper on stick-breaking: hits of four methods, their course in time, and maps.
+"""Names by state and year, as in the paper on stick-breaking: hits of four methods, against time, and maps.
 
 Linderman, Johnson & Adams (2015), section 4 and figure 3: static, raw, logistic-normal (LNM) and stick-breaking multinomial
 (SBM) Gaussian processes predict the years 2012 and 2013 from 50 births of each state and year before. Settings that the paper
-does not tell are those of the authors' program (specification of stick-breaking, C).
+does not give are those of the authors' program (specification of stick-breaking, C).
 """
 
 from dataclasses import replace
@@ -20,6 +20,7 @@ from workbench.papers.figure import (
     Extent,
     Figure,
     Method,
+    claims,
 )
 
 PAPER = "Linderman, Johnson & Adams (2015), Dependent multinomial models made easy"
@@ -27,11 +28,11 @@ STATIC, RAW, LNM, SBM = "static", "raw GP", "LNM", "SBM"
 SBM_DENSE, LNM_DENSE = "SBM, dense", "LNM, dense"
 CONDITIONAL = "SBM, conditional"
 COURSES = "courses"
-"""What is drawn: hits and log likelihood against seconds."""
+"""Name of the drawing: hits and log likelihood against seconds."""
 
 
 class TableRow(NamedTuple):
-    """What table 3 has of a method in a year: hits, and their deviation over states."""
+    """The hits of a method in a year in table 3, and their standard deviation over states."""
 
     top: float
     top_deviation: float
@@ -59,18 +60,14 @@ METHODS = (
 )
 
 
-def _more(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
-    return tuple(Claim(says, kind, *pair) for pair in pairs)
-
-
 NAIVE = [(each, naive) for each in (SBM, LNM) for naive in (RAW, STATIC)]
 CLAIMS = (
-    *_more(
+    *claims(
         "top",
         "the multinomial models are vastly superior to the naive approaches, of the 10 most frequent names",
         *NAIVE,
     ),
-    *_more("bottom", "and of the 10 least frequent ones", *NAIVE),
+    *claims("bottom", "and of the 10 least frequent ones", *NAIVE),
     Claim(
         "the multinomial models are comparable, within half a name of the 10 most frequent",
         "top level",
@@ -141,14 +138,14 @@ TIMES = replace(
         3, NO_TOPICS, lengths={LNM: 200, SBM: 12, CONDITIONAL: 12}, without=(LNM_DENSE, SBM_DENSE)
     ),
     claims=(
-        *_more(
+        *claims(
             "twice",
             "the stick-breaking model is considerably faster: the other takes more than twice as long to come to "
             "its log likelihood",
             (LNM, SBM),
             (LNM_DENSE, SBM_DENSE),
         ),
-        *_more(
+        *claims(
             "sooner",
             "its sampler is more efficient, sweep by sweep",
             (SBM, LNM),
@@ -175,13 +172,13 @@ GAUSSIAN_FIGURES = (TABLE_3, TIMES)
 
 YEARS, N_NAMES = (1970.0, 1990.0, 2010.0), 2
 NEGLIGIBLE = 0.1
-"""A standard deviation that is a smaller part of its probability, for a name of the ten most frequent ones of its row."""
+"""Limit of the ratio of standard deviation to probability, for one of the ten most frequent names of a row."""
 AS_WELL = 0.01
-"""Nats for each birth, by which two predictions may differ that are as good."""
+"""Limit of the difference in nats per birth of two equally good predictions."""
 
 
 def draw_name_maps(quick: bool):
-    """Maps of the probabilities that `sbm-gp` infers from full counts, beside the shares counted."""
+    """Return maps of the probabilities that `sbm-gp` infers from full counts, with the counted shares."""
     from workbench.corpus import load_corpus, prepare
     from workbench.runs.execution.fit import fit
     from workbench.views.every import draw_view
@@ -195,13 +192,13 @@ def draw_name_maps(quick: bool):
         fit(
             train,
             engine,
-            n_iterations=lasts,
-            burn_in=lasts // 2,
-            snapshot_every=lasts,
+            n_iterations=n_iterations,
+            burn_in=n_iterations // 2,
+            snapshot_every=n_iterations,
             options=options,
             **common,
         )
-        for engine, lasts, options in (
+        for engine, n_iterations, options in (
             ("sbm-gp", n, BY_TOTAL | {"average_after": n // 2}),
             ("raw-gp", 1, BY_TOTAL),
         )
@@ -217,17 +214,27 @@ def draw_name_maps(quick: bool):
     relative = float(
         np.median(np.take_along_axis(deviation[seen] / probability[seen], common_names, axis=1))
     )
-    likely = [float(each["test_log_likelihood"].values[-1]) for each in (run, raw)]
+    likely = [float(fitted_run["test_log_likelihood"].values[-1]) for fitted_run in (run, raw)]
     first = maps[0][0]
     # a row has one of each year
-    panels = [each.panels[at] for own in maps for at in range(len(first.panels)) for each in own]
+    panels = [
+        fitted_run.panels[panel]
+        for pictures_of_name in maps
+        for panel in range(len(first.panels))
+        for fitted_run in pictures_of_name
+    ]
     return Picture(
         MAPS.name,
         MAPS.title,
         "",
         panels,
         first.header,
-        [row for own in maps for each in own for row in each.rows],
+        [
+            row
+            for pictures_of_name in maps
+            for fitted_run in pictures_of_name
+            for row in fitted_run.rows
+        ],
         False,
         1.6,
     ), [
@@ -251,9 +258,9 @@ MAPS = Drawing(
     PAPER,
     draw_name_maps,
     ", figure 3, top",
-    "Above the shares of the births that were counted, below the probabilities inferred, of the names whose probability ranges "
-    "widest, in three years. Outlines of states: U.S. Census Bureau, TIGER/Line Shapefiles.",
-    "The paper does not tell in words which names it has; it has 48 states, ours are 44, without full counts of CA, IL, NY and "
-    "TX. What is negligible, and what is as well, is ours, set before it was computed.",
+    "Above the shares of the births that were counted, below the probabilities inferred, of the names whose probability "
+    "ranges widest, in three years. Outlines of states: U.S. Census Bureau, TIGER/Line Shapefiles.",
+    "The paper does not tell in words which names it has; it has 48 states, ours are 44, without full counts of CA, IL, NY "
+    "and TX. What is negligible, and what is as well, is ours, set before it was computed.",
     "4 sweeps, not 40",
 )

@@ -1,4 +1,4 @@
-"""The experiment of the paper on generic topic models as a figure: what is run, the paper's table, what is said of it.
+"""The experiment of the paper on generic topic models as a figure: its runs, the paper's table, its claims.
 
 Heinrich & Goesele (2009), section 4 and figure 2: LDA, the author-topic model (ATM) and four-level pachinko allocation (PAM) by
 Gibbs sampling, by variational Bayes with estimated topics (VB_ML) and by variational Bayes (VB), in two sizes each.
@@ -13,15 +13,15 @@ from workbench.papers.figure import Claim, Extent, Figure, Method
 GIBBS, VB_ML, VB = "Gibbs", "VB_ML", "VB"
 LDA, ATM, PAM = "LDA", "ATM", "PAM"
 MODELS = {LDA: "lda", ATM: "author-topic", PAM: "pachinko"}
-"""What the paper calls them, and what `workbench.models.networks.files` does."""
+"""Name in the paper → name in `workbench.models.networks.files`."""
 PACHINKO = {25: (5, 10), 100: (25, 25)}
-"""Super-topics and topics of PAM that stand beside so many topics of the others."""
+"""Topics of other models → super-topics and topics of the corresponding PAM."""
 MORE, FEWER = "more topics", "fewer topics"
-"""The larger and the smaller of the sizes that are run, as claims call them."""
+"""Names of the larger and the smaller size in claims."""
 TABLE = "table"
 LEARNING = {"learn_after": 20, "learn_every": 5}
 VARIATIONAL = LEARNING | {"n_inner": 20, "init": "noise"}
-"""Documents are fitted within each iteration: one of the paper's takes as long as forty of its Gibbs sweeps."""
+"""Documents are fitted within each iteration, as in the paper, where one takes as long as forty Gibbs sweeps."""
 METHODS = (
     Method(GIBBS, "network-gibbs", options=LEARNING, samples=True, visit=4e-9),
     Method(VB_ML, "network-vb-ml", options=VARIATIONAL, visit=8e-9),
@@ -58,11 +58,11 @@ PUBLISHED = {
     (PAM, 25, VB): Published(1.27, 207.9, 22, 2115.1),
     (PAM, 100, VB): Published(16.06, 2065.1, 28, 1972.6),
 }
-"""(model, topics, method) → what the paper found; the topics of PAM by `PACHINKO`."""
+"""(model, topics, method) → numbers in the paper; the topics of PAM by `PACHINKO`."""
 
 
 def network_for(model: str, n_topics: int) -> Network:
-    """The network of a column: one scalar prior is learnt for each level, and of PAM a vector for each super-topic."""
+    """Return the network of a column: one scalar prior is learnt per level, and for PAM a vector per super-topic."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         network = Network.of(MODELS[PAM], n_topics, {"super": n_super})
@@ -78,17 +78,17 @@ def network_for(model: str, n_topics: int) -> Network:
 
 
 def pachinko_sizes(n_topics: int) -> tuple[int, int]:
-    """Super-topics and topics of PAM: the paper's, and for other sizes in the ratio of its smaller one."""
+    """Return super-topics and topics of PAM: the paper's, and other sizes in the ratio of its smaller one."""
     return PACHINKO.get(n_topics, (max(1, n_topics // 5), max(1, 2 * n_topics // 5)))
 
 
 def format_size(model: str, n_topics: int) -> str:
-    """The size as the paper writes it."""
+    """Return the size as written in the paper."""
     return "({}, {})".format(*pachinko_sizes(n_topics)) if model == PAM else str(n_topics)
 
 
 def _weight(model: str, n_topics: int, samples: bool) -> int:
-    """What is computed for each token: topics, pairs of them with an author or a super-topic where these are drawn."""
+    """Return the computations per token: topics, or pairs of them with an author or a super-topic if these are drawn."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         return n_super * n_topics if samples else n_topics

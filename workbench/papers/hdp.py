@@ -1,4 +1,4 @@
-"""The experiments of the paper on CV-HDP as figures: which methods, on what, how long, and what is said of them.
+"""The experiments of the paper on CV-HDP as figures: methods, data, lengths and claims.
 
 Teh, Kurihara & Welling (2008), section 4. Every algorithm has beta = 100 in total; half of its iterations are burn-in
 where it samples. The paper's alpha of LDA can be read as 0.1 for all topics together or as 0.1 for each: both are run.
@@ -10,11 +10,11 @@ from workbench.papers.figure import ALL, EACH, Claim, Extent, Figure, Method
 
 PAPER = "Teh, Kurihara & Welling (2008), Collapsed variational inference for HDP"
 LOG_P, BOUND = "log_likelihood", "bound_per_token"
-"""What is drawn: quantities of `workbench.measures`."""
+"""Drawn quantities of `workbench.measures`."""
 STEPS = 12_000
-"""Where the axes of the paper end."""
+"""End of the axes in the paper."""
 POINTS = 60
-"""Points of a curve against steps, at which the seeds are averaged."""
+"""Points of a curve against steps, where seeds are averaged."""
 BLUE, ORANGE, GREEN, BLACK, PURPLE, YELLOW = (
     "#0072B2",
     "#D55E00",
@@ -44,25 +44,26 @@ LEARNING = replace(
 )
 
 
-def _read(method: Method, alpha: str, line: str = "-") -> Method:
+def _with_alpha(method: Method, alpha: str, line: str = "-") -> Method:
+    """Return the method with an alpha, which is added to its label."""
     return replace(method, label=f"{method.label}, {alpha}", alpha=alpha, line=line)
 
 
 FIVE = (
-    *(_read(method, ALL, "--") for method in (V_LDA, CV_LDA)),
-    *(_read(method, EACH) for method in (V_LDA, CV_LDA)),
+    *(_with_alpha(method, ALL, "--") for method in (V_LDA, CV_LDA)),
+    *(_with_alpha(method, EACH) for method in (V_LDA, CV_LDA)),
     CV_HDP,
-    _read(G_LDA, ALL, "--"),
-    _read(G_LDA, EACH),
+    _with_alpha(G_LDA, ALL, "--"),
+    _with_alpha(G_LDA, EACH),
     G_HDP_1,
     G_HDP_100,
 )
-BEGUN = tuple(
+INITIALISED = tuple(
     replace(method, label=f"{method.label}, {how}", start=start, line=line)
     for method in (
-        _read(V_LDA, ALL),
-        _read(CV_LDA, ALL),
-        replace(_read(CV_LDA, EACH), colour=LIGHT_BLUE),
+        _with_alpha(V_LDA, ALL),
+        _with_alpha(CV_LDA, ALL),
+        replace(_with_alpha(CV_LDA, EACH), colour=LIGHT_BLUE),
         CV_HDP,
     )
     for how, start, line in (("at random", "", "--"), ("from Gibbs", G_HDP_100.label, "-"))
@@ -70,7 +71,7 @@ BEGUN = tuple(
 
 
 def _claims(kind: str, says: str, first: str, second: str) -> tuple[Claim, ...]:
-    """A claim for each reading of alpha; what has no alpha is called the same in both."""
+    """Return a claim for each reading of alpha; methods without alpha have the same label in both."""
     return tuple(
         Claim(
             says.format(alpha),
@@ -109,7 +110,7 @@ FASTER = tuple(
     for alpha in (ALL, EACH)
     for first in (f"V-LDA, {alpha}", f"CV-LDA, {alpha}", "CV-HDP")
 )
-WARM = [each.label for each in BEGUN if each.start]
+WARM = [each.label for each in INITIALISED if each.start]
 FROM_GIBBS = (
     *(
         Claim(
@@ -187,7 +188,7 @@ HDP_FIGURES = (
         what="variational methods begun at random and from a Gibbs sampler",
         corpora=("kos",),
         shows=(("steps", BOUND), ("steps", LOG_P)),
-        methods=(G_HDP_100, *BEGUN),
+        methods=(G_HDP_100, *INITIALISED),
         claims=FROM_GIBBS,
         found={},
         full=Extent(10, (130,), steps=STEPS),

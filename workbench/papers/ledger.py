@@ -1,7 +1,7 @@
-"""The ledger: every figure, table and number of the papers that has a target, and what here makes it again, if anything.
+"""The ledger: every figure, table and number of the papers that has a target, and what reproduces it, if anything.
 
-`ITEMS` says what is in the papers; results are in files that `workbench reproduce` writes (`workbench.papers.results`), and
-`workbench.papers.ledger_table` puts the two together. Importing it costs nothing.
+`ITEMS` lists the contents of the papers; results are in files that `workbench reproduce` writes (`workbench.papers.results`),
+and `workbench.papers.ledger_table` joins the two. Importing it is cheap.
 """
 
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Item:
-    """A figure, table or number of a paper: its target, and either the figures that make it again, or why none does."""
+    """A figure, table or number of a paper: its target, and the figures that reproduce it, or why none does."""
 
-    # as H19: the paper's letter and a number, the same for what belongs together
+    # such as H19: the paper's letter and a number, the same for related items
     id: str
     where: str  # in the paper
-    target: str  # what the paper, or the specification, has
+    target: str  # the result in the paper or the specification
     figures: tuple[str, ...] = ()  # names for `workbench reproduce`
-    # parts of the claims that belong here, where a figure has others too; empty: all of them
+    # parts of the texts of the claims of this item; empty: all claims of the figure
     says: tuple[str, ...] = ()
-    means: bool = True  # are the means of the methods shown too?
+    means: bool = True  # whether the means of the methods are shown
     test: str = ""  # a test that checks it, FILE::NAME in tests/
-    met: bool = True  # are the numbers that the test finds the paper's?
-    why: str = ""  # why nothing reproduces it, or what part of it nothing does
+    met: bool = True  # whether the numbers of the test are the paper's
+    why: str = ""  # why nothing reproduces it, or which part is not reproduced
 
     @property
     def paper(self) -> str:

@@ -1,4 +1,4 @@
-"""The ledger as a table: each item of the papers with its result, or with why there is none."""
+"""The ledger as a table: each item of the papers with its result, or the reason why there is none."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.numbers import format_with_error
 from workbench.papers.ledger import ITEMS, Item
-from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Result, read_results
+from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Number, Result, read_results
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED
 
 NUMBER, NOT_RUN, BY_TEST, OTHER, NOTHING = (
@@ -19,45 +19,45 @@ NUMBER, NOT_RUN, BY_TEST, OTHER, NOTHING = (
     "not reproduced",
 )
 VERDICTS = {
-    HOLDS: "The 95 % interval, or what was computed, says so.",
-    FAILS: "The 95 % interval, or what was computed, says otherwise.",
-    UNDECIDED: "The interval has both, or there are too few runs.",
-    NUMBER: "A number of the paper beside ours.",
-    NOT_RUN: "A command makes it, which has not been run.",
-    BY_TEST: "A test of the package finds the numbers.",
-    OTHER: "A test finds other numbers than the paper has; the row says why.",
-    NOTHING: "Nothing here makes it; the row says why.",
+    HOLDS: "The 95 % interval, or a computation, supports the claim.",
+    FAILS: "The 95 % interval, or a computation, contradicts the claim.",
+    UNDECIDED: "The interval includes both, or there are too few runs.",
+    NUMBER: "A number of the paper and ours.",
+    NOT_RUN: "There is a command, which has not been run.",
+    BY_TEST: "A test of the package checks the numbers.",
+    OTHER: "A test has other numbers than the paper; the row gives the reason.",
+    NOTHING: "Nothing reproduces it; the row gives the reason.",
 }
-"""What stands beside a claim, and what it means."""
+"""Verdict → meaning."""
 OF_PACKAGE = "results that come with the package"
 
 
 class Line(NamedTuple):
-    """One claim or number of an item."""
+    """A claim or number of an item."""
 
     verdict: str  # of `VERDICTS`
     says: str
-    ours: str  # the numbers in words
+    ours: str  # our numbers as a text
 
 
 class Entry(NamedTuple):
-    """An item and one figure that makes it, or none."""
+    """An item and one figure that reproduces it, or none."""
 
     item: Item
-    figure: str  # its name; empty where none makes it
+    figure: str  # its name; empty without a figure
     result: Result | None
-    source: str  # where the result comes from
+    source: str  # source of the result
     lines: tuple[Line, ...]
-    means: tuple[str, ...]  # means of the methods, in words
+    means: tuple[str, ...]  # means of the methods as texts
 
     @property
     def extent(self) -> str:
-        """How much was run; empty where nothing was."""
+        """Return the extent that was run; "" without a result."""
         return self.result.extent if self.result else ""
 
     @property
     def command(self) -> str:
-        """What makes it: all of it, where it was not run."""
+        """Return the command that reproduces it; that of the whole if it was not run."""
         if self.item.test:
             return f"python -m pytest tests/{self.item.test}"
         return (
@@ -68,9 +68,9 @@ class Entry(NamedTuple):
 
 
 def entries(own: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
-    """The ledger in the order of `ITEMS`, with the results that come with the package and those of a file of one's own.
+    """Return the ledger in the order of `ITEMS`, with the results of the package and those of a file.
 
-    Of several results of a figure the fullest counts (whole, part, quick), of equally full ones the newest.
+    For each figure the fullest result is used (whole, part, quick), then the newest.
 
     Raises
     ------
@@ -80,8 +80,8 @@ def entries(own: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
     chosen: dict[str, tuple[Result, str]] = {}
     for path, source in ((shipped, OF_PACKAGE), *([(own, str(own))] if own else [])):
         for result in read_results(path):
-            known = chosen.get(result.figure)
-            if known is None or _rank(result) >= _rank(known[0]):
+            current = chosen.get(result.figure)
+            if current is None or _rank(result) >= _rank(current[0]):
                 chosen[result.figure] = result, source
     return [
         _entry(item, figure, *chosen.get(figure, (None, "")))
@@ -91,6 +91,7 @@ def entries(own: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
 
 
 def _rank(result: Result) -> tuple[int, str]:
+    """Return a sort key of results: the fullest, then the newest, is last."""
     return -EXTENTS.index(result.extent), result.date
 
 
@@ -102,7 +103,7 @@ def _entry(item: Item, figure: str, result: Result | None, source: str) -> Entry
     elif result is None:
         lines = [Line(NOT_RUN, "", "")]
     else:
-        lines = list(_lines(item, result)) or [Line(NOT_RUN, "The run had nothing of this.", "")]
+        lines = list(_lines(item, result)) or [Line(NOT_RUN, "The run has no result for this.", "")]
     return Entry(
         item,
         figure,
@@ -114,9 +115,9 @@ def _entry(item: Item, figure: str, result: Result | None, source: str) -> Entry
 
 
 def _lines(item: Item, result: Result) -> Iterable[Line]:
-    for one in result.outcomes:
-        if not item.says or any(part in one.says for part in item.says):
-            yield Line(one.verdict, one.says, one.measured)
+    for outcome in result.outcomes:
+        if not item.says or any(part in outcome.says for part in item.says):
+            yield Line(outcome.verdict, outcome.says, outcome.measured)
     for number in result.numbers if item.means else ():
         if number.published is not None:
             runs = f"{number.n} runs" if number.n > 1 else "one run"
@@ -128,60 +129,68 @@ def _lines(item: Item, result: Result) -> Iterable[Line]:
 
 
 def _means(result: Result) -> Iterable[str]:
-    """Numbers without one of the paper's beside them: a sentence for each kind."""
-    plain = [number for number in result.numbers if number.published is None]
-    for what in dict.fromkeys(number.what for number in plain):
+    """Yield a sentence for each kind of number that the paper does not print."""
+    numbers = [number for number in result.numbers if number.published is None]
+    for what in dict.fromkeys(number.what for number in numbers):
         yield f"{what}: " + "; ".join(
-            f"{each.of} {_value(each)}" for each in plain if each.what == what
+            f"{number_of_kind.of} {_value(number_of_kind)}"
+            for number_of_kind in numbers
+            if number_of_kind.what == what
         )
 
 
-def _value(number) -> str:
+def _value(number: Number) -> str:
+    """Return the value of a number with its standard error as a text."""
     error = float("nan") if number.error is None else number.error
     return format_with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Paper → its entries, in their order."""
-    return {paper: list(own) for paper, own in groupby(rows, key=lambda row: row.item.paper)}
+    """Return paper → its entries, in their order."""
+    return {
+        paper: list(paper_entries)
+        for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper)
+    }
 
 
 def verdict_of(line: Line, extent: str) -> str:
-    """The verdict in words, with how much was run where that was not the whole."""
-    partly = extent not in ("", WHOLE) and line.verdict in (HOLDS, FAILS, UNDECIDED, NUMBER)
-    return f"{line.verdict} ({extent})" if partly else line.verdict
+    """Return the verdict as a text, with the extent if it was not the whole."""
+    is_partial = extent not in ("", WHOLE) and line.verdict in (HOLDS, FAILS, UNDECIDED, NUMBER)
+    return f"{line.verdict} ({extent})" if is_partial else line.verdict
 
 
-def about_result(entry: Entry) -> str:
-    """How much was run, when, and by which code, in words; what makes it, where nothing was run."""
+def describe_result(entry: Entry) -> str:
+    """Return extent, date and code of the result as a text; "" without a result."""
     if entry.result is None:
         return ""
     result = entry.result
-    how = {WHOLE: "Whole"}.get(result.extent, f"{result.extent.capitalize()}, not the whole")
+    extent_text = {WHOLE: "Whole"}.get(
+        result.extent, f"{result.extent.capitalize()}, not the whole"
+    )
     left_out = result.left_out.removeprefix("Not the published extent: ")
-    return f"{how}{': ' * bool(left_out)}{left_out.rstrip('.')}. {result.date[:10]}, {result.code}."
+    return f"{extent_text}{': ' * bool(left_out)}{left_out.rstrip('.')}. {result.date[:10]}, {result.code}."
 
 
 def counts(rows: Iterable[Entry]) -> dict[str, int]:
-    """Verdict, with how much was run → lines that have it; in the order of `VERDICTS`, whole before the rest."""
-    found = Counter(verdict_of(line, row.extent) for row in rows for line in row.lines)
+    """Return verdict with extent → number of lines; in the order of `VERDICTS`, the whole first."""
+    counter = Counter(verdict_of(line, row.extent) for row in rows for line in row.lines)
     names = [
         name
         for verdict in VERDICTS
         for name in (verdict, *(f"{verdict} ({extent})" for extent in EXTENTS))
     ]
-    return {name: found[name] for name in names if found[name]}
+    return {name: counter[name] for name in names if counter[name]}
 
 
 def to_markdown(rows: list[Entry]) -> str:
-    """The ledger as a page of Markdown."""
+    """Return the ledger as a page of Markdown."""
     text = [
         "# Ledger",
         "",
-        "Every figure, table and number of the papers that has a target, and what our runs say of it. This page is written by",
-        "`workbench ledger --out FILE` from the results that `workbench reproduce NAME` enters, and never by hand. *Quick* and",
-        "*part* are less than the paper has, and no verdict on it: the whole can come out otherwise. A commit is that of the",
-        "code which held the claims against the runs.",
+        "Every figure, table and number of the papers that has a target, with the results of our runs. This page is written by",
+        "`workbench ledger --out FILE` from the results of `workbench reproduce NAME`, never by hand. *Quick* and *part* are",
+        "smaller than the paper's experiment and no verdict on it: the whole can have another result. The commit is that of",
+        "the code that compared the claims with the runs.",
         "",
         "| verdict | lines | meaning |",
         "|---|---:|---|",
@@ -191,16 +200,16 @@ def to_markdown(rows: list[Entry]) -> str:
         ),
         "",
     ]
-    for paper, own in by_paper(rows).items():
+    for paper, paper_entries in by_paper(rows).items():
         text += [f"## {paper}", ""]
-        for entry in own:
+        for entry in paper_entries:
             text += _item_markdown(entry)
     return "\n".join(text).rstrip("\n") + "\n"
 
 
 def _item_markdown(entry: Entry) -> list[str]:
-    item, told = entry.item, entry.item.why if entry.figure else ""
-    made = [f"`{entry.command}`"] if entry.command else []
+    item, reason = entry.item, entry.item.why if entry.figure else ""
+    commands = [f"`{entry.command}`"] if entry.command else []
     lines = [
         f"| **{verdict_of(line, entry.extent)}** | {_cell(line.says)} | {_cell(line.ours)} |"
         for line in entry.lines
@@ -208,9 +217,9 @@ def _item_markdown(entry: Entry) -> list[str]:
     return [
         f"### {item.id}: {item.where}" + f" ({entry.figure})" * bool(entry.figure),
         "",
-        f"{item.target}{' ' * bool(told)}{told}",
+        f"{item.target}{' ' * bool(reason)}{reason}",
         "",
-        " ".join(filter(None, [_cell(about_result(entry)), *made])),
+        " ".join(filter(None, [_cell(describe_result(entry)), *commands])),
         *([""] if entry.command else []),
         "| verdict | claim | ours |",
         "|---|---|---|",

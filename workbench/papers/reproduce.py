@@ -1,4 +1,4 @@
-"""A figure made again: its runs in the store, the figure with its data, and verdicts on what the paper claims."""
+"""Reproduction of a figure: its runs in the store, the figure with its data, and verdicts on the paper's claims."""
 
 import math
 import sys
@@ -15,7 +15,6 @@ from workbench.papers.figure import (
     ALL,
     DRAW,
     EACH,
-    HITS,
     NO_TOPICS,
     ONE,
     SEQUENCE,
@@ -46,29 +45,29 @@ from workbench.runs.store.status import FINISHED
 
 
 class Reproduction(NamedTuple):
-    """A figure with what it was made from."""
+    """A reproduced figure with its runs, verdicts and files."""
 
     figure: Figure | Drawing
     quick: bool
-    extent: Extent | None  # what was run of it; None where it needs no run
+    extent: Extent | None  # the part that was run; None without runs
     cells: list[Planned]
-    runs: list[Run]  # one a cell
-    reduced: list[str]  # what was left out of what is published, a clause each
-    failures: list[str]  # a sentence for each run that failed
+    runs: list[Run]  # one per cell
+    reduced: list[str]  # reductions of the published extent, a clause each
+    failures: list[str]  # a sentence for each failed run
     files: list[Path]
     verdicts: list[Verdict]
-    numbers: list[Number]  # means of each method; none of a figure that needs no run
+    numbers: list[Number]  # means of each method; empty without runs
 
     @property
     def left_out(self) -> list[str]:
-        """What was left out and which runs failed, in sentences; nothing where it is all there."""
+        """Return the reductions and the failed runs in sentences; empty if nothing is missing."""
         return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
             self.reduced
         ) + self.failures
 
     @property
     def command(self) -> str:
-        """What makes it again."""
+        """Return the command that reproduces it."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
         if self.extent is None:
             return " ".join(words)
@@ -89,54 +88,53 @@ class Reproduction(NamedTuple):
 
 def reproduce(
     name: str,
-    folder="out/reproduce",
-    store=None,
+    folder: str | Path = "out/reproduce",
+    store: str | Path | None = None,
     quick: bool = False,
     seeds: int | None = None,
     iterations: int | None = None,
     jobs: int = 2,
-    formats=FORMATS,
+    formats: str | Iterable[str] = FORMATS,
     progress: bool = True,
     topics: Iterable[int] | None = None,
-    ledger=None,
+    ledger: str | Path | None = None,
 ) -> Reproduction:
-    """Makes a figure of a paper again: runs what is missing in the store, and writes figure, data and verdicts.
+    """Reproduce a figure of a paper: compute missing runs in the store, and write figure, data and verdicts.
 
     Parameters
     ----------
     folder : path
-        Gets ``<name>`` with the endings of the formats, ``.txt`` (caption), ``.csv`` (data) and ``-verdict.txt``.
+        Receives ``<name>`` with the endings of the formats, ``.txt`` (caption), ``.csv`` (data) and ``-verdict.txt``.
     store : path, optional
         ``WORKBENCH_STORE`` or ``./runs`` by default. Figures of the same runs share them.
     quick : bool
-        Less of it, in two minutes; the caption says what was left out.
+        A reduced version, in two minutes; the caption lists the reductions.
     seeds, iterations : int, optional
-        Another extent than the paper's. Seed s decides the split and the start of run s of each engine. Figures that
-        are budgeted by steps have no number of iterations.
+        Another extent than the paper's. Seed s decides the split and the initial state of run s of each engine. Figures with
+        a budget of steps have no number of iterations.
     jobs : int
-        Runs side by side.
+        Number of parallel runs.
     topics : whole numbers, optional
         Other numbers of topics, for a figure that has several.
     ledger : path, optional
-        JSON file whose result of this figure, as much of it as is run, becomes that of these runs; none by default. See
-        `workbench.papers.results`.
+        JSON file in which the result of this figure and extent is replaced; none by default. See `workbench.papers.results`.
 
     Raises
     ------
     ReportError, CorpusError, RunFailed, SpecError, StoreError
-        An unknown figure or format, a folder or ledger that cannot be written, a data set that is not on this machine; every
-        run failed.
+        An unknown figure or format, a folder or ledger that cannot be written, a data set that is not on this machine; all runs
+        failed.
     """
     figure, formats = get_figure(name), checked_formats(formats)
     whole("jobs", jobs, 1)
     if ledger is not None:
-        read_results(ledger)  # what is wrong with it is said before hours of runs
+        read_results(ledger)  # fail before hours of runs
     if isinstance(figure, Drawing):
         if (seeds, iterations, topics) != (None, None, None):
             raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
-        return _entered(_drawn(figure, _made(folder), quick, formats), ledger)
+        return _with_ledger(_drawn(figure, _created(folder), quick, formats), ledger)
     extent = _extent(figure, quick, seeds, iterations, topics)
-    folder = _made(folder)  # hours before it is written to
+    folder = _created(folder)  # fail before hours of runs
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
@@ -149,52 +147,57 @@ def reproduce(
             file=sys.stderr,
         )
     for stage in stages(figure, corpora, extent, store):
-        opened = make_runs(store, stage, jobs)
-        cells, runs = [*cells, *stage], [*runs, *opened]
+        opened_runs = make_runs(store, stage, jobs)
+        cells, runs = [*cells, *stage], [*runs, *opened_runs]
         if progress:
             print(
-                f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened, jobs)}",
+                f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened_runs, jobs)}",
                 file=sys.stderr,
             )
-        run_cells(opened, jobs, progress)
-    failed = failures(runs)
+        run_cells(opened_runs, jobs, progress)
+    failed_runs = failures(runs)
     if not any(run.status()["iteration"] for run in runs):
-        raise RunFailed(failed[0] if failed else f"no run of {figure.name} has begun")
+        raise RunFailed(failed_runs[0] if failed_runs else f"no run of {figure.name} has started")
     measured = measure(figure, cells, runs, corpora)
-    made = Reproduction(
+    reproduction = Reproduction(
         figure,
         quick,
         extent,
         cells,
         runs,
         left_out,
-        failed,
+        failed_runs,
         [],
         judge(figure, measured, extent),
         figure_numbers(figure, measured),
     )
     picture, lines = show(figure, extent, measured, corpora)
-    verdicts = "\n".join([figure.title, *made.left_out, "", *verdict_lines(made.verdicts)]) + "\n"
-    files = put_picture(picture, folder, formats, 2, caption(made, lines))
-    return _entered(
-        made._replace(
+    verdicts = (
+        "\n".join([figure.title, *reproduction.left_out, "", *verdict_lines(reproduction.verdicts)])
+        + "\n"
+    )
+    files = put_picture(picture, folder, formats, 2, caption(reproduction, lines))
+    return _with_ledger(
+        reproduction._replace(
             files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())]
         ),
         ledger,
     )
 
 
-def _entered(made: Reproduction, ledger) -> Reproduction:
-    """The same, with its result in the ledger, where one is given."""
+def _with_ledger(reproduction: Reproduction, ledger: str | Path | None) -> Reproduction:
+    """Write the result to the ledger, if one is given, and return the reproduction with that file."""
     return (
-        made
+        reproduction
         if ledger is None
-        else made._replace(files=[*made.files, write_result(Path(ledger), result_of(made))])
+        else reproduction._replace(
+            files=[*reproduction.files, write_result(Path(ledger), result_of(reproduction))]
+        )
     )
 
 
-def _made(folder) -> Path:
-    """The folder, made where it is not there."""
+def _created(folder: str | Path) -> Path:
+    """Create the folder if it is missing and return it."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,51 +209,61 @@ def _made(folder) -> Path:
 
 
 def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Reproduction:
-    """A figure that needs no run, with its verdicts."""
-    picture, checked = figure.draw(quick)
+    """Return the reproduction of a figure without runs, with its verdicts."""
+    picture, checks = figure.draw(quick)
     verdicts = [
         Verdict(
-            Claim(each.says, "computed", "", ""),
-            HOLDS if each.holds else FAILS,
-            each.measured,
+            Claim(check.says, "computed", "", ""),
+            HOLDS if check.holds else FAILS,
+            check.measured,
             math.nan,
             math.nan,
             0,
         )
-        for each in checked
+        for check in checks
     ]
-    made = Reproduction(figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, [])
+    reproduction = Reproduction(
+        figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, []
+    )
     lines = verdict_lines(verdicts)
-    text = (
+    caption = (
         "\n".join(
             [
                 figure.title,
                 f"After {figure.paper}{figure.where}.",
                 figure.about,
                 figure.note,
-                *made.left_out,
+                *reproduction.left_out,
                 "",
-                "What is claimed, and what was computed:",
+                "Claims and computed numbers:",
                 *lines,
                 "",
                 "Made by:",
-                f"  {made.command}",
+                f"  {reproduction.command}",
             ]
         )
         + "\n"
     )
-    files = put_picture(picture, folder, formats, 2, text)
-    verdict = "\n".join([figure.title, *made.left_out, "", *lines]) + "\n"
-    return made._replace(
+    files = put_picture(picture, folder, formats, 2, caption)
+    verdict = "\n".join([figure.title, *reproduction.left_out, "", *lines]) + "\n"
+    return reproduction._replace(
         files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdict.encode())]
     )
 
 
-def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
-    """What is run: all of it, or less, or what was asked for."""
+def _extent(
+    figure: Figure,
+    quick: bool,
+    seeds: int | None,
+    iterations: int | None,
+    topics: Iterable[int] | None,
+) -> Extent:
+    """Return the seeds, iterations and topics to run: those of the figure, of --quick, or the given ones."""
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
-        raise SpecError(f"{figure.name} has a length for each algorithm; leave the iterations out")
+        raise SpecError(
+            f"{figure.name} has a separate length for each algorithm; leave the iterations out"
+        )
     if topics is not None and extent.n_topics == NO_TOPICS:
         raise SpecError(f"the models of {figure.name} have no topics; leave the topics out")
     if topics is not None and extent.n_iterations is not None:
@@ -270,7 +283,7 @@ def _extent(figure: Figure, quick: bool, seeds, iterations, topics) -> Extent:
 
 
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
-    """So many documents drawn at random, always the same ones, with the whole vocabulary; None for all."""
+    """Return n random documents with the whole vocabulary, always the same ones; all for None."""
     if n is None or n >= corpus.n_documents:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
@@ -280,14 +293,14 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
-    """What the runs with this seed are on: other births, or another sequence, where each seed has its own."""
+    """Return the corpus of a seed: the drawn counts or the sequence of that seed, if the figure has these."""
     if figure.of_seed == DRAW and seed:
         return load_corpus(f"{corpus.name}:{DRAW}={seed}")
     if figure.of_seed == SEQUENCE:
         names, indptr, documents = corpus.by_sequence
         if seed >= len(names):
             raise SpecError(
-                f"{figure.name} has one run for each of {len(names)} sequences; ask for at most {len(names)} seeds"
+                f"{figure.name} has one run for each of {len(names)} sequences; use at most {len(names)} seeds"
             )
         return replace(
             corpus.of_documents(documents[indptr[seed] : indptr[seed + 1]]),
@@ -299,52 +312,52 @@ def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
 def stages(
     figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path
 ) -> Iterator[list[Planned]]:
-    """The cells that begin at random; then, when these have been run, those that begin from their last states."""
-    starts, cold = (
+    """Yield the cells with a random initial state; when these have been run, the warm-started ones."""
+    parent_of, all_cells = (
         {method.label: method.start for method in figure.methods},
         lay_out_figure(figure, corpora, extent),
     )
-    first = [cell for cell in cold if not starts[cell.key_values["method"]]]
-    yield first
-    ended = {
+    cold_cells = [cell for cell in all_cells if not parent_of[cell.key_values["method"]]]
+    yield cold_cells
+    finished = {
         (cell.key_values["corpus"], cell.key_values["method"], cell.key_values["seed"]): store
         / cell.spec.name
-        for cell in first
+        for cell in cold_cells
         if Run(store / cell.spec.name).state == FINISHED
     }
-    begun = [
-        cell._replace(spec=warmed(cell.spec, ended[source], cell.train, cell.test))
-        for cell in cold
+    warm_cells = [
+        cell._replace(spec=warmed(cell.spec, finished[source], cell.train, cell.test))
+        for cell in all_cells
         if (
             source := (
                 cell.key_values["corpus"],
-                starts[cell.key_values["method"]],
+                parent_of[cell.key_values["method"]],
                 cell.key_values["seed"],
             )
         )
-        in ended
+        in finished
     ]
-    if begun:
-        yield begun
+    if warm_cells:
+        yield warm_cells
 
 
 def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Planned]:
-    """The runs of a figure as cells, on each corpus with each seed, which is that of the split as well."""
+    """Return the runs of a figure as cells, on each corpus with each seed, which is also the seed of the split."""
     cells = []
     for corpus, documents in corpora.items():
         for seed in range(extent.n_seeds):
-            own = corpus_of_seed(figure, documents, seed)
+            seed_corpus = corpus_of_seed(figure, documents, seed)
             train, test, split = (
-                (hold_out_documents(own, figure.holdout, seed)[0], None, None)
+                (hold_out_documents(seed_corpus, figure.holdout, seed)[0], None, None)
                 if figure.split is None
-                else prepare(own, figure.holdout, seed, **figure.split)
+                else prepare(seed_corpus, figure.holdout, seed, **figure.split)
             )
             for model, method, n_topics in figure.grid(extent):
-                lasts = extent.iterations(method, n_topics)
+                n_iterations = extent.iterations(method, n_topics)
                 burn_in = (
                     extent.half(method, n_topics) if figure.burn_in is None else figure.burn_in
                 )
-                averaged = (
+                averaging = (
                     {"average_after": burn_in}
                     if "average_after" in options_of(get_engine(method.engine))
                     else {}
@@ -355,13 +368,13 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
                     test=test,
                     split=split,
                     seed=seed,
-                    options=averaged | method.options,
-                    n_iterations=lasts,
+                    options=averaging | method.options,
+                    n_iterations=n_iterations,
                     burn_in=burn_in,
-                    snapshot_every=lasts,
+                    snapshot_every=n_iterations,
                     record_every=1
                     if method.n_topics or not figure.n_records
-                    else max(1, lasts // figure.n_records),
+                    else max(1, n_iterations // figure.n_records),
                     **(
                         {"stop_on": "steps", "stop_tolerance": extent.steps}
                         if method.n_topics and extent.steps
@@ -369,19 +382,19 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
                     ),
                     **_model(figure, model, method, n_topics, train.n_words),
                 )
-                at = {
+                place = {
                     "corpus": corpus,
                     "model": model,
                     "method": method.label,
                     "n_topics": 0 if method.n_topics else n_topics,
                     "seed": seed,
                 }
-                cells.append(Planned(spec, train, test, at))
+                cells.append(Planned(spec, train, test, place))
     return cells
 
 
 def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: int) -> dict:
-    """The network, or the number of topics and the priors of LDA; the engines of the HDP have theirs by themselves."""
+    """Return the network, or the number of topics and the priors of LDA; engines of the HDP use their defaults."""
     if model:
         return {"model": network_for(model, n_topics)}
     takes = get_engine(method.engine).model.takes
@@ -396,21 +409,21 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
-    """What an extent leaves out of what is published, a clause each; ``n_documents`` that there are."""
+    """Return the reductions of an extent compared with the published one, a clause each; ``n_documents`` is the total."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
         parts.append(
             f"{figure.documents.format(n=extent.n_documents, whole=n_documents)}, drawn at random"
         )
     if extent.n_topics != full.n_topics and figure.shows == TABLE:
-        now, then = (
-            "; ".join(f"K={n}, {format_size('PAM', n)}" for n in each.n_topics)
-            for each in (extent, full)
+        ours, theirs = (
+            "; ".join(f"K={n}, {format_size('PAM', n)}" for n in one_extent.n_topics)
+            for one_extent in (extent, full)
         )
-        parts.append(f"sizes {now}, not {then}")
+        parts.append(f"sizes {ours}, not {theirs}")
     elif extent.n_topics != full.n_topics:
-        now, then = (", ".join(map(str, each.n_topics)) for each in (extent, full))
-        parts.append(f"{now} topics, not {then}")
+        ours, theirs = (", ".join(map(str, one_extent.n_topics)) for one_extent in (extent, full))
+        parts.append(f"{ours} topics, not {theirs}")
     if extent.n_iterations != full.n_iterations:
         parts.append(f"{extent.n_iterations} iterations, not {full.n_iterations}")
     if extent.sweeps != full.sweeps:
@@ -428,7 +441,7 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
         parts.append(f"without {' and '.join(extent.without)}")
     if extent.steps != full.steps:
         parts.append(f"{extent.steps:,} steps, not {full.steps:,}")
-    # a single run is what a paper has that does not give a number
+    # a paper that gives no number of runs has one here
     if extent.n_seeds != full.n_seeds and full.n_seeds > 1:
         parts.append(
             f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}"
@@ -436,26 +449,25 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
     return parts
 
 
-def caption(made: Reproduction, lines: list[str]) -> str:
-    """The caption of a figure: what its numbers are, what was run, and each claim with its verdict."""
-    figure, last = made.figure, made.extent.n_seeds - 1
+def caption(reproduction: Reproduction, lines: list[str]) -> str:
+    """Return the caption of a figure: meaning of its numbers, runs, and each claim with its verdict."""
+    figure, last = reproduction.figure, reproduction.extent.n_seeds - 1
     others = [
         method.label
         for method in figure.methods
-        if figure.of_paper and method.label not in (*figure.of_paper, *made.extent.without)
+        if figure.of_paper and method.label not in (*figure.of_paper, *reproduction.extent.without)
     ]
-    seeded = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
-    sides = " to either side" * (figure.shows not in (TABLE, HITS))
+    seed_meaning = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
     return (
         "\n".join(
             [
                 figure.title,
                 f"After {figure.paper}{figure.where}.",
                 figure.about,
-                *([f"Means over the seeds, with one standard error{sides}."] if last else []),
+                *(["Means over seeds ± one standard error."] if last else []),
                 *([f"Not in the paper: {', '.join(others)}."] if others else []),
                 *([figure.note] if figure.note else []),
-                *made.left_out,
+                *reproduction.left_out,
                 "",
                 *lines,
                 *(
@@ -463,16 +475,15 @@ def caption(made: Reproduction, lines: list[str]) -> str:
                     if figure.held_out
                     else []
                 ),
-                f"seeds of {'unseen documents' if figure.split is None else seeded} "
+                f"seeds of {'unseen documents' if figure.split is None else seed_meaning} "
                 f"and start: {f'0 to {last}' if last else '0'}",
                 "",
-                f"What the paper says, and what these runs say (first minus second, paired {figure.paired}; "
-                f"± is one standard error, "
-                "and a verdict needs the 95 % interval on one side):",
-                *verdict_lines(made.verdicts),
+                f"Claims of the paper and results of these runs (first minus second, paired {figure.paired}; "
+                "± is one standard error; a verdict needs the 95 % interval on one side):",
+                *verdict_lines(reproduction.verdicts),
                 "",
                 "Made by:",
-                f"  {made.command}",
+                f"  {reproduction.command}",
             ]
         )
         + "\n"

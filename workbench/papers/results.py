@@ -1,12 +1,13 @@
-"""Results of figures made again, in a JSON file: each claim with its verdict, numbers, and what computed them.
+"""Results of reproduced figures in a JSON file: each claim with its verdict, numbers, and the code that computed them.
 
-``{"format": 1, "figures": {NAME: {EXTENT: result}}}``; `Result` lists the values of one. The file is replaced whole, by one
-writer at a time, and a figure changes its own result of the same extent alone.
+``{"format": 1, "figures": {NAME: {EXTENT: result}}}`` with the fields of `Result`. The file is replaced atomically by one
+writer at a time, and a figure only replaces its own result of the same extent.
 """
 
 import json
 import math
 import subprocess
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,63 +19,63 @@ from workbench.report.files import ReportError, put_file
 
 FORMAT = 1
 WHOLE, PART, QUICK = "whole", "part", "quick"
-"""How much of a figure was run: as much as is published; another part of that; what ``--quick`` runs. The fullest first."""
+"""Extents: the published one, a part of it, and ``--quick``; the fullest first."""
 EXTENTS = WHOLE, PART, QUICK
 FILE = "ledger.json"
-"""Its name in a store."""
+"""Name of the file in a store."""
 SHIPPED = Path(__file__).with_name(FILE)
-"""The results that come with the package."""
+"""The results in the package."""
 LOCK_TIMEOUT = 10.0
-"""Seconds that one writer waits for another, which takes milliseconds."""
+"""Seconds that a writer waits for another one."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim and what the runs say of it."""
+    """A claim and its verdict."""
 
     says: str
     kind: str  # see `workbench.papers.figure.Claim`
     first: str
     second: str
     verdict: str
-    measured: str  # the numbers in words
-    # first minus second, mean over pairs; of times the logarithm of their ratio. None without a pair
+    measured: str  # the numbers as a text
+    # first minus second, mean over pairs; for times the log ratio. None without a pair
     value: float | None
-    error: float | None  # its standard error; None of a single pair
+    error: float | None  # its standard error; None for a single pair
     n: int  # pairs or runs
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a figure: mean over runs and standard error, beside the paper's where it prints one."""
+    """A number of a figure: mean over runs and standard error, with the paper's if it prints one."""
 
     what: str
     of: str
     value: float | None
-    error: float | None  # None of a single run
+    error: float | None  # None for a single run
     n: int
     published: float | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came out when a figure was made again."""
+    """The result of a reproduced figure."""
 
     figure: str
     extent: str  # of `EXTENTS`
-    # what was left out of what is published, and which runs failed; empty where it is whole
+    # reductions of the published extent, and failed runs; empty for the whole
     left_out: str
     command: str
-    date: str  # in UTC, to the second, as ISO 8601 has it
+    date: str  # in UTC, to the second, ISO 8601
     version: str  # of the package
-    commit: str | None  # of the code that judged the runs; None outside of a checkout
-    changed: bool  # had the code been changed since that commit?
+    commit: str | None  # of the code that judged the runs; None outside a checkout
+    changed: bool  # whether the code had uncommitted changes
     outcomes: tuple[Outcome, ...]
     numbers: tuple[Number, ...]
 
     @property
     def code(self) -> str:
-        """Which code judged the runs, in words."""
+        """Return the code that judged the runs as a text."""
         return (
             f"commit {self.commit}{', changed since' * self.changed}"
             if self.commit
@@ -82,48 +83,48 @@ class Result:
         )
 
 
-def result_of(made) -> Result:
-    """The result of a `workbench.papers.reproduce.Reproduction`, with the time and the code that there are now."""
-    whole = not made.left_out and not made.quick
+def result_of(reproduction) -> Result:
+    """Return the result of a `workbench.papers.reproduce.Reproduction`, with the present time and code."""
+    is_whole = not reproduction.left_out and not reproduction.quick
     commit, changed = code_commit()
     outcomes = tuple(
         Outcome(
-            each.claim.says,
-            each.claim.kind,
-            each.claim.first,
-            each.claim.second,
-            each.outcome,
-            each.measured,
-            _known(each.difference),
-            _known(each.error),
-            each.n_pairs,
+            verdict.claim.says,
+            verdict.claim.kind,
+            verdict.claim.first,
+            verdict.claim.second,
+            verdict.outcome,
+            verdict.measured,
+            _known(verdict.difference),
+            _known(verdict.error),
+            verdict.n_pairs,
         )
-        for each in made.verdicts
+        for verdict in reproduction.verdicts
     )
     return Result(
-        made.figure.name,
-        WHOLE if whole else QUICK if made.quick else PART,
-        " ".join(made.left_out),
-        made.command,
+        reproduction.figure.name,
+        WHOLE if is_whole else QUICK if reproduction.quick else PART,
+        " ".join(reproduction.left_out),
+        reproduction.command,
         datetime.now(UTC).isoformat(timespec="seconds"),
         workbench.__version__,
         commit,
         changed,
         outcomes,
-        tuple(made.numbers),
+        tuple(reproduction.numbers),
     )
 
 
 def read_results(path: Path) -> list[Result]:
-    """The results of a file; none where there is no file. Raises ReportError for one that is no such file."""
+    """Return the results of a file, empty if it is missing; raise ReportError for a file of another format."""
     try:
         values = json.loads(Path(path).read_bytes())
         if values["format"] != FORMAT:
             raise ValueError
         return [
-            _read(name, extent, one)
-            for name, own in values["figures"].items()
-            for extent, one in own.items()
+            _read(name, extent, result)
+            for name, results_of_figure in values["figures"].items()
+            for extent, result in results_of_figure.items()
         ]
     except FileNotFoundError:
         return []
@@ -138,21 +139,21 @@ def read_results(path: Path) -> list[Result]:
 
 
 def write_result(path: Path, result: Result) -> Path:
-    """Writes a result into the file, over the one of the same figure and extent; all others stay.
+    """Write a result into the file, replacing the one of the same figure and extent.
 
     Raises
     ------
     ReportError
-        The file is no ledger, or cannot be written, or another process does not let go of it.
+        The file is no ledger, cannot be written, or is locked by another process.
     """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(str(path.with_name(f".{path.name}.lock")), timeout=LOCK_TIMEOUT):
-            found = {(one.figure, one.extent): one for one in read_results(path)} | {
+            results = {(other.figure, other.extent): other for other in read_results(path)} | {
                 (result.figure, result.extent): result
             }
-            return put_file(path, _written(found.values()))
+            return put_file(path, _file_content(results.values()))
     except Timeout:
         raise ReportError(f"another process is writing to {path}; try again") from None
     except OSError as error:
@@ -160,7 +161,7 @@ def write_result(path: Path, result: Result) -> Path:
 
 
 def code_commit() -> tuple[str | None, bool]:
-    """The commit of the checkout that the package is in, and whether its code was changed since; None outside of one."""
+    """Return the commit of the package's checkout, and whether it has uncommitted changes; None outside a checkout."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(Path(workbench.__file__).parent), *words]
@@ -169,21 +170,21 @@ def code_commit() -> tuple[str | None, bool]:
         ).stdout.strip()
 
     try:
-        # of a package installed inside of another checkout it fails
+        # fails for a package installed inside another checkout
         git("ls-files", "--error-unmatch", "__init__.py")
-        own = SHIPPED.relative_to(Path(workbench.__file__).parent).as_posix()
+        ledger = SHIPPED.relative_to(Path(workbench.__file__).parent).as_posix()
         return git("rev-parse", "--short=8", "HEAD"), bool(
-            git("status", "--porcelain", "--", ".", f":(exclude){own}")
+            git("status", "--porcelain", "--", ".", f":(exclude){ledger}")
         )
     except (OSError, subprocess.SubprocessError):
         return None, False
 
 
-def _written(results) -> bytes:
-    """The file: figures by name, extents from whole to quick, so that the same results are the same bytes."""
+def _file_content(results: Iterable[Result]) -> bytes:
+    """Return the content of the file, sorted, so that the same results give the same bytes."""
     figures: dict[str, dict] = {}
-    for one in sorted(results, key=lambda one: (one.figure, EXTENTS.index(one.extent))):
-        values = asdict(one)
+    for result in sorted(results, key=lambda result: (result.figure, EXTENTS.index(result.extent))):
+        values = asdict(result)
         figures.setdefault(values.pop("figure"), {})[values.pop("extent")] = values
     return (
         json.dumps(
@@ -194,9 +195,9 @@ def _written(results) -> bytes:
 
 
 def _read(name: str, extent: str, values: dict) -> Result:
-    """A result from its values in the file; ValueError or TypeError for others."""
+    """Return a result from its values in the file; raise ValueError or TypeError for wrong ones."""
     outcomes, numbers = (
-        tuple(_checked(kind(**one)) for one in values[key])
+        tuple(_checked(kind(**fields_of_record)) for fields_of_record in values[key])
         for key, kind in (("outcomes", Outcome), ("numbers", Number))
     )
     result = _checked(
@@ -208,18 +209,18 @@ def _read(name: str, extent: str, values: dict) -> Result:
     return result
 
 
-def _checked(one):
-    """The record, if its fields have the types that they are declared with; TypeError for others."""
-    for field in fields(one):
+def _checked(record):
+    """Return the record if its fields have the declared types; else raise TypeError."""
+    for field in fields(record):
         value, kind = (
-            getattr(one, field.name),
+            getattr(record, field.name),
             field.type if field.name not in ("outcomes", "numbers") else tuple,
         )
         if not isinstance(
             float(value) if type(value) is int and kind == float | None else value, kind
         ):
             raise TypeError(field.name)
-    return one
+    return record
 
 
 def _known(number: float) -> float | None:

@@ -1,4 +1,4 @@
-"""How figures of whole rows and of sequences are drawn: a table of hits by year, their course in time, gains of each method."""
+"""Drawings of figures of rows and sequences: hits by year, scores against time, gains of each method."""
 
 import numpy as np
 
@@ -27,9 +27,9 @@ SCORES = {
     "courses": (TOP, BOTTOM, LIKELIHOOD),
     "gains": (OVER_CLIPPED, OVER_ADDED, OVER_SEEN, "test_gain_added"),
 }
-"""By what a figure shows: numbers of its caption and of its table."""
-FAR = -1.0
-"""Nats for each item: a method with a lower gain would leave the others no room in a picture."""
+"""Drawing of a figure → numbers of its caption and table."""
+SMALLEST_GAIN = -1.0
+"""Smallest gain, nats per item, that is drawn; a lower one would compress all others."""
 HEADS = {
     TOP: "top 10",
     BOTTOM: "bottom 10",
@@ -42,33 +42,35 @@ HEADS = {
 
 
 def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """The picture of a figure of scores, and the lines of its caption on numbers and settings."""
+    """Return the picture of a figure of scores, and the lines of its caption on numbers and settings."""
     rows = table(measured)
     if figure.shows == HITS:
         picture = _hits(figure, rows)
     else:
         picture = _courses(figure, measured) if figure.shows == "courses" else _gains(figure, rows)
-    beyond = (
+    not_drawn = (
         [row.method for row in rows if row not in _drawn(rows)] if figure.shows == "gains" else []
     )
     lines = [*_means(rows, SCORES[figure.shows]), *_spread(figure, rows), ""]
     lines += (
-        [f"not drawn, more than {-FAR:g} nats behind: {', '.join(beyond)}", ""] if beyond else []
+        [f"not drawn, more than {-SMALLEST_GAIN:g} nats behind: {', '.join(not_drawn)}", ""]
+        if not_drawn
+        else []
     )
     lines += [f"options of {row.method}: {_options(figure, row.method)}" for row in rows]
     return picture, lines
 
 
 def _hits(figure: Figure, rows: list[Row]) -> Picture:
-    """The paper's table: hits by year, our numbers above its own; the log likelihood of each year beside them."""
+    """Return the paper's table: hits by year, our numbers above the paper's, with the log likelihood of each year."""
     years = list(next(iter(rows)).runs[0].hits)
     columns = ("top 10", "bottom 10", "log likelihood")
     lines, records = [], []
     for row in rows:
         cells = []
         for year in years:
-            found = np.array([run.hits[year] for run in row.runs])
-            top, top_sd, bottom, bottom_sd, log_p = found.mean(axis=0)
+            hits = np.array([run.hits[year] for run in row.runs])
+            top, top_sd, bottom, bottom_sd, log_p = hits.mean(axis=0)
             paper = figure.published.get((row.method, int(year)))
             cells += [
                 (
@@ -81,9 +83,10 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
                 ),
                 (f"{log_p:.3f}", ""),
             ]
-            theirs = list(paper) if paper else [""] * 4
+            paper_values = list(paper) if paper else [""] * 4
             records += [
-                [row.method, run.seed, int(year), *run.hits[year], *theirs] for run in row.runs
+                [row.method, run.seed, int(year), *run.hits[year], *paper_values]
+                for run in row.runs
             ]
         lines.append(Line(row.method, tuple(cells)))
     header = [
@@ -107,11 +110,11 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
 
 
 def _courses(figure: Figure, measured: list[Measured]) -> Picture:
-    """Hits and log likelihood against seconds, in decades: the panels of a report on the same runs, under our own labels."""
-    runs, labels = [each.run for each in measured], [each.method for each in measured]
+    """Return hits and log likelihood against seconds, in decades, with the labels of the figure."""
+    runs, labels = [result.run for result in measured], [result.method for result in measured]
     header, rows = SideBySide(runs).records(*SCORES["courses"])
-    own = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
-    rows = [[own[row[1]], *row[1:]] for row in rows]
+    label_of = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
+    rows = [[label_of[row[1]], *row[1:]] for row in rows]
     courses = score_courses(runs, labels=labels, styles=looks(labels))
     decades = [(float(10**k), f"{10**k:g}") for k in range(-2, 5)]
     panels = [panel.opts(logx=True, xticks=decades, backend="matplotlib") for panel in courses]
@@ -119,7 +122,7 @@ def _courses(figure: Figure, measured: list[Measured]) -> Picture:
 
 
 def _gains(figure: Figure, rows: list[Row]) -> Picture:
-    """Gains of each method over each base: the panels of a report on the same runs, under the figure's own labels."""
+    """Return the gains of each method over each base, with the labels of the figure."""
     styles = looks(row.method for row in rows)
     panels = [_panel(rows, score, styles) for score in GAINS]
     header = [
@@ -157,12 +160,12 @@ def _panel(rows: list[Row], score: str, styles: dict[str, Look]):
 
 
 def _drawn(rows: list[Row]) -> list[Row]:
-    """The methods that have a place in the picture: all but those far behind the frequencies, whatever these are."""
-    return [row for row in rows if row.mean(OVER_CLIPPED)[0] > FAR]
+    """Return the methods that are drawn: all except those with a very low gain."""
+    return [row for row in rows if row.mean(OVER_CLIPPED)[0] > SMALLEST_GAIN]
 
 
 def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
-    """The means over the runs of each method as text, a line a method."""
+    """Return the means over the runs of each method as text, a line per method."""
     heads = (
         "method",
         "runs",
@@ -193,23 +196,29 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
 
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
-    """How much methods differ that are one engine with several orders, beside how much its starts do."""
+    """Return a comparison of the variation over orders and over starts, for figures of one engine with several orders."""
     if len({method.engine for method in figure.methods}) > 1 or not any(
         "order" in method.options for method in figure.methods
     ):
         return []
     gains = np.array([[run.number(OVER_ADDED) for run in row.runs] for row in rows])
-    starts = float(np.sqrt(gains.var(axis=1, ddof=1).mean())) if gains.shape[1] > 1 else np.nan
+    start_deviation = (
+        float(np.sqrt(gains.var(axis=1, ddof=1).mean())) if gains.shape[1] > 1 else np.nan
+    )
     _, error = mean_and_error(gains.mean(axis=1))
-    of_orders, of_means = error * np.sqrt(len(rows)), starts / np.sqrt(gains.shape[1])
+    order_deviation, expected_deviation = (
+        error * np.sqrt(len(rows)),
+        start_deviation / np.sqrt(gains.shape[1]),
+    )
     return [
         "",
-        f"joint gain: standard deviation over starts of one order {starts:.3f}; over the means of orders "
-        f"{of_orders:.3f}, where starts alone would give {of_means:.3f}",
+        f"joint gain: standard deviation over starts of one order {start_deviation:.3f}; over the means of orders "
+        f"{order_deviation:.3f}, where starts alone would give {expected_deviation:.3f}",
     ]
 
 
 def _options(figure: Figure, label: str) -> str:
-    method = next(each for each in figure.methods if each.label == label)
-    own = ", ".join(f"{name}={value}" for name, value in method.options.items())
-    return f"{method.engine}{own and ', '}{own}"
+    """Return engine and options of a method as a text."""
+    method = next(candidate for candidate in figure.methods if candidate.label == label)
+    options = ", ".join(f"{name}={value}" for name, value in method.options.items())
+    return f"{method.engine}{options and ', '}{options}"

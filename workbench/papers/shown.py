@@ -1,4 +1,4 @@
-"""How figures of the papers are drawn, with the data behind each and what its caption states of numbers and settings."""
+"""Drawings of the papers' figures, with their data and the lines of the captions on numbers and settings."""
 
 import math
 from dataclasses import replace
@@ -17,20 +17,20 @@ from workbench.papers.hdp import BOUND, LOG_P, POINTS, STEPS
 from workbench.papers.numbers import UNSEEN, Measured, Row, table
 from workbench.papers.scored import SCORES, show_scored
 from workbench.report.captions import settings, statistics
-from workbench.report.gathering import Gathered
+from workbench.report.gathering import ReportedRun
 from workbench.views import Picture, perplexity_curves, pictures
 from workbench.views.curves import overlay
 from workbench.views.style import Look
 from workbench.views.table import Line, table_height, table_view
 
 SEEDED = ("held-out tokens", "inference seeds")
-"""Settings that have a line of their own in a caption, because they go together here."""
+"""Settings with separate lines in a caption."""
 SHORT = {"kos": "KOS", "reuters_top": "Reuters", "news5": "newsgroups", "kos500": "KOS 500"}
-"""The corpora in names of axes: panels of one corpus have one range."""
+"""Names of corpora on axes; panels of one corpus share a range."""
 OF_RECORDS = [
     "corpus",
     "algorithm",
-    "topics asked for",
+    "topics requested",
     "seed",
     "iteration",
     "steps",
@@ -45,14 +45,14 @@ OF_RUNS = [
     "seed",
     "iterations run",
     "iterations until convergence",
-    "CPU seconds an iteration",
+    "CPU seconds per iteration",
     "CPU seconds until convergence",
     "perplexity, foldin_same",
     "perplexity, document completion",
     "perplexity, completion by known authors",
     "bound or log joint per token",
     "paper: iterations",
-    "paper: seconds an iteration",
+    "paper: seconds per iteration",
     "paper: hours until convergence",
     "paper: perplexity",
 ]
@@ -61,7 +61,7 @@ OF_RUNS = [
 def show(
     figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
-    """The picture of a figure, and the lines of its caption on numbers and settings."""
+    """Return the picture of a figure, and the lines of its caption on numbers and settings."""
     if figure.shows == TABLE:
         return _table(figure, extent, measured, corpora)
     if figure.shows in SCORES:
@@ -74,31 +74,34 @@ def show(
 
 
 def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """The picture that a report on the same runs has, with the settings of the runs."""
-    runs = each_run([each.run for each in measured])
-    found = [Gathered(each.run, spec_of(each.run), each.corpora) for each in measured]
-    of_clock = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
+    """Return the picture of a report on the same runs, with the settings of the runs."""
+    runs = each_run([result.run for result in measured])
+    reported = [ReportedRun(result.run, spec_of(result.run), result.corpora) for result in measured]
+    clocks = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
     picture = next(
-        one for one in pictures(runs) if one.name == (CURVES if of_clock else figure.shows)
+        picture_of_runs
+        for picture_of_runs in pictures(runs)
+        if picture_of_runs.name == (CURVES if clocks else figure.shows)
     )
     panels = (
-        [perplexity_curves(runs, against=clock) for clock in of_clock]
-        if of_clock
-        else picture.panels
+        [perplexity_curves(runs, against=clock) for clock in clocks] if clocks else picture.panels
     )
     lines = [
-        f"{what}: {value}"
-        for what, value in [*settings(found), *statistics(found)]
-        if what not in SEEDED
+        f"{name}: {value}"
+        for name, value in [*settings(reported), *statistics(reported)]
+        if name not in SEEDED
     ]
     return replace(picture, name=figure.name, panels=panels), lines
 
 
 def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """A panel a corpus in each row: log p of test words or bound against topics or steps; and every record of every run."""
+    """Return a panel per corpus in each row: log p of test words or bound against topics or steps; and all records."""
     rows, looks = (
         table(measured),
-        {one.label: Look(one.colour, one.line, one.marker) for one in figure.methods},
+        {
+            method.label: Look(method.colour, method.line, method.marker)
+            for method in figure.methods
+        },
     )
     panels = [
         overlay(
@@ -114,21 +117,23 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
     ]
     records = [
         [
-            each.corpus,
-            each.method,
-            each.n_topics or "found",
-            each.seed,
+            result.corpus,
+            result.method,
+            result.n_topics or "found",
+            result.seed,
             int(iteration),
             int(steps),
             log_p,
             bound,
             float(topics),
         ]
-        for each in measured
+        for result in measured
         for iteration, steps, log_p, bound, topics in zip(
-            each.run["iteration"].values,
-            *(each.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
-            each.run.get("n_active_topics", np.full(each.run.sizes["iteration"], each.n_topics)),
+            result.run["iteration"].values,
+            *(result.curve(name).tolist() for name in ("steps", LOG_P, BOUND)),
+            result.run.get(
+                "n_active_topics", np.full(result.run.sizes["iteration"], result.n_topics)
+            ),
             strict=True,
         )
     ]
@@ -141,9 +146,9 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
         *lines_of(figure, rows),
         "",
         *dict.fromkeys(
-            f"corpus: {each.corpus}, training part {each.corpora[0]!r}"
-            for each in measured
-            if each.seed == 0
+            f"corpus: {result.corpus}, training part {result.corpora[0]!r}"
+            for result in measured
+            if result.seed == 0
         ),
         f"topics of LDA, truncation of CV-HDP: {', '.join(map(str, extent.n_topics))}",
         f"length: {budget}",
@@ -155,13 +160,13 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
 def against_topics(
     figure: Figure, rows: list[Row], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """A final number of each method for each number of topics; level where the method finds that itself."""
+    """Return a final number of each method for each number of topics; constant if the method infers it."""
     curves = []
     for method in figure.methods:
-        own = [row for row in rows if (row.corpus, row.method) == (corpus, method.label)]
-        values = [row.mean(number) for row in own]
-        if own and np.isfinite(values[0][0]):
-            topics = extent.n_topics if method.n_topics else [row.n_topics for row in own]
+        method_rows = [row for row in rows if (row.corpus, row.method) == (corpus, method.label)]
+        values = [row.mean(number) for row in method_rows]
+        if method_rows and np.isfinite(values[0][0]):
+            topics = extent.n_topics if method.n_topics else [row.n_topics for row in method_rows]
             mean, error = np.broadcast_to(np.array(values).T, (2, len(topics)))
             curves.append(
                 Curve(
@@ -170,7 +175,7 @@ def against_topics(
                     np.array(topics, float),
                     mean,
                     error,
-                    len(own[0].runs),
+                    len(method_rows[0].runs),
                 )
             )
     return curves
@@ -179,43 +184,50 @@ def against_topics(
 def against_steps(
     figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """A number along the steps, of each method with the fewest topics; mean over the seeds.
+    """Return a number against steps, for each method with the fewest topics; mean over seeds.
 
-    Bounds begin after a tenth of the steps: before, they are so low that nothing else would be seen.
+    Bounds begin after a tenth of the steps; earlier ones are so low that they would compress the axis.
     """
     budget, curves = extent.steps or STEPS, []
-    at = np.linspace(0, budget, POINTS + 1)[1:]
+    grid = np.linspace(0, budget, POINTS + 1)[1:]
     for method in figure.methods:
         values = [
-            _at(at, each.curve("steps"), each.curve(number))
-            for each in measured
-            if (each.corpus, each.method) == (corpus, method.label)
-            and each.n_topics in (0, extent.n_topics[0])
+            _interpolated(grid, result.curve("steps"), result.curve(number))
+            for result in measured
+            if (result.corpus, result.method) == (corpus, method.label)
+            and result.n_topics in (0, extent.n_topics[0])
         ]
         if values and np.isfinite(values).any():
             mean, error = mean_and_error(values)
-            seen = np.isfinite(mean) & (at > (budget / 10 if number == BOUND else 0))
+            is_drawn = np.isfinite(mean) & (grid > (budget / 10 if number == BOUND else 0))
             curves.append(
-                Curve(method.label, method.label, at[seen], mean[seen], error[seen], len(values))
+                Curve(
+                    method.label,
+                    method.label,
+                    grid[is_drawn],
+                    mean[is_drawn],
+                    error[is_drawn],
+                    len(values),
+                )
             )
     return curves
 
 
-def _at(at: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The values at these steps, between records on a straight line; NaN before the first and after the last."""
-    # a budget that does not divide by the topics ends a little before or after
+def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the values at given steps by linear interpolation; NaN before the first and after the last record."""
+    # the last record can be slightly before or after the budget
     last = steps[-1] * (1 + 1e-9)
     return np.interp(
-        at, steps, values, left=np.nan, right=values[-1] if last >= at[-1] * 0.98 else np.nan
+        grid, steps, values, left=np.nan, right=values[-1] if last >= grid[-1] * 0.98 else np.nan
     )
 
 
 def _table(
     figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
-    """The table as the paper has it, a heading for each number and a line for each size, the paper's below ours."""
+    """Return the table as in the paper: a heading for each number and a line for each size, the paper's numbers below ours."""
     rows = table(measured)
-    by_place = {(row.model, row.n_topics, row.method): row for row in rows}
+    row_of = {(row.model, row.n_topics, row.method): row for row in rows}
     models = [model for model in figure.models if any(row.model == model for row in rows)]
     methods = tuple(method.label for method in figure.methods)
     quantities = (
@@ -237,7 +249,7 @@ def _table(
     )
 
     def cell(place, number, digits, theirs) -> tuple[str, str]:
-        row, paper = by_place.get(place), figure.published.get(place)
+        row, paper = row_of.get(place), figure.published.get(place)
         return (
             ("–", "")
             if row is None
@@ -245,11 +257,13 @@ def _table(
         )
 
     lines = []
-    for name, *of_cell in quantities:
+    for name, *cell_arguments in quantities:
         lines.append(Line(name))
         for n_topics in extent.n_topics:
             cells = [
-                cell((model, n_topics, method), *of_cell) for model in models for method in methods
+                cell((model, n_topics, method), *cell_arguments)
+                for model in models
+                for method in methods
             ]
             lines.append(
                 Line(
@@ -258,22 +272,22 @@ def _table(
                 )
             )
     records = []
-    for each in measured:
+    for result in measured:
         paper = figure.published.get(
-            (each.model, each.n_topics, each.method), Published(*[math.nan] * 4)
+            (result.model, result.n_topics, result.method), Published(*[math.nan] * 4)
         )
         records.append(
             [
-                each.model,
-                format_size(each.model, each.n_topics),
-                each.method,
-                each.seed,
-                int(each.run["iteration"].values[-1]),
-                int(each.number("converged")),
-                each.number("seconds"),
-                each.number("until_converged"),
-                *each.unseen.values(),
-                float(each.objective()[-1]),
+                result.model,
+                format_size(result.model, result.n_topics),
+                result.method,
+                result.seed,
+                int(result.run["iteration"].values[-1]),
+                int(result.number("converged")),
+                result.number("seconds"),
+                result.number("until_converged"),
+                *result.unseen.values(),
+                float(result.objective()[-1]),
                 paper.iterations,
                 paper.seconds,
                 paper.hours,
@@ -291,7 +305,7 @@ def _table(
         *(
             f"  {row.model} {format_size(row.model, row.n_topics)} {row.method}: "
             + ", ".join(
-                f"{name} {np.mean([each.priors()[name] for each in row.runs]):.4g}"
+                f"{name} {np.mean([result.priors()[name] for result in row.runs]):.4g}"
                 for name in row.runs[0].priors()
             )
             for row in rows
@@ -312,7 +326,7 @@ def _table(
 
 
 def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
-    """The means over seeds as text, a line a row, beside them the paper's where they are shown as a table."""
+    """Return the means over seeds as text, a line per row, with the paper's if they are a table."""
     if figure.shows == TABLE:
         heads = (
             "model",
@@ -388,11 +402,11 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
 
 
 def _format(row: Row, number: str, digits: int) -> str:
-    """A mean with ≥ where it would be larger if the runs were longer, because they still move."""
+    """Return a mean, with ≥ if it could be larger in longer runs."""
     mean = row.mean(number)[0]
-    more = (
+    is_lower_bound = (
         number in ("converged", "until_converged")
         and not math.isnan(mean)
         and row.mean("moving")[0] > 0
     )
-    return "≥ " * more + format_with_error(mean, math.nan, digits)
+    return "≥ " * is_lower_bound + format_with_error(mean, math.nan, digits)

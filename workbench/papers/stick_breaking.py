@@ -1,6 +1,6 @@
-"""The figures on the stick-breaking map of Linderman, Johnson & Adams (2015) that need no run: 1, 5 and 6.
+"""The figures 1, 5 and 6 of Linderman, Johnson & Adams (2015) on the stick-breaking map, which need no run.
 
-Densities are evaluated on grids, and what is claimed of them is computed: by quadrature, or from many chains.
+Densities are evaluated on grids, and claims about them are checked by quadrature, or from many chains.
 """
 
 import numpy as np
@@ -9,21 +9,21 @@ from workbench.papers.figure import Checked, Drawing
 
 PAPER = "Linderman, Johnson & Adams (2015), Dependent multinomial models made easy"
 N_STEPS = 4
-"""Steps of the sampler whose ellipses are drawn, as in the paper."""
+"""Steps of the sampler with ellipses, as in the paper."""
 CORRELATIONS = (-0.8, 0.0, 0.8)
 N_STICKS, STICKS_SHOWN = 8, (1, 4, 8)
-"""Sticks of the paper's nine categories, and those that have a panel."""
+"""Number of sticks of the paper's nine categories, and the sticks that have a panel."""
 COUNTS = np.array([2, 5, 3])
-"""Of the three categories whose posterior is sampled."""
+"""Counts of the three categories whose posterior is sampled."""
 LEVELS = np.array([0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-"""Edges of the shades, as parts of the highest density."""
+"""Edges of the shades, relative to the highest density."""
 BLUES, REDS = "Blues", "Reds"
 TRIANGLE = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
 """Corners of the simplex, (category, x and y)."""
 
 
-def _shades(x, y, density, names, cmap: str):
-    """Shaded levels of a density (y, x), and the lines between them."""
+def _shades(x: np.ndarray, y: np.ndarray, density: np.ndarray, names: list, cmap: str) -> list:
+    """Return shaded levels of a density (y, x), and the lines between them."""
     from holoviews.operation import contours
 
     from workbench.views.elements import axis, element
@@ -51,7 +51,7 @@ def _curve(x, y, x_axis, y_axis, colour: str, label: str = "", **look):
 
 
 def draw_pushed(quick: bool):
-    """Three Gaussians of two sticks, and below each its density on the simplex; the integrals over the simplex."""
+    """Return three Gaussians of two sticks with their densities on the simplex, and the integrals over the simplex."""
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.views.elements import axis, bare_panel, panel, text_labels
     from workbench.views.picture import Picture
@@ -67,7 +67,7 @@ def draw_pushed(quick: bool):
     third = np.meshgrid(x, y / TRIANGLE[2, 1])
     simplex = np.stack([1 - third[0] - third[1] / 2, third[0] - third[1] / 2, third[1]], axis=-1)
     inside = simplex.min(axis=-1) > 1e-9
-    parts = (np.arange(2 * n) + 0.5) / (2 * n)  # of the stick, and of what is left of it: midpoints
+    parts = (np.arange(2 * n) + 0.5) / (2 * n)  # of the stick, and of the rest of it: midpoints
     broken = np.stack(np.meshgrid(parts, parts), axis=-1).reshape(-1, 2)
     weights = (1 - broken[..., 0]) / len(parts) ** 2
     logs = kernel.log_probabilities(np.log(broken) - np.log1p(-broken))
@@ -76,8 +76,8 @@ def draw_pushed(quick: bool):
     above, below, rows, masses, means, expected = [], [], [], [], [], []
     for correlation in CORRELATIONS:
         covariance = np.array([[1.0, correlation], [correlation, 1.0]])
-        away = grid - mean
-        of_sticks = np.exp(-0.5 * (away @ np.linalg.inv(covariance) * away).sum(-1))
+        deviation = grid - mean
+        of_sticks = np.exp(-0.5 * (deviation @ np.linalg.inv(covariance) * deviation).sum(-1))
         of_sticks /= 2 * np.pi * np.sqrt(np.linalg.det(covariance))
         above.append(
             panel(
@@ -115,7 +115,7 @@ def draw_pushed(quick: bool):
         expected.append(np.einsum("i,j,ijk->k", of_nodes, of_nodes, drawn) / of_nodes.sum() ** 2)
         table = np.column_stack([simplex[inside], density[inside]])
         rows += [[correlation, *row] for row in table.tolist()]
-    masses, away = np.array(masses), float(np.abs(np.array(means) - expected).max())
+    masses, deviation = np.array(masses), float(np.abs(np.array(means) - expected).max())
     picture = Picture(
         "sb-fig1",
         PUSHED.title,
@@ -134,8 +134,8 @@ def draw_pushed(quick: bool):
         ),
         Checked(
             "the mean of π under them is the mean of π(ψ) under the Gaussians",
-            away < 1e-3,
-            f"{away:.1e} apart at most",
+            deviation < 1e-3,
+            f"{deviation:.1e} apart at most",
         ),
     ]
 
@@ -144,7 +144,7 @@ def draw_pushed(quick: bool):
 
 
 def draw_marginals(quick: bool):
-    """The density of each stick under a Dirichlet, its logarithm, and the Gaussian of the same mean and variance."""
+    """Return the density of each stick under a Dirichlet, its logarithm, and the Gaussian of the same moments."""
     from scipy.special import gammaln
 
     from workbench.kernels.stick_breaking import sticks as kernel
@@ -170,9 +170,9 @@ def draw_marginals(quick: bool):
     means = (exact * psi).sum(axis=1) * step
     central = [(exact * (psi - means[:, None]) ** power).sum(axis=1) * step for power in (2, 3)]
     skewness = central[1] / central[0] ** 1.5
-    apart = 0.5 * np.abs(exact - np.exp(log_matched)).sum(axis=1) * step
+    total_variation = 0.5 * np.abs(exact - np.exp(log_matched)).sum(axis=1) * step
     error = max(np.abs(means - mean).max(), np.abs(central[0] - variance).max())
-    # no two sticks alike
+    # different points for each stick
     points = mean + np.sqrt(variance) * np.linspace(-3, 3, 100)[:, None] * np.cos(
         np.arange(N_STICKS)
     )
@@ -183,32 +183,38 @@ def draw_marginals(quick: bool):
         kernel.log_density_of_sticks(points, alpha) - dirichlet - kernel.log_jacobian(points)
     ).max()
     panels = []
-    for drawn, matched, what, lowest, highest in (
+    for drawn, matched, quantity, lowest, highest in (
         (exact, np.exp(log_matched), "density", 0.0, 0.38),
         (logs, log_matched, "log density", -12.0, 0.0),
     ):
-        at, name = axis("psi", "ψ"), axis("value", what)
+        x_axis, name = axis("psi", "ψ"), axis("value", quantity)
         for stick in STICKS_SHOWN:
             others = [
                 _curve(
-                    psi[shown], drawn[k][shown], at, name, GRID, "the other sticks", linewidth=0.6
+                    psi[shown],
+                    drawn[k][shown],
+                    x_axis,
+                    name,
+                    GRID,
+                    "the other sticks",
+                    linewidth=0.6,
                 )
                 for k in range(N_STICKS)
                 if k != stick - 1
             ]
-            own = _curve(
+            stick_curve = _curve(
                 psi[shown],
                 drawn[stick - 1][shown],
-                at,
+                x_axis,
                 name,
                 INK,
                 "under the Dirichlet",
                 linewidth=1.4,
             )
-            close = _curve(
+            gaussian_curve = _curve(
                 psi[shown],
                 matched[stick - 1][shown],
-                at,
+                x_axis,
                 name,
                 COLOURS[1],
                 "Gaussian of its moments",
@@ -220,8 +226,8 @@ def draw_marginals(quick: bool):
             )
             panels.append(
                 panel(
-                    [*others, own, close],
-                    title=title if what == "density" else "",
+                    [*others, stick_curve, gaussian_curve],
+                    title=title if quantity == "density" else "",
                     xlim=(-8, 8),
                     xticks=[-8, -4, 0, 4, 8],
                     ylim=(lowest, highest),
@@ -270,8 +276,8 @@ def draw_marginals(quick: bool):
         ),
         Checked(
             "but still well approximated by a Gaussian, whose mass differs by less than a tenth",
-            bool((apart < 0.1).all()),
-            "total variation " + ", ".join(f"{value:.3f}" for value in apart),
+            bool((total_variation < 0.1).all()),
+            "total variation " + ", ".join(f"{value:.3f}" for value in total_variation),
         ),
     ]
 
@@ -280,7 +286,7 @@ def draw_marginals(quick: bool):
 
 
 def sampled(mean, precision, n_chains: int, n_sweeps: int):
-    """Gibbs sampling of the sticks given `COUNTS`: of each step (omega, centre and precision of the Gaussian, sticks)."""
+    """Yield the steps of Gibbs sampling of the sticks given `COUNTS`: (omega, centre and precision of the Gaussian, sticks)."""
     from workbench.kernels.polya_gamma import polya_gammas
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
@@ -293,7 +299,7 @@ def sampled(mean, precision, n_chains: int, n_sweeps: int):
         keys = [
             np.uint64(draw_key(0, stream, 0, sweep)) for stream in (STICK_WEIGHTS, STICKS_GAUSSIAN)
         ]
-        # the numbers that `draw_sticks` draws
+        # the same numbers that `draw_sticks` draws
         omega = polya_gammas(kernel.remaining(counts), sticks, keys[0])
         draw_sticks(0, n_chains, counts, precision, weighted, sticks, *keys)
         matrix = precision + omega[..., None] * np.eye(len(mean))
@@ -302,7 +308,7 @@ def sampled(mean, precision, n_chains: int, n_sweeps: int):
 
 
 def draw_steps(quick: bool):
-    """The posterior of two sticks, and the ellipses of the Gaussian given Polya-gamma numbers at four steps."""
+    """Return the posterior of two sticks, and the ellipses of the Gaussian given Polya-gamma variables at four steps."""
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.views.elements import axis, element, panel
     from workbench.views.picture import Picture
@@ -331,22 +337,22 @@ def draw_steps(quick: bool):
         ]
     )
 
-    def z(values, wanted) -> np.ndarray:
-        """Standard errors between the mean over chains, which are independent, and the number that is wanted."""
-        of_chains = values.mean(axis=0)
-        return (of_chains.mean(axis=0) - wanted) / (
-            of_chains.std(axis=0, ddof=1) / len(of_chains) ** 0.5
+    def z(values, expected) -> np.ndarray:
+        """Return the z scores of the mean over independent chains compared with the expected value."""
+        chain_means = values.mean(axis=0)
+        return (chain_means.mean(axis=0) - expected) / (
+            chain_means.std(axis=0, ddof=1) / len(chain_means) ** 0.5
         )
 
     at, name = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
-    turn, shown, over, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
+    angle, shown, overlaps, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
     first = [
         (steps[s][0][0], steps[s][1][0], steps[s][2][0], steps[s][3][0])
         for s in range(burn_in, burn_in + N_STEPS)
     ]
     for step, (omega, centre, matrix, psi) in enumerate(first):
         root = np.linalg.cholesky(np.linalg.inv(matrix))
-        ellipse = centre + 1.5 * np.stack([np.cos(turn), np.sin(turn)], axis=-1) @ root.T
+        ellipse = centre + 1.5 * np.stack([np.cos(angle), np.sin(angle)], axis=-1) @ root.T
         shown.append(
             _curve(
                 *ellipse.T,
@@ -370,7 +376,7 @@ def draw_steps(quick: bool):
         )
         distance = np.einsum("...i,ij,...j->...", grid - centre, matrix, grid - centre)
         gaussian = np.exp(-0.5 * distance) * np.sqrt(np.linalg.det(matrix)) / (2 * np.pi)
-        over.append(float(np.minimum(gaussian, posterior).sum() * cell))
+        overlaps.append(float(np.minimum(gaussian, posterior).sum() * cell))
         rows.append(
             [
                 step + 1,
@@ -381,12 +387,16 @@ def draw_steps(quick: bool):
         (true_mean[k] - 3.1 * true_variance[k] ** 0.5, true_mean[k] + 3.1 * true_variance[k] ** 0.5)
         for k in (0, 1)
     ]
-    kept = [
+    inside_box = [
         np.flatnonzero((line >= low) & (line <= high))
         for line, (low, high) in zip(lines, box, strict=True)
     ]
     shades = _shades(
-        lines[0][kept[0]], lines[1][kept[1]], posterior[np.ix_(kept[1], kept[0])], [at, name], REDS
+        lines[0][inside_box[0]],
+        lines[1][inside_box[1]],
+        posterior[np.ix_(inside_box[1], inside_box[0])],
+        [at, name],
+        REDS,
     )
     picture = Picture(
         "sb-fig6",
@@ -410,6 +420,7 @@ def draw_steps(quick: bool):
     )
 
     def zs(values) -> tuple[bool, str]:
+        """Return whether all z scores are small, and the scores as a text."""
         return bool((np.abs(values) < 4).all()), "z " + ", ".join(
             f"{value:+.1f}" for value in np.atleast_1d(values)
         )
@@ -430,8 +441,8 @@ def draw_steps(quick: bool):
         ),
         Checked(
             "the Gaussians overlap substantially with the posterior, by more than half of their mass",
-            min(over) > 0.5,
-            ", ".join(f"{share:.2f}" for share in over),
+            min(overlaps) > 0.5,
+            ", ".join(f"{share:.2f}" for share in overlaps),
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""Does what a paper says hold in our runs? The numbers, and a verdict that takes their standard error into account."""
+"""Verdicts on the papers' claims by our runs, with standard errors."""
 
 import math
 from collections.abc import Iterator
@@ -25,29 +25,29 @@ from workbench.papers.numbers import (
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 LEVEL = 0.01
-"""Two perplexities are on a level within one percent of the second; standard and collapsed ones differ by twenty."""
+"""Two perplexities are on a level if they differ by at most one percent; standard and collapsed ones differ by twenty."""
 SAME = 1e-9
-"""Relative: rounding in another order of adding up, and no more."""
+"""Relative tolerance for rounding in another order of summation."""
 MOVING = {"until_converged": "moving", "until_fitted": "fit_moving"}
-"""What says of a time that it would be longer if the run were longer."""
+"""Name of a time → number that shows that it would be longer in a longer run."""
 AS_WELL = 0.01
-"""Nats: gains are on a level within so much, one percent of a perplexity."""
+"""Gains are on a level if they differ by at most so many nats, one percent of a perplexity."""
 HITS = 0.5
-"""Numbers of hits are on a level within half a word of ten."""
+"""Numbers of hits are on a level if they differ by at most half a word of ten."""
 SPLITS = 0.04
-"""How much easier or harder the test words of three splits may be than those of three others: three standard deviations of
-the difference, from 40 splits of the 500 documents of KOS (0.016 each)."""
+"""Limit of the difference in log p of test words between two sets of three splits: three standard deviations of the difference,
+from 40 splits of the 500 documents of KOS (0.016 each)."""
 
 
 class Kind(NamedTuple):
-    """The number of a run that a kind of claim compares, and how it is written."""
+    """The number of a run that a kind of claim compares, and its format."""
 
     number: str  # see `workbench.papers.numbers.Measured.number`
     unit: str = ""
     digits: int = 1
-    higher: bool = False  # is the first claimed to be higher than the second?
-    times: float = 0.0  # is it claimed to be at least so many times the second?
-    within: float = 0.0  # is it claimed to be no further away than this?
+    higher: bool = False  # whether the first is claimed to be higher
+    times: float = 0.0  # claimed smallest ratio to the second
+    within: float = 0.0  # claimed largest distance
 
 
 KINDS = {
@@ -74,25 +74,25 @@ KINDS = {
 
 
 class Verdict(NamedTuple):
-    """A claim and what the runs say of it."""
+    """A claim and its verdict."""
 
     claim: Claim
     outcome: str  # HOLDS, FAILS or UNDECIDED
-    measured: str  # the numbers in words
+    measured: str  # the numbers as a text
     difference: float  # mean over pairs of runs, first minus second; NaN without a pair
     error: float  # its standard error; NaN for a single pair
     n_pairs: int
 
 
 def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verdict]:
-    """A verdict for each claim of a figure, for each number that is known, and for each number of topics that was found.
+    """Return a verdict for each claim of a figure, each known number, and each inferred number of topics.
 
-    A claim holds, or does not, when the whole 95 % interval of the mean difference over pairs of runs says so; otherwise
-    it is undecided, as it is with a single pair. Pairs are alike in all but what the claim compares. Numbers are held against
-    what they are compared with where runs are as long, and on as many documents, as in the paper.
+    A claim holds, or does not, if the whole 95 % interval of the mean difference over pairs of runs is on one side; otherwise,
+    and with a single pair, it is undecided. Runs of a pair differ only in what the claim compares. Numbers are compared if the
+    runs are as long, and on as many documents, as in the paper.
     """
     full = figure.full
-    whole = replace(extent, n_seeds=full.n_seeds, n_topics=full.n_topics) == full
+    is_whole = replace(extent, n_seeds=full.n_seeds, n_topics=full.n_topics) == full
     sizes = (
         {max(extent.n_topics): MORE, min(extent.n_topics): FEWER}
         if len(extent.n_topics) > 1
@@ -100,29 +100,30 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
     )
     return [
         *(_weigh(claim, measured, sizes) for claim in figure.claims),
-        *_against_numbers(figure, table(measured), whole),
+        *_against_numbers(figure, table(measured), is_whole),
     ]
 
 
 def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Verdict:
-    """The verdict on a claim, from all pairs of runs that differ in what it compares and in nothing else."""
+    """Return the verdict on a claim from all pairs of runs that differ only in what it compares."""
     kind = KINDS[claim.kind]
     first, second = (
         [
-            (*place, each.number(kind.number))
-            for each in measured
-            if (place := _place(each, name, sizes))
+            (*place, result.number(kind.number))
+            for result in measured
+            if (place := _place(result, name, sizes))
         ]
         for name in (claim.first, claim.second)
     )
-    if not claim.second:  # over nothing at all
+    if not claim.second:  # compared with 0
         second = [(place, n_topics, 0.0) for place, n_topics, _ in first]
     values = np.array(
         [
             (number, other)
             for place, n_topics, number in first
-            for there, as_many, other in second
-            if place == there and (n_topics == as_many or not n_topics or not as_many)
+            for other_place, other_n_topics, other in second
+            if place == other_place
+            and (n_topics == other_n_topics or not n_topics or not other_n_topics)
         ],
         float,
     ).reshape(-1, 2)
@@ -164,27 +165,31 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
                 else UNDECIDED
             )
         case "twice" | "hundred":
-            wanted = -math.log(kind.times)
+            limit = -math.log(kind.times)
             less, more = (
                 any(
-                    each.number(MOVING[kind.number])
-                    for each in measured
-                    if _place(each, name, sizes)
+                    result.number(MOVING[kind.number])
+                    for result in measured
+                    if _place(result, name, sizes)
                 )
                 for name in (claim.second, claim.first)
             )
             outcome = (
                 HOLDS
-                if high < wanted and not less
+                if high < limit and not less
                 else FAILS
-                if low >= wanted and not more
+                if low >= limit and not more
                 else UNDECIDED
             )
             least, most = np.exp([differences.min(), differences.max()])
             text = f"{claim.first} takes {math.exp(mean):.2f} times as long as {claim.second}"
             text += f", {least:.2f} to {most:.2f}" * (n > 1)
-            movers = [name for name, moves in ((claim.first, more), (claim.second, less)) if moves]
-            text += f"; longer runs may take longer of {' and '.join(movers)}" * bool(movers)
+            unconverged = [
+                name for name, moves in ((claim.first, more), (claim.second, less)) if moves
+            ]
+            text += f"; longer runs of {' and '.join(unconverged)} may take longer" * bool(
+                unconverged
+            )
         case _:
             outcome = HOLDS if high < 0 else FAILS if low >= 0 else UNDECIDED
     return Verdict(
@@ -192,34 +197,57 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
     )
 
 
-def _place(each: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """What a run of that method, model or size has in common with those it is paired with; None if it is none of these."""
-    own = {"model": each.model, "method": each.method, "size": sizes.get(each.n_topics)}
-    if name not in own.values():
+def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
+    """Return what a run of that method, model or size shares with the runs it is paired with; None for another run."""
+    attributes = {
+        "model": result.model,
+        "method": result.method,
+        "size": sizes.get(result.n_topics),
+    }
+    if name not in attributes.values():
         return None
     others = (
-        each.corpus,
-        each.seed,
-        *(own[what] for what in ("model", "method") if own[what] != name),
+        result.corpus,
+        result.seed,
+        *(
+            attributes[attribute]
+            for attribute in ("model", "method")
+            if attributes[attribute] != name
+        ),
     )
-    return others, 0 if own["size"] == name else each.n_topics
+    return others, 0 if attributes["size"] == name else result.n_topics
 
 
 def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[Verdict]:
-    """Do the means lie where the specification has them, and the numbers of topics where the paper has them?
+    """Yield whether the means agree with the specification, and the inferred numbers of topics with the paper.
 
-    Test words are as hard to guess as the split has made them, for all methods alike: what all of them have in common
-    is the first verdict, and allowed for in the others. Bounds are of training words, and stand as they are. A number of topics
-    may be three standard errors away, both errors taken together.
+    The difficulty of test words depends on the split and is the same for all methods: the common difference is the first
+    verdict, and subtracted in the others. Bounds are of training words and are compared directly. A number of topics may differ
+    by three standard errors, both errors combined.
     """
 
-    def verdict(says, kind, method, away, error, within, text, n, enough=True) -> Verdict:
-        outcome = UNDECIDED if not whole or not enough else HOLDS if abs(away) <= within else FAILS
-        return Verdict(Claim(says, kind, method, ""), outcome, text, away, error, n)
+    def verdict(
+        says: str,
+        kind: str,
+        method: str,
+        difference: float,
+        error: float,
+        within: float,
+        text: str,
+        n: int,
+        enough: bool = True,
+    ) -> Verdict:
+        """Return the verdict on a number."""
+        outcome = (
+            UNDECIDED if not whole or not enough else HOLDS if abs(difference) <= within else FAILS
+        )
+        return Verdict(Claim(says, kind, method, ""), outcome, text, difference, error, n)
 
-    known = [row for row in rows if row.method in figure.known]
-    if known:
-        shift = float(np.mean([row.mean(LOG_P)[0] - figure.known[row.method][0] for row in known]))
+    known_rows = [row for row in rows if row.method in figure.known]
+    if known_rows:
+        shift = float(
+            np.mean([row.mean(LOG_P)[0] - figure.known[row.method][0] for row in known_rows])
+        )
         says = (
             f"test words of our splits are as likely as of the specification's, within {SPLITS:g}"
         )
@@ -231,36 +259,40 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
             math.nan,
             SPLITS,
             f"{shift:+.3f}, mean over the algorithms",
-            len(known),
+            len(known_rows),
         )
-    for row in known:
+    for row in known_rows:
         test, bound, within = figure.known[row.method]
-        for what, number, wanted, common in (
+        for meaning, number, target, common in (
             ("log p of a test word", LOG_P, test, shift),
             ("bound", BOUND, bound, 0.0),
         ):
-            if wanted is not None:
+            if target is not None:
                 mean, error = row.mean(number)
-                away = mean - wanted - common
+                difference = mean - target - common
                 text = f"{format_with_error(mean, error, 3)} ({_count(len(row.runs), 'run')})"
-                text += f", {away:+.3f} from it beside what all have in common" if common else ""
-                says = f"{what} of {row.method} is {wanted:.3f} ± {within:g}"
-                yield verdict(says, "near", row.method, away, error, within, text, len(row.runs))
+                text += (
+                    f", {difference:+.3f} from it beside what all have in common" if common else ""
+                )
+                says = f"{meaning} of {row.method} is {target:.3f} ± {within:g}"
+                yield verdict(
+                    says, "near", row.method, difference, error, within, text, len(row.runs)
+                )
     for row in (row for row in rows if (row.corpus, row.method) in figure.found):
-        wanted, spread = figure.found[row.corpus, row.method]
+        target, spread = figure.found[row.corpus, row.method]
         (mean, error), n = row.mean("topics"), len(row.runs)
-        says = f"{row.method} finds {wanted:g} ± {spread:g} topics on {row.corpus}"
+        says = f"{row.method} finds {target:g} ± {spread:g} topics on {row.corpus}"
         text = f"{format_with_error(mean, error)} with a token after {row.mean('steps')[0]:,.0f} steps ({_count(n, 'run')})"
         within = 3 * math.hypot(spread, error)
         yield verdict(
-            says, "topics", row.method, mean - wanted, error, within, text, n, enough=n > 1
+            says, "topics", row.method, mean - target, error, within, text, n, enough=n > 1
         )
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}s" if n > 1 else f"one {what}"
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}s" if n > 1 else f"one {noun}"
 
 
 def verdict_lines(verdicts: list[Verdict]) -> list[str]:
-    """Each claim with its outcome and the numbers behind it, a line each."""
+    """Return each claim with its outcome and the numbers, a line each."""
     return [f"{verdict.outcome}: {verdict.claim.says}; {verdict.measured}" for verdict in verdicts]

@@ -1,14 +1,15 @@
-"""Settings of runs, definitions of measures and remarks, as text for captions and reports."""
+"""Settings of runs, definitions of measures and remarks, as texts for captions and reports."""
 
 import json
+from collections.abc import Iterable
 
 from workbench.corpus.experiments import IN_WORDS, regime_in_words, rows_in_words, share_in_words
 from workbench.engines import get_engine
 from workbench.measures import TOPIC_NUMBERS, data_of, finds_topics, labels_of, learnt_by
 from workbench.measures.selection import grouped, last_iteration
 from workbench.models import VARIABLES
-from workbench.report.commands import commands, unsaid
-from workbench.report.gathering import Gathered
+from workbench.report.commands import commands, missing_in_commands
+from workbench.report.gathering import ReportedRun
 from workbench.runs.loading import ROWS
 from workbench.runs.spec import RunSpec
 from workbench.views import Picture, objectives_of
@@ -21,7 +22,7 @@ SCORED = (
     (
         "held-out perplexity",
         "The exponential of the mean negative log p(w|d) of the tokens that were held out of the training "
-        "documents: how many words, all equally likely, would be as hard to guess. Lower is better. "
+        "documents: the number of equally likely words that would be as hard to guess. Lower is better. "
         "p(w|d) is the sum over topics "
         "of theta (topic given document) times phi (word given topic), both posterior means given the state of the inference. "
         "For engines that sample, the number is that of the running average; for those that do not, that of the state.",
@@ -33,16 +34,16 @@ SCORED = (
     (
         "running average",
         "The same with p(w|d) of each held-out token averaged over all iterations after burn-in, before the "
-        "logarithm is taken; until burn-in is over it is that of the state. Probabilities are averaged, never topics, whose "
-        "numbers may change places.",
+        "logarithm is taken; during burn-in it is that of the state. Probabilities are averaged, never topics, whose "
+        "numbers can be permuted.",
     ),
 )
 SCORED_CELLS = (
     (
         "held-out perplexity",
-        "The exponential of the mean negative log probability of the cells that were held out, each given "
-        "those of its record that are in training, or, of a whole record that was held out, given its cells before: how many "
-        "levels, all equally likely, would be as hard to guess. Lower is better. "
+        "The exponential of the mean negative log probability of the held-out cells, each given the training cells of its "
+        "record or, in a record that is held out as a whole, the cells before it: the number of equally likely levels that "
+        "would be as hard to guess. Lower is better. "
         "For engines that sample, the number is that of "
         "the running average; for those that do not, that of the state.",
     ),
@@ -50,48 +51,46 @@ SCORED_CELLS = (
     (
         "running average",
         "The same with the probability of each held-out cell averaged over all iterations after burn-in, "
-        "before the logarithm is taken; until burn-in is over it is that of the state.",
+        "before the logarithm is taken; during burn-in it is that of the state.",
     ),
 )
-"""Of records."""
+"""Definitions for runs on records."""
 DIFFERENCE = (
     "difference",
-    "How much higher the held-out perplexity is than the reference's, run by run on the same split with the "
-    "same seed, averaged over these pairs; what pairs share cancels, so its error can be smaller than that of either mean.",
+    "The held-out perplexity minus the reference's, averaged over pairs of runs on the same split with the same seed; "
+    "variation that both runs of a pair share cancels, so the error can be smaller than that of either mean.",
 )
 ERROR = (
     "± standard error",
     "The standard deviation (n − 1) over the runs of a label, divided by the square root of their number. "
-    "It tells seeds apart, not corpora.",
+    "It measures variation between seeds, not between corpora.",
 )
 OVER_ROWS = (
     "95 % over {rows}",
-    "The {rows} that have held-out {items} are drawn 1,000 times with replacement, as many as there "
-    "are, and the interval lies between the 2.5 and 97.5 percentiles of the perplexities, each averaged over the runs of a "
-    "label. The difference of a single pair has one too, with the same {rows} drawn for both. It tells what other {rows} would "
-    "have given under what was learnt, nothing of other seeds.",
+    "A bootstrap with 1,000 resamples of the {rows} with held-out {items}: the interval is between the 2.5 and 97.5 "
+    "percentiles of the perplexities, each averaged over the runs of a label. The difference of a single pair has one too, "
+    "with the same {rows} drawn for both. It measures variation between {rows} for the learnt model, not between seeds.",
 )
 COSTS = (
     (
         "inference seconds, CPU seconds",
-        "Time spent in the steps of the engine alone: measuring, storing and compiling are not "
-        "counted. CPU seconds add up all threads.",
+        "Time in the steps of the engine alone, without scoring, storing and compiling. CPU seconds are summed over "
+        "threads.",
     ),
     (
         "site updates",
-        "Tokens sampled plus pairs (a word in a document, with its count) updated, times inner passes and "
-        "samples; of records each distinct one that is visited. The number of topics is no factor.",
+        "Sampled tokens plus updated pairs (a word in a document, with its count), times inner passes and chains; for records "
+        "each visit of a distinct record. The number of topics is not a factor.",
     ),
     (
         "ns per update",
-        "CPU seconds divided by site updates, in nanoseconds: what an update costs, whatever else the machine "
-        "had to do.",
+        "CPU seconds divided by site updates, in nanoseconds: the cost of an update, independent of the load of the machine.",
     ),
 )
 STEPS = (
     "steps",
-    "Iterations times topics, where the number of topics changes the sum over the iterations: what runs with "
-    "different numbers of topics can be compared by.",
+    "Iterations times topics (if the number of topics changes, summed over the iterations), to compare runs with different "
+    "numbers of topics.",
 )
 TOPICS = (
     "topic sizes and words",
@@ -100,64 +99,70 @@ TOPICS = (
 )
 
 
-def definitions(found: list[Gathered], by_documents: bool = False) -> list[tuple[str, str]]:
-    """(name, sentences) of every measure that a page about the runs shows; ``by_documents``: also of intervals over them."""
-    runs = [each.dataset for each in found]
-    n_labels, scored = len(set(labels_of(runs))), any(each.spec.test is not None for each in found)
-    there = {name for run in runs for name in run.data_vars}
+def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
+    """Return (name, sentences) of every measure on a page about the runs; ``by_documents`` adds intervals over documents."""
+    runs = [entry.dataset for entry in reported]
+    n_labels, scored = (
+        len(set(labels_of(runs))),
+        any(entry.spec.test is not None for entry in reported),
+    )
+    recorded = {name for run in runs for name in run.data_vars}
 
-    def sentence(name: str, unit: str = "") -> str:
-        return f"{capital(VARIABLES[name].meaning)}{unit}."
+    def sentence(name: str, ending: str = "") -> str:
+        """Return the meaning of a variable as a sentence."""
+        return f"{capital(VARIABLES[name].meaning)}{ending}."
 
-    of_records = _item(found[0].spec) == "cell"
-    said = (
-        [*(SCORED_CELLS if of_records else SCORED), *[DIFFERENCE] * (n_labels > 1)]
+    has_records = _item(reported[0].spec) == "cell"
+    rows = (
+        [*(SCORED_CELLS if has_records else SCORED), *[DIFFERENCE] * (n_labels > 1)]
         if scored
         else []
     )
-    said += [ERROR] * (n_labels < len(runs)) + [_over_rows(found)] * by_documents
-    said += [
+    rows += [ERROR] * (n_labels < len(runs)) + [_over_rows(reported)] * by_documents
+    rows += [
         (name.replace("_", " "), f"{sentence(name)} In nats (natural logarithm); higher is better.")
         for name in objectives_of(runs)
     ]
-    said += [("collapsed bound", sentence("collapsed_bound", ", in nats"))] * (
-        "collapsed_bound" in there
+    rows += [("collapsed bound", sentence("collapsed_bound", ", in nats"))] * (
+        "collapsed_bound" in recorded
     )
-    if "n_active_topics" in there:
-        said += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
-    said += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in there]
-    return [*said, *COSTS, *[TOPICS] * (not of_records)]
+    if "n_active_topics" in recorded:
+        rows += [*((SHORT[name], sentence(name)) for name in TOPIC_NUMBERS), STEPS]
+    rows += [(SHORT[name], sentence(name)) for name in HYPERPARAMETERS if name in recorded]
+    return [*rows, *COSTS, *[TOPICS] * (not has_records)]
 
 
-def rows_of(found: list[Gathered]) -> str:
-    """What the rows of the runs' data are: documents, records."""
-    return ROWS[get_engine(found[0].spec.engine).model.data]
+def rows_of(reported: list[ReportedRun]) -> str:
+    """Return the name of the rows of the runs' data: documents, records."""
+    return ROWS[get_engine(reported[0].spec.engine).model.data]
 
 
-def _over_rows(found: list[Gathered]) -> tuple[str, ...]:
+def _over_rows(reported: list[ReportedRun]) -> tuple[str, ...]:
+    """Return the definition of the interval over rows."""
     return tuple(
-        text.format(rows=rows_of(found), items=f"{_item(found[0].spec)}s") for text in OVER_ROWS
+        text.format(rows=rows_of(reported), items=f"{_item(reported[0].spec)}s")
+        for text in OVER_ROWS
     )
 
 
 def _item(spec: RunSpec) -> str:
-    """What a score of the run is per: a token, a cell."""
+    """Return the unit of a score of the run: a token, a cell."""
     return get_engine(spec.engine).model.data.item
 
 
-def settings(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(what, value) of everything that decides the runs; values in which they differ are all listed."""
-    specs = [each.spec for each in found]
+def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+    """Return (name, value) of every setting that decides the runs; values in which they differ are all listed."""
+    specs = [entry.spec for entry in reported]
     splits = [spec.split or {} for spec in specs]
 
-    def every(values, usual: str = "") -> str:
-        """All different ones; nothing where all are as usual."""
+    def every(values: Iterable[object], default: str = "") -> str:
+        """Return all distinct values as a text; "" if all are the default."""
         text = "; ".join(dict.fromkeys(map(str, values)))
-        return text if text != usual else ""
+        return text if text != default else ""
 
-    beliefs = [(spec.model.get("name"), *row) for spec in specs for row in _beliefs(spec)]
-    # of each apart
-    of_networks = grouped([row[:2] for row in beliefs], [row[2] for row in beliefs])
+    priors = [(spec.model.get("name"), *row) for spec in specs for row in _priors(spec)]
+    # separately for each network
+    priors_by_network = grouped([row[:2] for row in priors], [row[2] for row in priors])
     words = (
         f"the {split['top_words']:,} most frequent words" if split.get("top_words") else "all words"
         for split in splits
@@ -165,64 +170,68 @@ def settings(found: list[Gathered]) -> list[tuple[str, str]]:
     rows = [
         ("corpus", every(spec.corpus for spec in specs)),
         ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
-        *((label, every(texts)) for (_, label), texts in of_networks.items()),
-        ("iterations", every(_reached(each) for each in found if each.spec.length)),
+        *((label, every(texts)) for (_, label), texts in priors_by_network.items()),
+        ("iterations", every(_reached(entry) for entry in reported if entry.spec.length)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if spec.length)),
         ("vocabulary", every(words, "all words")),
         (
             "counts",
             every(
-                (", ".join(regime_in_words(split)) or "as they are" for split in splits),
-                "as they are",
+                (", ".join(regime_in_words(split)) or "unchanged" for split in splits),
+                "unchanged",
             ),
         ),
         (
             "singletons",
             every((IN_WORDS.get(split.get("singletons"), "kept") for split in splits), "kept"),
         ),
-        (f"held-out {_item(specs[0])}s", every(_split(each) for each in found)),
+        (f"held-out {_item(specs[0])}s", every(_split(entry) for entry in reported)),
         ("inference seeds", ", ".join(map(str, sorted({spec.seed for spec in specs})))),
         ("threads", every(spec.n_threads for spec in specs)),
-        ("started from", every((lineage(each) or "nothing" for each in found), "nothing")),
+        ("started from", every((lineage(entry) or "nothing" for entry in reported), "nothing")),
     ]
-    return [(what, value) for what, value in rows if value]
+    return [(name, value) for name, value in rows if value]
 
 
 def _topics(spec: RunSpec) -> str:
-    """How many, and what that number is to a model that finds it."""
+    """Return the number of topics, and its role in a model that infers it."""
     n_topics = spec.n_topics
     if not spec.parts()[1].nonparametric:
         return str(n_topics)
     return (
-        f"{n_topics} at the start ({spec.engine})"
+        f"{n_topics} initially ({spec.engine})"
         if finds_topics(spec)
         else f"at most {n_topics} ({spec.engine})"
     )
 
 
-def _beliefs(spec: RunSpec) -> list[tuple[str, str]]:
-    """(label, text) of the priors of a run's model, and how they are learnt from there."""
+def _priors(spec: RunSpec) -> list[tuple[str, str]]:
+    """Return (label, text) of the priors of a run's model, and how they are learnt."""
     rows = []
     for name, per in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model and "n_topics" in spec.model:
-            way = spec.options.get(f"learn_{name}", "fixed")
-            learnt = f" at the start, then {way}" if way != "fixed" else ""
+            method = spec.options.get(f"learn_{name}", "fixed")
+            learnt = f" initially, then {method}" if method != "fixed" else ""
             label = f"{name} (per {per})" if _item(spec) == "token" else name
             rows.append((label, _number(spec.model[name]) + learnt))
     return rows + spec.parts()[1].describe()
 
 
-def lineage(each: Gathered) -> str:
-    """The run that this one was started from, in words; nothing where it was not."""
-    start = each.spec.start
-    return f"{start['name']} ({start['hash'][:8]}), iteration {start['iteration']}" if start else ""
+def lineage(entry: ReportedRun) -> str:
+    """Return the run that this one was started from as a text; "" for a cold start."""
+    warm_start = entry.spec.start
+    return (
+        f"{warm_start['name']} ({warm_start['hash'][:8]}), iteration {warm_start['iteration']}"
+        if warm_start
+        else ""
+    )
 
 
-def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(what, value) of the sizes of the data, as far as the runs and their stores have them."""
+def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+    """Return (name, value) of the sizes of the data, as far as the runs and their stores have them."""
     rows: dict[str, dict[str, None]] = {}
-    for each in found:
-        (train, test), run = each.corpora, each.dataset
+    for entry in reported:
+        (train, test), run = entry.corpora, entry.dataset
         if train is not None:
             sizes = {
                 "word types"
@@ -232,75 +241,83 @@ def statistics(found: list[Gathered]) -> list[tuple[str, str]]:
             }
         else:
             dims = {"documents": "document", "word types": "word"}
-            sizes = {what: run.sizes[dim] for what, dim in dims.items() if dim in run.sizes}
+            sizes = {name: run.sizes[dim] for name, dim in dims.items() if dim in run.sizes}
             sizes |= (
                 {"tokens (training)": round(float(run["n_k"].values[-1].sum()))}
                 if "n_k" in run
                 else {}
             )
         sizes |= {f"{test.item}s (held out)": test.n_items} if test is not None else {}
-        for what, size in sizes.items():
-            rows.setdefault(what, {})[f"{size:,}"] = None
-    return [(what, "; ".join(values)) for what, values in rows.items()]
+        for name, size in sizes.items():
+            rows.setdefault(name, {})[f"{size:,}"] = None
+    return [(name, "; ".join(values)) for name, values in rows.items()]
 
 
-def remarks(found: list[Gathered], left_out: list[str] | tuple = ()) -> list[str]:
-    """Remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
+def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
+    """Return remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
     notes = []
-    ends = {int(last_iteration(each.dataset)) for each in found if each.spec.length}
+    ends = {int(last_iteration(entry.dataset)) for entry in reported if entry.spec.length}
     if left_out:
-        notes.append(f"Left out, because nothing of them is recorded yet: {', '.join(left_out)}.")
+        notes.append(
+            f"Left out, because they have no committed iteration yet: {', '.join(left_out)}."
+        )
     if len(ends) > 1:
         span = f"{min(ends)} to {max(ends)} iterations"
-        notes.append(f"The runs have different lengths ({span}); each counts as far as it got.")
-    if imported := [each.spec for each in found if not each.spec.length]:
+        notes.append(
+            f"The runs have different lengths ({span}); each is shown at its last iteration."
+        )
+    if imported := [entry.spec for entry in reported if not entry.spec.length]:
         names = ", ".join(
             dict.fromkeys(f"{spec.engine} ({spec.model['program']})" for spec in imported)
         )
         notes.append(
-            f"{len(imported)} of {len(found)} models were inferred by other programs and imported: {names}. "
-            "Their perplexity is that of the distributions they give; of their iterations, times and bounds nothing "
-            "is known here, so they are in no curve."
+            f"{len(imported)} of {len(reported)} models were inferred by other programs and imported: {names}. "
+            "Their perplexity is computed from their distributions; their iterations, times and bounds are unknown, so they "
+            "are in no curve."
         )
-    if early := sum("stopped_early" in each.dataset.attrs for each in found):
+    if early := sum("stopped_early" in entry.dataset.attrs for entry in reported):
         notes.append(
-            f"{early} of {len(found)} runs ended early by their own rule; the table of every run says which and why."
+            f"{early} of {len(reported)} runs stopped early by their stop rule; the table of runs gives the reasons."
         )
-    if any(each.spec.start for each in found):
+    if any(entry.spec.start for entry in reported):
         notes.append(
-            "Runs marked warm were started from the counts of another run, whose iterations, seconds and updates are "
-            "not counted with theirs."
+            "Runs marked warm were started from the counts of another run, whose iterations, seconds and updates are not "
+            "included."
         )
-    if learning := [each.spec.engine for each in found if learnt_by(each.dataset)]:
-        engines = ", ".join(dict.fromkeys(learning))
+    if learning_engines := [entry.spec.engine for entry in reported if learnt_by(entry.dataset)]:
+        engines = ", ".join(dict.fromkeys(learning_engines))
         notes.append(
-            f"{len(learning)} of {len(found)} runs learn hyperparameters of their own ({engines})."
+            f"{len(learning_engines)} of {len(reported)} runs learn hyperparameters ({engines})."
         )
-    for each in found:
-        if tried := json.loads(each.dataset.attrs.get("restarts", "[]")):
+    for entry in reported:
+        if restarts := json.loads(entry.dataset.attrs.get("restarts", "[]")):
             notes.append(
-                f"{each.dataset.attrs['name']} is the best of {len(tried)} restarts, chosen by its bound."
+                f"{entry.dataset.attrs['name']} is the best of {len(restarts)} restarts, chosen by its bound."
             )
-    if any(last_iteration(each.dataset) < each.spec.n_iterations for each in found):
-        notes.append("Some runs are not finished; the numbers are those committed so far.")
-    if len(data := list(dict.fromkeys(data_of([each.dataset for each in found])))) > 1:
+    if any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported):
+        notes.append(
+            "Some runs are not finished; the numbers are of their last committed iterations."
+        )
+    if len(data := list(dict.fromkeys(data_of([entry.dataset for entry in reported])))) > 1:
         notes.append(
             f"The runs are on different data, whose perplexities cannot be compared: {'; '.join(data)}."
         )
-    if all(each.spec.test is None for each in found):
+    if all(entry.spec.test is None for entry in reported):
         notes.append("Nothing was held out, so there is no held-out perplexity.")
-    return notes + unsaid([each.spec for each in found])
+    return notes + missing_in_commands([entry.spec for entry in reported])
 
 
-def caption(picture: Picture, found: list[Gathered], left_out: list[str] | tuple = ()) -> str:
-    """The plain-text caption of a figure: what it shows, the settings of the runs that it shows, the command."""
-    found = [each for each in found if any(each.dataset is run for run in picture.runs)] or found
+def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> str:
+    """Return the plain-text caption of a figure: its description, the settings of its runs, and the command."""
+    reported = [
+        entry for entry in reported if any(entry.dataset is run for run in picture.runs)
+    ] or reported
     lines = [
         picture.caption,
         "",
-        *(f"{what}: {value}" for what, value in [*settings(found), *statistics(found)]),
+        *(f"{name}: {value}" for name, value in [*settings(reported), *statistics(reported)]),
     ]
-    notes = remarks(found, left_out)
+    notes = remarks(reported, left_out)
     lines += ["", *notes] if notes else []
     return (
         "\n".join(
@@ -308,24 +325,26 @@ def caption(picture: Picture, found: list[Gathered], left_out: list[str] | tuple
                 *lines,
                 "",
                 "Made by:",
-                *(f"  {line}" for line in commands([each.spec for each in found])),
+                *(f"  {line}" for line in commands([entry.spec for entry in reported])),
             ]
         )
         + "\n"
     )
 
 
-def _reached(each: Gathered) -> str:
-    end = int(last_iteration(each.dataset))
-    return str(end) if end >= each.spec.n_iterations else f"{end} of {each.spec.n_iterations}"
+def _reached(entry: ReportedRun) -> str:
+    """Return the last iteration, with the planned one if the run is unfinished."""
+    end = int(last_iteration(entry.dataset))
+    return str(end) if end >= entry.spec.n_iterations else f"{end} of {entry.spec.n_iterations}"
 
 
-def _split(each: Gathered) -> str:
-    if each.spec.test is None:
+def _split(entry: ReportedRun) -> str:
+    """Return the held-out split as a text."""
+    if entry.spec.test is None:
         return "none"
-    split = each.spec.split
+    split = entry.spec.split
     if not split:
-        return "a test set handed over ready-made"
+        return "a given test set"
     if "rows" in split:
         return rows_in_words(split["rows"])
     return (
@@ -335,7 +354,10 @@ def _split(each: Gathered) -> str:
     )
 
 
-def _number(value) -> str:
+def _number(value: float | list[float]) -> str:
+    """Return a number, or a list of numbers, as a text."""
     return (
-        ", ".join(f"{one:g}" for one in value) if isinstance(value, (list, tuple)) else f"{value:g}"
+        ", ".join(f"{part:g}" for part in value)
+        if isinstance(value, (list, tuple))
+        else f"{value:g}"
     )

@@ -1,4 +1,4 @@
-"""The command lines that make a set of runs again."""
+"""Command lines that reproduce a set of runs."""
 
 import re
 import shlex
@@ -13,70 +13,68 @@ from workbench.runs.spec import RunSpec
 
 DEFAULT_BURN_IN = 10
 DOCUMENTS, MODEL, LIKE = "DOCUMENTS", "MODEL", "RUN"
-"""In the place of documents that a run does not keep; of the file of a model, and of a run on the same split."""
+"""Placeholders for documents that are not stored, for the file of a model, and for a run on the same split."""
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
-    """`workbench compare …` for the runs: one command where that is possible, else as few as it takes.
+    """Return `workbench compare …` commands for the runs: one if possible, else as few as needed.
 
-    A run that went on with further documents has a command of its own, `workbench update …`.
-
-    Runs of one command share corpus, model, length, split and seeds, and no two of their engines want
-    different values of one option.
+    A run that was continued with further documents has a separate command, `workbench update …`. Runs of one command share
+    corpus, model, length, split and seeds, and no two of their engines have different values of one option.
     """
     families: dict[tuple, dict[tuple, list[RunSpec]]] = {}
-    apart = [spec for spec in specs if _stream(spec) or not spec.length]
-    specs = [spec for spec in specs if spec not in apart]
-    # the first of each
+    separate = [spec for spec in specs if _stream(spec) or not spec.length]
+    specs = [spec for spec in specs if spec not in separate]
+    # the priors of the first run of each
     with_priors = {_shared(spec): _priors(spec) for spec in reversed(specs) if _priors(spec)}
-    found = list(dict.fromkeys(map(command_of, apart)))
+    lines = list(dict.fromkeys(map(command_of, separate)))
     for spec in specs:
-        shared = _shared(spec)
-        # alpha and beta go to the engines whose model has them
-        own = _priors(spec) or with_priors.get(shared, ())
-        families.setdefault((shared, own), {}).setdefault(
+        shared_settings = _shared(spec)
+        # alpha and beta apply to the engines whose model has them
+        priors = _priors(spec) or with_priors.get(shared_settings, ())
+        families.setdefault((shared_settings, priors), {}).setdefault(
             (spec.engine, _items(spec.options)), []
         ).append(spec)
     for members in families.values():
         by_seeds: dict[tuple, list[RunSpec]] = {}
-        for alike in members.values():
-            for span in _spans(sorted({spec.seed for spec in alike})):
-                by_seeds.setdefault(span, []).append(alike[0])
+        for specs_of_engine in members.values():
+            for span in _spans(sorted({spec.seed for spec in specs_of_engine})):
+                by_seeds.setdefault(span, []).append(specs_of_engine[0])
         for span, chosen in by_seeds.items():
             for plan in _plans(chosen):
                 engines = ",".join(spec.engine for spec in plan)
-                found.append(
+                lines.append(
                     _command(["compare", plan[0].corpus, "--engines", engines], plan, *span)
                 )
-    return found
+    return lines
 
 
 def command_of(spec: RunSpec) -> str:
-    """`workbench fit …` for one run, `workbench update …` where it went on with further documents, or `workbench import …`."""
+    """Return the command of one run: `workbench fit …`, `workbench update …` (further documents), or `workbench import …`."""
     if not spec.length:
         return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
         total = spec.options["total_documents"]
-        more = ["--total-documents", str(total)] if total else []
-        return shlex.join(["workbench", "update", spec.start["name"], DOCUMENTS, *more])
+        options = ["--total-documents", str(total)] if total else []
+        return shlex.join(["workbench", "update", spec.start["name"], DOCUMENTS, *options])
     return _command(["fit", spec.corpus, "--engine", spec.engine], [spec], spec.seed, 1)
 
 
-def unsaid(specs: list[RunSpec]) -> list[str]:
-    """What is missing in the commands of these runs, one sentence each."""
+def missing_in_commands(specs: list[RunSpec]) -> list[str]:
+    """Return what the commands of these runs do not include, one sentence each."""
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
-        notes.append("A test set was handed over ready-made; the command draws one of its own.")
+        notes.append("The test set was given as a corpus; the command draws another one.")
     files = sorted({spec.corpus for spec in specs if not named_set(spec.corpus)})
     if files:
         notes.append(
-            f"{', '.join(files)} was read from a file or made in Python: give its path in the place of its name."
+            f"{', '.join(files)} was read from a file or made in Python: replace its name by its path."
         )
     networks = [model for spec in specs if (model := spec.parts()[1]).is_network]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(
-            f"{name}.json is the network '{name}', which is not shipped: workbench.models.networks.files writes and "
-            "reads it, and the spec of the run holds it."
+            f"{name}.json is the network '{name}', which is not built in: workbench.models.networks.files writes and "
+            "reads it, and the spec of the run contains it."
         )
     if not all(spec.length for spec in specs):
         notes.append(
@@ -91,21 +89,21 @@ def unsaid(specs: list[RunSpec]) -> list[str]:
             else ""
         )
         notes.append(
-            f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} went on{passes}; "
-            f"it does not keep them, but their counts have the hash {stream['content'][:8]}."
+            f"{DOCUMENTS} stands for the {stream['n_documents']:,} documents with which {spec.name} was continued{passes}; "
+            f"they are not stored, but their counts have the hash {stream['content'][:8]}."
         )
-    for start in {
+    for warm_start in {
         spec.start["counts"]: spec.start for spec in specs if spec.start and not _stream(spec)
     }.values():
         notes.append(
-            f"--start takes the counts that {start['name']} has at that time; "
-            f"here they were those of its iteration {start['iteration']} (spec {start['hash'][:8]})."
+            f"--start uses the current counts of {warm_start['name']}; "
+            f"here they were those of its iteration {warm_start['iteration']} (spec {warm_start['hash'][:8]})."
         )
     return notes
 
 
 def wrapped(command: str, width: int = 84) -> str:
-    """The command over several lines, as a shell reads it."""
+    """Return the command over several lines, in shell syntax."""
     lines = [""]
     for word in re.split(r" (?=--)", command):
         if lines[-1] and len(lines[-1]) + len(word) > width:
@@ -116,7 +114,7 @@ def wrapped(command: str, width: int = 84) -> str:
 
 
 def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
-    """Engines gathered greedily into commands without contradicting options."""
+    """Group engines greedily into commands without contradicting options."""
     plans: list[list[RunSpec]] = []
     for spec in specs:
         for plan in plans:
@@ -129,31 +127,31 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
 
 
 def _agree(spec: RunSpec, other: RunSpec) -> bool:
-    """Whether two engines and their options can stand in one command."""
+    """Return whether two engines with their options fit in one command."""
     return spec.engine != other.engine and all(
-        _value(beside.options[name]) == _value(value)
-        for one, beside in ((spec, other), (other, spec))
-        for name, value in _changed(one).items()
-        if name in beside.options
+        _value(second.options[name]) == _value(value)
+        for first, second in ((spec, other), (other, spec))
+        for name, value in _changed(first).items()
+        if name in second.options
     )
 
 
 def _changed(spec: RunSpec) -> dict:
-    """The options that differ from their defaults."""
-    default = {name: about.default for name, about in options_of(get_engine(spec.engine)).items()}
+    """Return the options that differ from their defaults."""
+    defaults = {name: field.default for name, field in options_of(get_engine(spec.engine)).items()}
     return {
         name: value
         for name, value in spec.options.items()
-        if _value(value) != _value(default.get(name))
+        if _value(value) != _value(defaults.get(name))
     }
 
 
 def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
-    """The command of runs that differ in engine and options alone."""
+    """Return the command of runs that differ in engine and options alone."""
     spec, model, options = plan[0], {}, {}
-    for each in plan:
-        model |= each.model
-        options |= _changed(each)
+    for member in plan:
+        model |= member.model
+        options |= _changed(member)
     words = ["workbench", *head, *_model_words(spec, model)]
     words += ["--iterations", str(spec.n_iterations), "--seed", str(seed)]
     if n_seeds > 1:
@@ -187,7 +185,7 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
 
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
-    """The model as flags; a network of one's own is a file of its name."""
+    """Return the flags of the model; a network that is not built in is a file of its name."""
     words = []
     if "nodes" in spec.model:
         return ["--model", f"{spec.model['name']}.json"]
@@ -207,12 +205,12 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
 
 
 def _stream(spec: RunSpec) -> dict | None:
-    """What is known of the documents with which a run went on from another; None where there were none."""
+    """Return the record of the documents with which a run was continued, or None."""
     return (spec.start or {}).get("stream")
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:
-    """Runs of consecutive numbers as (first, length)."""
+    """Return runs of consecutive numbers as (first, length)."""
     spans: list[tuple[int, int]] = []
     for seed in seeds:
         if spans and seed == sum(spans[-1]):
@@ -223,7 +221,7 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
 
 
 def _shared(spec: RunSpec) -> tuple:
-    """What the runs of one command have in common, apart from priors."""
+    """Return the settings that the runs of one command share, without priors."""
     return (
         spec.corpus,
         spec.n_topics,
@@ -243,8 +241,8 @@ def _items(values: dict) -> tuple:
     return tuple(sorted((name, repr(value)) for name, value in values.items()))
 
 
-def _value(value) -> str:
-    """A number, word or list as the command line takes it."""
+def _value(value: object) -> str:
+    """Return a number, word or list in command-line syntax."""
     if isinstance(value, (list, tuple)):
-        return ",".join(_value(one) for one in value)
+        return ",".join(_value(item) for item in value)
     return f"{value:.12g}" if isinstance(value, float) else str(value)

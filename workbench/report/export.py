@@ -1,9 +1,10 @@
-"""What a run found, in files that other programs read: CSV, NumPy, and the formats of MALLET, lda-c and pyLDAvis."""
+"""Export of a run to files of other programs: CSV, NumPy, and the formats of MALLET, lda-c and pyLDAvis."""
 
 import io
 import json
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -13,27 +14,32 @@ import xarray as xr
 from workbench.corpus.mallet import one_word
 from workbench.measures import documents_table, used_topics
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather, table_of
+from workbench.report.gathering import AnyRun, ReportedRun, gather, table_of
 from workbench.runs.dataset import priors_of
 from workbench.runs.store.notes import NoteError, Notes, read_notes
 
 DEFAULT = ("csv", "npz")
 MOST_KEYS = 20
-"""Words a topic in MALLET's topic-keys.txt, as MALLET itself writes them."""
+"""Words of a topic in topic-keys.txt, as in MALLET."""
 NEVER = -100.0
-"""log p(w|z) of a word that a topic never has, as lda-c itself writes it."""
+"""log p(w|z) of a word with probability 0, as in lda-c."""
 
 
-def export_run(run, folder, formats=None, store=None) -> list[Path]:
-    """Writes one run for other programs; probabilities and counts are those of its last snapshot.
+def export_run(
+    run: AnyRun,
+    folder: str | os.PathLike,
+    formats: str | Iterable[str] | None = None,
+    store: str | os.PathLike | None = None,
+) -> list[Path]:
+    """Write one run for other programs; probabilities and counts are those of its last snapshot.
 
     ============  ====================================================================================================
-    csv           ``progress.csv``: a row an iteration. ``n_k.csv`` and whatever else the run has a topic: iteration,
+    csv           ``progress.csv``: a row per iteration. ``n_k.csv`` and other variables by topic: iteration,
                   topic, value. ``topics.csv``: topic, (label,) rank, word, probability, count. ``documents.csv``:
-                  a row a document with its largest topic and the columns that were read with it; see
+                  a row per document with its largest topic and the columns that were read with it; see
                   `workbench.measures.documents_table`. ``tau.csv``: word, tau, where it is learnt.
                   ``spec.json``: every setting. ``notes.json``: note, tags, and labels by topic, where people wrote any.
-    long          ``document_topics.csv``: document (from 0), title, topic, probability, count, a row for each topic of each.
+    long          ``document_topics.csv``: document (from 0), title, topic, probability, count; a row per document and topic.
     npz           ``run.npz``: every array of the run's Dataset under its name, text as text, ``spec`` and ``attributes``
                   as JSON; nothing is pickled.
     mallet        ``doc-topics.txt``, ``topic-keys.txt``, ``word-topic-counts.txt``, as MALLET's train-topics writes them;
@@ -43,16 +49,15 @@ def export_run(run, folder, formats=None, store=None) -> list[Path]:
     pyldavis      ``pyldavis.json``: the arguments of ``pyLDAvis.prepare`` by name.
     ============  ====================================================================================================
 
-    Topics of an HDP without a token are left out but for ``n_k.csv``, ``alpha.csv`` and npz. Other programs number topics by
-    their place, so theirs are then numbered anew; and they know no prior of topics yet to come, so what a document has of
-    topics that are left out is shared out among the others: rows of documents sum to 1.
+    Topics of an HDP without a token are left out except in ``n_k.csv``, ``alpha.csv`` and npz. Formats of other programs number
+    topics by position, so the remaining topics are renumbered; their proportions are renormalised to sum to 1.
 
     Parameters
     ----------
     run, store
         `Run`, path, name in ``store``, or the Dataset of a run; finished or not.
     folder : path
-        Made if it is not there; files of the same name are replaced. The same run gives the same bytes.
+        Created if missing; files of the same name are replaced. The same run gives the same bytes.
     formats : names, default csv and npz
 
     Warns
@@ -79,20 +84,22 @@ def export_run(run, folder, formats=None, store=None) -> list[Path]:
         )
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
-    found = gather(run, store)
-    if len(found) > 1:
+    reported = gather(run, store)
+    if len(reported) > 1:
         raise ReportError(
-            f"one run is exported at a time; {len(found)} came; give each a call and a folder of its own"
+            f"one run is exported at a time; got {len(reported)}; call it for each with another folder"
         )
     files = {
-        name: content for format in formats for name, content in FORMATS[format](found[0]).items()
+        name: content
+        for format in formats
+        for name, content in FORMATS[format](reported[0]).items()
     }
     return [put_file(Path(folder) / name, content) for name, content in files.items()]
 
 
-def _csv(each: Gathered) -> dict[str, bytes]:
-    """Everything but the counts of earlier snapshots, in long tables."""
-    run = each.dataset
+def _csv(entry: ReportedRun) -> dict[str, bytes]:
+    """Return everything except the counts of earlier snapshots, as long tables."""
+    run = entry.dataset
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}
     for name, values in run.data_vars.items():
@@ -104,12 +111,12 @@ def _csv(each: Gathered) -> dict[str, bytes]:
         run = used_topics(run)
         n_kw = run["n_kw"].isel(snapshot=-1).values
         order = np.argsort(-run["phi"].values, axis=1, kind="stable")
-        at, rank = np.indices(order.shape).reshape(2, -1)
-        labels = {"label": run["topic_label"].values[at]} if "topic_label" in run else {}
+        topic, rank = np.indices(order.shape).reshape(2, -1)
+        labels = {"label": run["topic_label"].values[topic]} if "topic_label" in run else {}
         files["topics.csv"] = _table(
             pd.DataFrame(
                 {
-                    "topic": run["topic"].values[at],
+                    "topic": run["topic"].values[topic],
                     **labels,
                     "rank": rank + 1,
                     "word": run["word"].values[order].ravel(),
@@ -118,25 +125,25 @@ def _csv(each: Gathered) -> dict[str, bytes]:
                 }
             )
         )
-        files["documents.csv"] = _table(documents_table(run, table_of(each)))
+        files["documents.csv"] = _table(documents_table(run, table_of(entry)))
     if "tau" in run:
         tau = run["tau"].isel(snapshot=-1).values
         files["tau.csv"] = _table(pd.DataFrame({"word": run["word"].values, "tau": tau}))
-    return files | {"spec.json": (each.spec.to_json() + "\n").encode()} | _notes(each)
+    return files | {"spec.json": (entry.spec.to_json() + "\n").encode()} | _notes(entry)
 
 
-def _long(each: Gathered) -> dict[str, bytes]:
-    """What each document has of each topic."""
-    run = _with_counts(each, "long")
+def _long(entry: ReportedRun) -> dict[str, bytes]:
+    """Return the table of the probability of each topic in each document."""
+    run = _with_counts(entry, "long")
     n_dk = run["n_dk"].isel(snapshot=-1).values
-    document, at = np.indices(n_dk.shape).reshape(2, -1)
+    document, topic = np.indices(n_dk.shape).reshape(2, -1)
     return {
         "document_topics.csv": _table(
             pd.DataFrame(
                 {
                     "document": document,
                     "title": run["document"].values[document],
-                    "topic": run["topic"].values[at],
+                    "topic": run["topic"].values[topic],
                     "probability": run["theta"].values.ravel(),
                     "count": n_dk.ravel(),
                 }
@@ -145,36 +152,36 @@ def _long(each: Gathered) -> dict[str, bytes]:
     }
 
 
-def _notes(each: Gathered) -> dict[str, bytes]:
-    """What people wrote about a run of a store, with labels at the topics that they belong to now."""
+def _notes(entry: ReportedRun) -> dict[str, bytes]:
+    """Return notes, tags and labels of a run in a store; labels are matched to the current topics."""
     try:
-        notes = read_notes(each.path) if each.path is not None else Notes()
-    except NoteError:  # `gather` has told of it
+        notes = read_notes(entry.path) if entry.path is not None else Notes()
+    except NoteError:  # reported by `gather`
         return {}
     if notes == Notes():
         return {}
-    topics = each.dataset["topic"].values.tolist()
+    topics = entry.dataset["topic"].values.tolist()
     labels = (
-        each.dataset["topic_label"].values.tolist()
-        if "topic_label" in each.dataset
+        entry.dataset["topic_label"].values.tolist()
+        if "topic_label" in entry.dataset
         else [""] * len(topics)
     )
-    told = {
+    content = {
         "note": notes.note,
         "tags": notes.tags,
         "labels": {t: text for t, text in zip(topics, labels, strict=True) if text},
     }
-    return {"notes.json": (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()}
+    return {"notes.json": (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()}
 
 
 def _table(frame: pd.DataFrame) -> bytes:
-    """CSV with all digits; what is not a number is empty."""
+    """Return CSV with all digits; missing values are empty."""
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
-def _npz(each: Gathered) -> dict[str, bytes]:
-    """Every array and coordinate of the Dataset."""
-    run = each.dataset
+def _npz(entry: ReportedRun) -> dict[str, bytes]:
+    """Return every array and coordinate of the Dataset."""
+    run = entry.dataset
     arrays = {str(name): values.values for name, values in run.variables.items()}
     arrays = {
         name: array.astype(np.str_) if array.dtype == object else array
@@ -184,16 +191,16 @@ def _npz(each: Gathered) -> dict[str, bytes]:
     np.savez_compressed(
         file,
         **arrays,
-        spec=np.array(each.spec.to_json()),
+        spec=np.array(entry.spec.to_json()),
         attributes=np.array(json.dumps(run.attrs)),
     )
     return {"run.npz": file.getvalue()}
 
 
-def _mallet(each: Gathered) -> dict[str, bytes]:
-    """The files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
-    run = _with_counts(each, "mallet")
-    _tell_of_means(run, "topic-keys.txt has")
+def _mallet(entry: ReportedRun) -> dict[str, bytes]:
+    """Return the files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
+    run = _with_counts(entry, "mallet")
+    _warn_of_means(run, "topic-keys.txt has")
     words = ["_".join(word.split()) for word in run["word"].values]
     documents = [
         "\t".join([str(d), one_word(title), *map(repr, theta)])
@@ -204,14 +211,18 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
     n_kw = run["n_kw"].isel(snapshot=-1).values
     keys = []
     for k, (alpha, counts) in enumerate(zip(priors_of(run).alphas, n_kw, strict=True)):
-        top = [at for at in np.argsort(-counts, kind="stable")[:MOST_KEYS] if counts[at] > 0]
+        top_words = [
+            word_id
+            for word_id in np.argsort(-counts, kind="stable")[:MOST_KEYS]
+            if counts[word_id] > 0
+        ]
         keys.append(
-            f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[at] + ' ' for at in top)}"
+            f"{k}\t{f'{alpha:.5f}'.rstrip('0').rstrip('.')}\t{''.join(words[word_id] + ' ' for word_id in top_words)}"
         )
     types = [
         " ".join(
             [
-                str(at),
+                str(word_id),
                 word,
                 *(
                     f"{k}:{counts[k]:.12g}"
@@ -220,7 +231,7 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
                 ),
             ]
         )
-        for at, (word, counts) in enumerate(zip(words, n_kw.T, strict=True))
+        for word_id, (word, counts) in enumerate(zip(words, n_kw.T, strict=True))
     ]
     return {
         f"{name}.txt": "".join(f"{line}\n" for line in lines).encode()
@@ -232,10 +243,10 @@ def _mallet(each: Gathered) -> dict[str, bytes]:
     }
 
 
-def _ldac(each: Gathered) -> dict[str, bytes]:
-    """The three files in which lda-c leaves a model."""
-    run = _with_counts(each, "lda-c")
-    _tell_of_means(run, "final.gamma and final.other have")
+def _ldac(entry: ReportedRun) -> dict[str, bytes]:
+    """Return the three files of a model of lda-c."""
+    run = _with_counts(entry, "lda-c")
+    _warn_of_means(run, "final.gamma and final.other have")
     alphas, phi = priors_of(run).alphas, run["phi"].values
     beta = np.log(phi, out=np.full(phi.shape, NEVER), where=phi > 0)
     gamma = run["n_dk"].isel(snapshot=-1).values + alphas
@@ -249,36 +260,37 @@ def _ldac(each: Gathered) -> dict[str, bytes]:
     return {"final.beta": beta, "final.gamma": gamma, "final.other": other.encode()}
 
 
-def _tell_of_means(run, where: str) -> None:
-    """Warns where shares of topics have no Dirichlet prior, so that what the files call alpha is something else."""
+def _warn_of_means(run: xr.Dataset, where: str) -> None:
+    """Warn if the model has no Dirichlet prior, so that "alpha" in the files is the mean share of each topic."""
     if not priors_of(run).of_shares:
         warnings.warn(
-            f"theta of {run.attrs['engine']} has no Dirichlet prior; as its alpha {where} the mean share of each topic",
+            f"theta of {run.attrs['engine']} has no Dirichlet prior; instead of alpha {where} the mean share of each topic",
             stacklevel=4,
         )
 
 
 def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
+    """Return a matrix as text, a row per line."""
     file = io.BytesIO()
     np.savetxt(file, values, form, separator)
     return file.getvalue()
 
 
-def _pyldavis(each: Gathered) -> dict[str, bytes]:
-    """What pyLDAvis.prepare takes, by the names of its arguments."""
+def _pyldavis(entry: ReportedRun) -> dict[str, bytes]:
+    """Return the arguments of pyLDAvis.prepare by name, as JSON."""
     return {
         "pyldavis.json": (
-            json.dumps(pyldavis_arguments(each), ensure_ascii=False, allow_nan=False) + "\n"
+            json.dumps(pyldavis_arguments(entry), ensure_ascii=False, allow_nan=False) + "\n"
         ).encode()
     }
 
 
-def pyldavis_arguments(each: Gathered) -> dict[str, list]:
-    """Name → value of each argument of ``pyLDAvis.prepare`` that it cannot do without.
+def pyldavis_arguments(entry: ReportedRun) -> dict[str, list]:
+    """Return name → value of each required argument of ``pyLDAvis.prepare``.
 
-    A model of another program may know more words than the corpus has; its phi of these is made to sum to 1.
+    A model of another program can have words outside the corpus; its phi of the words of the corpus is renormalised.
     """
-    run = _with_counts(each, "pyldavis")
+    run = _with_counts(entry, "pyldavis")
     tokens = {
         dim: run[name].isel(snapshot=-1).sum("topic").values
         for dim, name in (("document", "n_dk"), ("word", "n_kw"))
@@ -290,24 +302,24 @@ def pyldavis_arguments(each: Gathered) -> dict[str, list]:
         "doc_topic_dists": _theta(run).tolist(),
         "doc_lengths": np.rint(tokens["document"])
         .astype(int)
-        .tolist(),  # responsibilities add up to whole tokens
+        .tolist(),  # responsibilities sum to whole tokens
         "vocab": run["word"].values.tolist(),
         "term_frequency": np.rint(tokens["word"]).astype(int).tolist(),
     }
 
 
-def _with_counts(each: Gathered, format: str):
-    """The Dataset of a run that has its counts, without topics of an HDP that have no token."""
-    if "phi" not in each.dataset:
+def _with_counts(entry: ReportedRun, format: str):
+    """Return the Dataset of a run without empty topics of an HDP; raise ReportError if it has no counts."""
+    if "phi" not in entry.dataset:
         raise ReportError(
-            f"{format} wants the counts of run '{each.dataset.attrs['name']}', which comes without: it is before its first "
-            "snapshot, part of a comparison, or its corpus is gone; open the run itself, or export csv"
+            f"{format} needs the counts of run '{entry.dataset.attrs['name']}', which are missing: it has no snapshot yet, is "
+            "part of a comparison, or its corpus is missing; open the run itself, or export csv"
         )
-    return used_topics(each.dataset)
+    return used_topics(entry.dataset)
 
 
 def _theta(run: xr.Dataset) -> np.ndarray:
-    """(document, topic) proportions that sum to 1: as they are, or of an HDP without those of topics that are left out."""
+    """Return (document, topic) proportions that sum to 1; for an HDP without those of topics that are left out."""
     theta = run["theta"].values
     return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 

@@ -1,26 +1,39 @@
-"""Every figure of a set of runs as files: SVG, PDF, PNG, a caption and the data behind it."""
+"""All figures of a set of runs as files: SVG, PDF, PNG, a caption and the data."""
 
 import csv
 import io
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.report.captions import caption
 from workbench.report.drawing import FORMATS, WIDTHS, draw
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import corpora_of, gather_begun, pooled, scores_of_sequences
+from workbench.report.gathering import (
+    AnyRun,
+    corpora_of,
+    gather_started,
+    pooled,
+    scores_of_sequences,
+)
 from workbench.views import Picture, pictures
 
 
-def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) -> list[Path]:
-    """Draws every figure that the runs make and writes it with its caption and its data.
+def save_figures(
+    runs: AnyRun | Iterable[AnyRun],
+    folder: str | os.PathLike,
+    formats: str | Iterable[str] = FORMATS,
+    columns: int = 2,
+    store: str | os.PathLike | None = None,
+) -> list[Path]:
+    """Draw all figures of the runs and write them with captions and data.
 
     Parameters
     ----------
     runs, store
         See `workbench.report.gathering.gather`; finished or not.
     folder : path
-        Made if it is not there; files of the same name are replaced.
+        Created if missing; files of the same name are replaced.
     formats : of "svg", "pdf", "png"
         All three by default. The same runs give the same bytes.
     columns : {1, 2}, default 2
@@ -29,9 +42,8 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
     Returns
     -------
     list of Path
-        For each figure its pictures in the order of ``formats``, then ``.txt`` (caption: settings, split and seeds of the
-        runs that it shows and the command that makes them again; the pictures hold it too) and ``.csv`` (every record,
-        nothing thinned).
+        For each figure its pictures in the order of ``formats``, then ``.txt`` (caption: settings, split and seeds of its runs,
+        and the command that reproduces them; the pictures contain it too) and ``.csv`` (every record, nothing thinned).
 
     Raises
     ------
@@ -43,17 +55,19 @@ def save_figures(runs, folder, formats=FORMATS, columns: int = 2, store=None) ->
         raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
-    (found, left_out), folder, written = gather_begun(runs, store), Path(folder), []
-    datasets, together = [each.dataset for each in found], pooled(found)
+    (reported, left_out), folder, written = gather_started(runs, store), Path(folder), []
+    datasets, pooled_chains = [entry.dataset for entry in reported], pooled(reported)
     for picture in pictures(
-        datasets, columns, corpora_of(found), scores_of_sequences(found), together
+        datasets, columns, corpora_of(reported), scores_of_sequences(reported), pooled_chains
     ):
-        written += put_picture(picture, folder, formats, columns, caption(picture, found, left_out))
+        written += put_picture(
+            picture, folder, formats, columns, caption(picture, reported, left_out)
+        )
     return written
 
 
-def checked_formats(formats) -> list[str]:
-    """The formats of figures in small letters; an unknown one, or none, is a `ReportError`."""
+def checked_formats(formats: str | Iterable[str]) -> list[str]:
+    """Return the formats of figures in lower case; raise ReportError for an unknown one or none."""
     formats = [
         str(name).lower().lstrip(".")
         for name in ([formats] if isinstance(formats, str) else formats)
@@ -66,8 +80,10 @@ def checked_formats(formats) -> list[str]:
     return formats
 
 
-def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str) -> list[Path]:
-    """Writes a figure under its name in each format, then its caption and the table behind it."""
+def put_picture(
+    picture: Picture, folder: Path, formats: Iterable[str], columns: int, text: str
+) -> list[Path]:
+    """Write a figure in each format, its caption and its table; return the paths."""
     files = draw_picture(picture, formats, columns, text) | {
         "txt": text.encode(),
         "csv": table_of(picture),
@@ -78,15 +94,17 @@ def put_picture(picture: Picture, folder: Path, formats, columns: int, text: str
     ]
 
 
-def draw_picture(picture: Picture, formats, columns: int, text: str) -> dict[str, bytes]:
-    """A figure in each format, with its title and caption inside."""
+def draw_picture(
+    picture: Picture, formats: Iterable[str], columns: int, text: str
+) -> dict[str, bytes]:
+    """Return a figure in each format, with its title and caption inside."""
     return draw(
         picture.panels, columns, formats, picture.legend, picture.height, picture.title, text
     )
 
 
 def table_of(picture: Picture) -> bytes:
-    """The table behind a figure as CSV."""
+    """Return the table of a figure as CSV."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(picture.header)

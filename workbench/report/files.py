@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files."""
 
 import os
 from pathlib import Path
@@ -8,11 +8,11 @@ from workbench.errors import InputError
 
 
 class ReportError(InputError):
-    """What a report wanted, what came, and what to do, in one sentence."""
+    """Raised when a report cannot be made or written."""
 
 
 def put_file(path: Path, content: bytes) -> Path:
-    """Writes under a temporary name beside it and renames; a place that cannot be written is a `ReportError`."""
+    """Write a file atomically through a temporary file; raise ReportError if it cannot be written."""
     partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

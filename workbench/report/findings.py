@@ -1,113 +1,117 @@
-"""What a report says first, in three sentences: what was compared, what came out with its error, what to be careful about."""
+"""The first three sentences of a report: what was compared, the result with its error, and cautions."""
 
 import numpy as np
+import pandas as pd
 
 from workbench.measures import data_of, labels_of, paired_differences, summary
 from workbench.measures.selection import has_course, last_iteration
 from workbench.numbers import format_interval, format_number, format_with_error, join_words
-from workbench.report.gathering import Gathered, scores
+from workbench.report.gathering import ReportedRun, scores
 from workbench.runs.progress import decimals
 
 MOST_NAMED = 5
-"""Labels that are named one by one."""
+"""Maximum of labels that are listed by name."""
 
 
-def findings(found: list[Gathered]) -> list[str]:
-    """The three sentences about some runs."""
-    runs = [each.dataset for each in found]
-    labels, seeds = list(dict.fromkeys(labels_of(runs))), sorted({each.spec.seed for each in found})
-    named = (
+def findings(reported: list[ReportedRun]) -> list[str]:
+    """Return the three sentences about some runs."""
+    runs = [entry.dataset for entry in reported]
+    labels, seeds = (
+        list(dict.fromkeys(labels_of(runs))),
+        sorted({entry.spec.seed for entry in reported}),
+    )
+    labels_text = (
         join_words(labels)
         if len(labels) <= MOST_NAMED
         else f"{len(labels)} combinations of engines and settings"
     )
-    corpora = join_words(list(dict.fromkeys(each.spec.corpus for each in found)))
-    verb = "Compared are" if len(labels) > 1 else "Shown is"
-    of = f" with {len(seeds)} seeds" if len(seeds) > 1 else f" with seed {seeds[0]}"
+    corpora = join_words(list(dict.fromkeys(entry.spec.corpus for entry in reported)))
+    verb = "compares" if len(labels) > 1 else "shows"
+    seeds_text = f" with {len(seeds)} seeds" if len(seeds) > 1 else f" with seed {seeds[0]}"
     return [
-        f"{verb} {named} on {corpora}{of}, {_times(len(found), 'run')} in all.",
-        *_result(found, labels),
+        f"This report {verb} {labels_text} on {corpora}{seeds_text}, {_times(len(reported), 'run')} in total.",
+        *_result(reported, labels),
     ]
 
 
-def _result(found: list[Gathered], labels: list[str]) -> list[str]:
-    """What came out, and what to be careful about."""
-    runs = [each.dataset for each in found]
+def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
+    """Return the sentence with the result, and the one with cautions."""
+    runs = [entry.dataset for entry in reported]
     table = summary(runs).to_dataframe()
     ranked = table[np.isfinite(table["test_perplexity"])].sort_values(
         "test_perplexity", kind="stable"
     )
     if not len(ranked):
         return [
-            "Nothing was held out, so no number says which predicts best.",
-            "Be careful: bounds of different engines are not comparable.",
+            "Nothing was held out, so predictions cannot be compared.",
+            "Note: bounds of different engines are not comparable.",
         ]
     best = ranked.index[0]
     first = ranked.iloc[0]
     digits = decimals(first["test_perplexity"])
-    told = format_with_error(first["test_perplexity"], first["test_perplexity_se"], digits)
+    value_text = format_with_error(first["test_perplexity"], first["test_perplexity_se"], digits)
     if len(set(data_of(runs))) > 1:
         return [
             "The data differ, and perplexities of different data cannot be compared.",
-            _care(found, ranked),
+            _care(reported, ranked),
         ]
     if len(ranked) == 1:
-        return [f"The held-out perplexity of {best} is {told}.", _care(found, ranked)]
+        return [f"The held-out perplexity of {best} is {value_text}.", _care(reported, ranked)]
     second = ranked.index[1]
-    pair = paired_differences(runs, best, scored=scores(found)).sel(label=second)
+    pair = paired_differences(runs, best, scored=scores(reported)).sel(label=second)
     low, high = float(pair["difference_low"]), float(pair["difference_high"])
     interval = format_interval(low, high, digits, sign=True)
-    more = format_number(float(pair["difference"]), digits)
-    apart = (
-        f"{more} higher on the same splits and seeds"
+    difference = format_number(float(pair["difference"]), digits)
+    difference_text = (
+        f"{difference} higher on the same splits and seeds"
         if np.isfinite(float(pair["difference"]))
         else "without a common pair"
     )
-    result = f"The lowest held-out perplexity is that of {best}, {told}; next is {second}, {apart}"
+    result = f"The lowest held-out perplexity is that of {best}, {value_text}; next is {second}, {difference_text}"
     result += f" (95 % {interval})." if interval else "."
     return [
         result,
         _care(
-            found,
+            reported,
             ranked,
-            f"{second} may be as good as {best}: that interval includes 0" if low <= 0 else "",
+            f"{second} may be as good as {best}: the interval includes 0" if low <= 0 else "",
         ),
     ]
 
 
-def _care(found: list[Gathered], ranked, close: str = "") -> str:
-    """What to be careful about: the two weightiest reasons."""
-    ends = {last_iteration(each.dataset) for each in found if has_course(each.dataset)}
-    unfinished = any(last_iteration(each.dataset) < each.spec.n_iterations for each in found)
+def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str = "") -> str:
+    """Return the sentence with the two most important cautions."""
+    ends = {last_iteration(entry.dataset) for entry in reported if has_course(entry.dataset)}
+    unfinished = any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported)
     reasons = [
-        close,
+        first_reason,
         "some runs are not finished"
         if unfinished
         else "the runs have different lengths"
         if len(ends) > 1
         else "",
-        "each label has one run, so nothing is known of other seeds"
+        "each label has one run, so the variation between seeds is unknown"
         if (ranked["n_runs"] == 1).all()
         else "",
-        "the errors are over seeds, and another corpus or split may order the labels otherwise",
+        "the errors are over seeds; another corpus or split may change the order of the labels",
     ]
-    said = "; ".join([reason for reason in reasons if reason][:2])
-    return f"Be careful: {said}."
+    text = "; ".join([reason for reason in reasons if reason][:2])
+    return f"Note: {text}."
 
 
-def _times(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+def _times(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def once(captions: list[str]) -> list[str]:
-    """The captions without the sentences that stood in one before; those that have lost some say so."""
-    seen, found = set(), []
+    """Return the captions without sentences of earlier ones, and a reference to those."""
+    seen, texts = set(), []
     for caption in captions:
         sentences = caption.split(". ")
-        kept = [sentence for sentence in sentences if sentence.rstrip(".") not in seen]
+        new_sentences = [sentence for sentence in sentences if sentence.rstrip(".") not in seen]
         seen |= {sentence.rstrip(".") for sentence in sentences}
-        said = ". ".join(kept)
-        if len(kept) < len(sentences):
-            said = f"{said.rstrip('.')}. For the rest see above." if kept else "See above."
-        found.append(said)
-    return found
+        text = ". ".join(new_sentences)
+        if len(new_sentences) < len(sentences):
+            text = f"{text.rstrip('.')}. For the rest see above." if new_sentences else "See above."
+        texts.append(text)
+    return texts

@@ -1,4 +1,4 @@
-"""The Dataset of each run that is to be reported, with the corpora that its store has."""
+"""The Datasets of the runs of a report, with the corpora of their stores."""
 
 import os
 from collections.abc import Iterable
@@ -20,19 +20,24 @@ from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store import archive
 from workbench.runs.store.layout import StoreError
 
+AnyRun = Run | str | os.PathLike | xr.Dataset
+"""A run by its handle, path, name in a store, or Dataset."""
 
-class Gathered(NamedTuple):
-    """A run to report on."""
+
+class ReportedRun(NamedTuple):
+    """A run of a report."""
 
     dataset: xr.Dataset
     spec: RunSpec
-    # training and test tokens, as far as a store holds them
+    # training and test tokens, if stored
     corpora: tuple[Corpus | None, Corpus | None]
-    path: Path | None = None  # None: given as a Dataset
+    path: Path | None = None  # None for a Dataset
 
 
-def gather(runs, store=None) -> list[Gathered]:
-    """The runs, each once, in the order given.
+def gather(
+    runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
+) -> list[ReportedRun]:
+    """Return the runs without duplicates, in the given order.
 
     Parameters
     ----------
@@ -44,18 +49,20 @@ def gather(runs, store=None) -> list[Gathered]:
     Raises
     ------
     MeasureError, StoreError
-        No run, an unknown run, or one of which nothing is committed yet.
+        No run, an unknown run, or one without a committed iteration.
     """
-    found, left_out = gather_begun(runs, store)
+    reported, left_out = gather_started(runs, store)
     if left_out:
         raise MeasureError(
-            f"run '{left_out[0]}' has no committed iteration yet; wait for its first, or leave it out"
+            f"run '{left_out[0]}' has no committed iteration yet; wait for the first, or leave it out"
         )
-    return found
+    return reported
 
 
-def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
-    """The runs as `gather` gives them, and the names of those that have nothing committed yet, as long as others have."""
+def gather_started(
+    runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
+) -> tuple[list[ReportedRun], list[str]]:
+    """Return the runs as `gather`, and the names of runs without a committed iteration, if others have one."""
     datasets, paths = [], {}
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
@@ -70,95 +77,101 @@ def gather_begun(runs, store=None) -> tuple[list[Gathered], list[str]]:
             raise MeasureError(
                 f"wanted runs: handles, paths, names or Datasets; got {type(run).__name__}"
             )
-    begun = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
+    started = [dataset for dataset in datasets if dataset.sizes.get("iteration", 1)]
     left_out = (
         [dataset.attrs["name"] for dataset in datasets if not dataset.sizes.get("iteration", 1)]
-        if begun
+        if started
         else []
     )
-    found = []
-    for dataset in each_run(begun or datasets):
+    reported = []
+    for dataset in each_run(started or datasets):
         spec, path = spec_of(dataset), paths.get(dataset.attrs["spec"])
-        found.append(Gathered(dataset, spec, _corpora(path and path.parent, spec), path))
-    return found, left_out
+        reported.append(ReportedRun(dataset, spec, _corpora(path and path.parent, spec), path))
+    return reported, left_out
 
 
-def corpora_of(found: list[Gathered]) -> dict[str, Corpus]:
-    """The training and test tokens that are at hand, by their hash."""
-    hashes = ((each.spec.train, each.spec.test) for each in found)
+def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
+    """Return the available training and test tokens by their hash."""
+    hashes = ((entry.spec.train, entry.spec.test) for entry in reported)
     return {
         content: corpus
-        for each, both in zip(found, hashes, strict=True)
-        for content, corpus in zip(both, each.corpora, strict=True)
+        for entry, hashes_of_run in zip(reported, hashes, strict=True)
+        for content, corpus in zip(hashes_of_run, entry.corpora, strict=True)
         if corpus is not None
     }
 
 
 def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
-    """Those of one run of a store."""
-    both = zip((spec.train, spec.test), _corpora(store, spec), strict=True)
-    return {content: corpus for content, corpus in both if corpus is not None}
+    """Return the available training and test tokens of one run of a store by their hash."""
+    corpora_by_hash = zip((spec.train, spec.test), _corpora(store, spec), strict=True)
+    return {content: corpus for content, corpus in corpora_by_hash if corpus is not None}
 
 
-def scores_of_sequences(found: list[Gathered]) -> dict[str, Scored]:
-    """`scores` of the runs whose documents stand in sequences."""
-    return scores([each for each in found if "sequence" in each.dataset.coords])
+def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
+    """Return `scores` of the runs with sequences of documents."""
+    return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
 
 
-def scores(found: list[Gathered]) -> dict[str, Scored]:
-    """The scores of each document's held-out tokens by runs of a store, by the hash of their specs.
+def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
+    """Return the held-out scores of each document, for runs of a store, by the hash of their specs.
 
-    Left out: a run without test tokens or checkpoint, and one whose checkpoint is not of the last iteration gathered.
+    Runs without test tokens or checkpoint are left out, and those whose checkpoint is not of the last iteration.
     """
-    said = {}
-    for each in (each for each in found if each.path is not None and each.spec.test is not None):
-        # an interval less; what is recorded is shown all the same
+    scores_by_hash = {}
+    for entry in (
+        entry for entry in reported if entry.path is not None and entry.spec.test is not None
+    ):
+        # only an interval is missing then
         with suppress(SpecError, StoreError, OSError):
-            scored = score_documents(each.path)
-            if scored.iteration == int(each.dataset["iteration"].values[-1]):
-                said[each.spec.hash] = scored
-    return said
+            scored = score_documents(entry.path)
+            if scored.iteration == int(entry.dataset["iteration"].values[-1]):
+                scores_by_hash[entry.spec.hash] = scored
+    return scores_by_hash
 
 
-def pooled(found: list[Gathered]) -> list[Pooled]:
-    """What the long chains of a store predict together that the other runs of their model and split are set against."""
-    having = [each for each in found if each.path is not None and each.spec.test is not None]
-    said = []
-    for own in grouped(
-        [(each.spec.train, each.spec.test, repr(each.spec.model)) for each in having], having
+def pooled(reported: list[ReportedRun]) -> list[Pooled]:
+    """Return the pooled predictions of the long chains of a store that are references for runs of their model and split."""
+    candidates = [
+        entry for entry in reported if entry.path is not None and entry.spec.test is not None
+    ]
+    all_pooled = []
+    for members in grouped(
+        [(entry.spec.train, entry.spec.test, repr(entry.spec.model)) for entry in candidates],
+        candidates,
     ).values():
-        paths = {each.spec.hash: each.path for each in own}
+        paths = {entry.spec.hash: entry.path for entry in members}
         with suppress(MeasureError, SpecError, StoreError, OSError):
-            _, chains = settings_and_chains([each.dataset for each in own])
+            _, chains = settings_and_chains([entry.dataset for entry in members])
             if len(chains) >= CHAINS:
-                said.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
-    return said
+                all_pooled.append(pool_chains([paths[spec_of(chain).hash] for chain in chains]))
+    return all_pooled
 
 
-def table_of(each: Gathered) -> DocumentTable | None:
-    """The columns of the documents of a run of a store, where they were kept and can be read."""
+def table_of(entry: ReportedRun) -> DocumentTable | None:
+    """Return the columns of the documents of a run of a store, or None if they were not stored or cannot be read."""
     with suppress(SpecError):
-        return each.path and Run(each.path).table
+        return entry.path and Run(entry.path).table
     return None
 
 
 def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
-    """The Dataset of a run with the columns of its documents, where they were kept and can be read; see `with_columns`."""
+    """Return the Dataset of a run with the stored columns of its documents; see `with_columns`."""
     with suppress(SpecError):
         return with_columns(dataset, run.table)
     return dataset
 
 
 def _dataset(run: Run) -> xr.Dataset:
-    """What is committed of the run; without its counts where its corpus is gone."""
+    """Return the committed Dataset of the run, without counts if its corpus is missing."""
     try:
         return with_table(run.dataset(), run)
     except SpecError:
         return run.progress()
 
 
-def _corpora(home: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
+def _corpora(store: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
+    """Return training and test tokens of a run of a store, None for missing ones."""
     with suppress(SpecError):  # the numbers of a run can be shown without its corpus
-        if home is not None:
-            return archive.corpora_of(home, spec)
+        if store is not None:
+            return archive.corpora_of(store, spec)
     return None, None

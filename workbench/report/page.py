@@ -1,6 +1,7 @@
-"""One page about a set of runs: self-contained, without scripts, readable in light, dark and on paper."""
+"""One self-contained page about a set of runs, without scripts, for light and dark screens and paper."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.engines import get_engine
@@ -12,9 +13,10 @@ from workbench.report.drawing import draw, inline
 from workbench.report.files import ReportError, put_file
 from workbench.report.findings import findings, once
 from workbench.report.gathering import (
-    Gathered,
+    AnyRun,
+    ReportedRun,
     corpora_of,
-    gather_begun,
+    gather_started,
     pooled,
     scores_of_sequences,
 )
@@ -32,25 +34,28 @@ from workbench.views import SideBySide, pictures
 
 TEMPLATE = "report.html.jinja"
 AS_TEXT = "topic-words-"
-"""Figures that `save_figures` draws and the page writes out instead, so that words can be searched and copied."""
+"""Figures that the page shows as text instead, so that words can be searched and copied."""
 FIRST = "ordering"
-"""The figure beside the first table."""
+"""The figure next to the first table."""
 
 
 def write_report(
-    runs, path="report.html", reference: str | None = None, title: str | None = None, store=None
+    runs: AnyRun | Iterable[AnyRun],
+    path: str | os.PathLike = "report.html",
+    reference: str | None = None,
+    title: str | None = None,
+    store: str | os.PathLike | None = None,
 ) -> Path:
-    """Writes one HTML file: numbers, figures, topics, settings, and the command that makes it again.
+    """Write one HTML file: numbers, figures, topics, settings, and the command that reproduces it.
 
     Parameters
     ----------
     runs, store
-        See `workbench.report.gathering.gather`; finished or not. The words of topics are there for runs that come with their
-        counts.
+        See `workbench.report.gathering.gather`; finished or not. Runs with counts also have the words of their topics.
     path : path, default "report.html"
-        Replaced whole if it is there.
+        An existing file is replaced.
     reference : str, optional
-        What paired differences are taken from; see `workbench.measures.summary`.
+        The reference of paired differences; see `workbench.measures.summary`.
 
     Raises
     ------
@@ -64,49 +69,51 @@ def write_report(
         raise ReportError(
             f"{path} is a folder; give the name of a file, such as {path / 'report.html'}"
         )
-    found, left_out = gather_begun(runs, store)
-    order = [id(run) for run in in_papers_order([each.dataset for each in found])]
-    found.sort(key=lambda each: order.index(id(each.dataset)))
-    return put_file(path, _page(found, left_out, reference, title).encode())
+    reported, left_out = gather_started(runs, store)
+    order = [id(run) for run in in_papers_order([entry.dataset for entry in reported])]
+    reported.sort(key=lambda entry: order.index(id(entry.dataset)))
+    return put_file(path, _page(reported, left_out, reference, title).encode())
 
 
 def _page(
-    found: list[Gathered], left_out: list[str], reference: str | None, title: str | None
+    reported: list[ReportedRun], left_out: list[str], reference: str | None, title: str | None
 ) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    datasets = [each.dataset for each in found]
+    datasets = [entry.dataset for entry in reported]
     shown = SideBySide(datasets)
     counted = shown.first("phi", "n_kw")
-    rows, against, target = label_rows(found, reference)
+    rows, against, target = label_rows(reported, reference)
     figures = [
         {
             "svg": Markup(
                 inline(
-                    draw(one.panels, 2, ("svg",), one.legend, one.height)["svg"].decode(),
-                    one.name,
-                    one.title,
-                    one.hover,
+                    draw(picture.panels, 2, ("svg",), picture.legend, picture.height)[
+                        "svg"
+                    ].decode(),
+                    picture.name,
+                    picture.title,
+                    picture.hover,
                 )
             ),
-            "title": one.title,
-            "caption": one.caption,
-            "first": one.name.startswith(FIRST),
+            "title": picture.title,
+            "caption": picture.caption,
+            "first": picture.name.startswith(FIRST),
         }
-        for one in pictures(
-            datasets, 2, corpora_of(found), scores_of_sequences(found), pooled(found)
+        for picture in pictures(
+            datasets, 2, corpora_of(reported), scores_of_sequences(reported), pooled(reported)
         )
-        if not one.name.startswith(AS_TEXT)
+        if not picture.name.startswith(AS_TEXT)
     ]
-    for figure, said in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
-        figure["caption"] = said
+    for figure, text in zip(figures, once([figure["caption"] for figure in figures]), strict=True):
+        figure["caption"] = text
     scored, by_documents = (
-        any(each.spec.test is not None for each in found),
+        any(entry.spec.test is not None for entry in reported),
         any(row["documents"] for row in rows),
     )
-    engines = list(dict.fromkeys(each.spec.engine for each in found))
-    corpora = list(dict.fromkeys(each.spec.corpus for each in found))
+    engines = list(dict.fromkeys(entry.spec.engine for entry in reported))
+    corpora = list(dict.fromkeys(entry.spec.corpus for entry in reported))
     template = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -116,27 +123,27 @@ def _page(
     ).get_template(TEMPLATE)
     return template.render(
         title=title or f"{join_words(engines)} on {join_words(corpora)}",
-        findings=findings(found),
-        lead=f"{len(found)} {'run' if len(found) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
-        remarks=remarks(found, left_out),
+        findings=findings(reported),
+        lead=f"{len(reported)} {'run' if len(reported) == 1 else 'runs'}: {'; '.join(dict.fromkeys(shown.labels))}",
+        remarks=remarks(reported, left_out),
         labels=rows,
         target=target,
         against=against,
         scored=scored,
         by_documents=by_documents,
         engines=[(name, get_engine(name).title, get_engine(name).source) for name in engines],
-        definitions=definitions(found, by_documents),
-        settings=settings(found),
-        statistics=statistics(found),
-        versions=version_rows(found),
-        commands="\n".join(wrapped(line) for line in commands([each.spec for each in found])),
+        definitions=definitions(reported, by_documents),
+        settings=settings(reported),
+        statistics=statistics(reported),
+        versions=version_rows(reported),
+        commands="\n".join(wrapped(line) for line in commands([entry.spec for entry in reported])),
         growing=any("n_active_topics" in run for run in datasets),
-        priors=prior_rows(found),
-        moves=move_tables(found),
+        priors=prior_rows(reported),
+        moves=move_tables(reported),
         figures=figures,
         topics=topic_tables(counted),
         hierarchies=hierarchy_tables(counted),
-        runs=run_rows(found),
-        scores=score_table(found),
-        rows_of=rows_of(found),
+        runs=run_rows(reported),
+        scores=score_table(reported),
+        rows_of=rows_of(reported),
     )

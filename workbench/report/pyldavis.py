@@ -1,7 +1,8 @@
-"""Runs prepared for pyLDAvis by its own `prepare`."""
+"""Preparation of runs for pyLDAvis."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,21 +10,21 @@ import numpy as np
 from workbench.errors import DISTRIBUTION, shown
 from workbench.report.export import pyldavis_arguments
 from workbench.report.files import ReportError
-from workbench.report.gathering import gather
+from workbench.report.gathering import AnyRun, gather
 
 if TYPE_CHECKING:
     from pyLDAvis import PreparedData
 
 
-def to_pyldavis(run, store=None, **settings) -> PreparedData:
-    """What ``pyLDAvis.prepare`` gives of the last snapshot of a run: ``pyLDAvis.display`` shows it, ``save_html`` writes it.
+def to_pyldavis(run: AnyRun, store: str | os.PathLike | None = None, **settings) -> PreparedData:
+    """Return the result of ``pyLDAvis.prepare`` for the last snapshot; show it by ``pyLDAvis.display`` or ``save_html``.
 
     Parameters
     ----------
     run, store
         `Run`, path, name in ``store``, or the Dataset of a run of a topic model, finished or not.
     **settings
-        Of ``pyLDAvis.prepare``, as ``R=20``, ``mds="tsne"`` or ``sort_topics=False``; by default its own, but for ``n_jobs=1``.
+        Of ``pyLDAvis.prepare``, as ``R=20``, ``mds="tsne"`` or ``sort_topics=False``; its defaults except ``n_jobs=1``.
 
     Raises
     ------
@@ -36,21 +37,21 @@ def to_pyldavis(run, store=None, **settings) -> PreparedData:
     try:
         import pyLDAvis
     except ImportError as error:
-        said = f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it"
-        raise ReportError(said) from error
-    found = gather(run, store)
-    if len(found) > 1:
-        raise ReportError(f"pyLDAvis shows one run at a time; {len(found)} came; give one of them")
-    arguments = pyldavis_arguments(found[0])
-    if len(arguments["topic_term_dists"]) < 2:
+        message = f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it"
+        raise ReportError(message) from error
+    reported = gather(run, store)
+    if len(reported) > 1:
         raise ReportError(
-            "pyLDAvis lays topics out by their distances, and this run has one; fit it with two or more"
+            f"pyLDAvis shows one run at a time; got {len(reported)}; give one of them"
         )
+    arguments = pyldavis_arguments(reported[0])
+    if len(arguments["topic_term_dists"]) < 2:
+        raise ReportError("pyLDAvis needs at least two topics; this run has one")
     settings = {"n_jobs": 1} | settings
     try:
         return pyLDAvis.prepare(
             **{name: np.array(values) for name, values in arguments.items()}, **settings
         )
     except (TypeError, ValueError) as error:
-        said = f"pyLDAvis cannot show the run ({shown(error)}); see to the settings {', '.join(settings)}"
-        raise ReportError(said) from error
+        message = f"pyLDAvis cannot show the run ({shown(error)}); check the settings {', '.join(settings)}"
+        raise ReportError(message) from error

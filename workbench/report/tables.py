@@ -1,7 +1,8 @@
-"""The numbers of a report as text: rounded, with standard errors, a dash where there is none."""
+"""The numbers of a report as texts: rounded, with standard errors, a dash for missing ones."""
 
 import json
 import math
+from collections.abc import Iterable
 from itertools import chain
 
 import numpy as np
@@ -32,7 +33,7 @@ from workbench.models.networks.levels import DOCUMENT
 from workbench.numbers import DASH, format_interval, format_number, format_with_error
 from workbench.report.captions import lineage
 from workbench.report.commands import command_of
-from workbench.report.gathering import Gathered, scores
+from workbench.report.gathering import ReportedRun, scores
 from workbench.runs.progress import decimals
 from workbench.runs.versions import versions
 from workbench.views.curves import SHORT
@@ -53,81 +54,93 @@ LEARNT = {
     "fixed": "fixed",
 }
 MOST_MOVES = 200
-"""Moves of a run in the page; the data of the figure have all."""
+"""Maximum of moves of a run on the page; the data of the figure have all."""
 N_WORDS = 12
 MOST_ROWS, MOST_VALUES, VALUE_WORDS = 12, 6, 4
-"""Rows of a level of a network, values of one of them, and words of the topic that a value leads to."""
+"""Maximum of rows of a level of a network, values of a row, and words of the topic that a value leads to."""
 MOST_OPEN = 80
-"""Topics that are shown without a click; paper shows all."""
+"""Maximum of topics that are initially expanded; paper shows all."""
 SIZE_BAR, WORD_BAR = 5.0, 4.0
-"""Lengths of the bar of the largest topic and of the line under the most probable word, em."""
+"""Lengths of the bar of the largest topic and of the most probable word, em."""
 
 
-def label_rows(found: list[Gathered], reference: str | None) -> tuple[list[dict], str, str]:
-    """A row for each label, the reference's label, and the perplexity that times are until ("" where there is none).
+def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list[dict], str, str]:
+    """Return a row for each label, the reference's label, and the target perplexity of times ("" if there is none).
 
-    Perplexities of different data cannot be compared, so there is none. ``documents`` and ``difference_documents`` are
-    intervals over documents, "" without a store; the second where there is a single pair, so no standard error.
+    There is no target for runs on different data. ``documents`` and ``difference_documents`` are intervals over documents, ""
+    without a store; the second only for a single pair, which has no standard error.
     """
-    runs, scored = [each.dataset for each in found], scores(found)
+    runs, scored = [entry.dataset for entry in reported], scores(reported)
     table, errors = summary(runs, reference, scored), perplexity_errors(runs, scored)
     target = reached_by_all(runs) if len(set(data_of(runs))) == 1 else math.nan
     spent, rows = time_to(runs, target), []
-    for own in (
+    for label_row in (
         table.assign(errors[["low", "high"]]).to_dataframe().reset_index().to_dict("records")
     ):
-        itself, pairs = own["label"] == own["reference"], own["n_pairs"]
+        is_reference, pairs = label_row["label"] == label_row["reference"], label_row["n_pairs"]
         row = {
-            "label": own["label"],
-            "n_runs": own["n_runs"],
-            "n_pairs": DASH if itself or not pairs else pairs,
+            "label": label_row["label"],
+            "n_runs": label_row["n_runs"],
+            "n_pairs": DASH if is_reference or not pairs else pairs,
         }
-        fine = decimals(own["test_perplexity"])
-        for name, digits in (DIGITS | dict.fromkeys(PERPLEXITIES, fine)).items():
-            error = own[f"{name}_se"]
-            exact = name in ("iteration", "updates", "n_active_topics") and not error > 0
+        perplexity_digits = decimals(label_row["test_perplexity"])
+        for name, digits in (DIGITS | dict.fromkeys(PERPLEXITIES, perplexity_digits)).items():
+            error = label_row[f"{name}_se"]
+            without_error = name in ("iteration", "updates", "n_active_topics") and not error > 0
             row[name] = format_with_error(
-                own[name], math.nan if exact else error, 0 if exact else digits
+                label_row[name],
+                math.nan if without_error else error,
+                0 if without_error else digits,
             )
         rows.append(
             row
             | {
                 "difference": "reference"
-                if itself
-                else format_with_error(own["difference"], own["difference_se"], fine, sign=True),
-                "documents": format_interval(own["low"], own["high"], fine),
+                if is_reference
+                else format_with_error(
+                    label_row["difference"],
+                    label_row["difference_se"],
+                    perplexity_digits,
+                    sign=True,
+                ),
+                "documents": format_interval(
+                    label_row["low"], label_row["high"], perplexity_digits
+                ),
                 "difference_documents": ""
-                if itself or pairs != 1
+                if is_reference or pairs != 1
                 else format_interval(
-                    own["difference_low"], own["difference_high"], fine, sign=True
+                    label_row["difference_low"],
+                    label_row["difference_high"],
+                    perplexity_digits,
+                    sign=True,
                 ),
                 "time_to": format_with_error(
-                    *mean_and_error(spent.values[spent["label"].values == own["label"]]), 2
+                    *mean_and_error(spent.values[spent["label"].values == label_row["label"]]), 2
                 ),
             }
         )
-    until = (
+    target_text = (
         ""
         if math.isnan(target)
         else format_number(target, 0 if target >= 100 else decimals(target))
     )
-    return rows, table.attrs["reference"], until
+    return rows, table.attrs["reference"], target_text
 
 
-def score_table(found: list[Gathered]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Name in words → meaning of each score beside the perplexities, and label → its means ± standard errors, in that order."""
-    runs = [each.dataset for each in found]
+def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return name → meaning of each score besides perplexities, and label → means ± standard errors in that order."""
+    runs = [entry.dataset for entry in reported]
     scores, table = further_scores(runs), summary(runs)
     rows = {
         label: [
-            format_with_error(float(table[name][at]), float(table[f"{name}_se"][at]), 3)
+            format_with_error(float(table[name][index]), float(table[f"{name}_se"][index]), 3)
             for name in scores
         ]
-        for at, label in enumerate(table["label"].values.tolist())
+        for index, label in enumerate(table["label"].values.tolist())
     }
     return {
-        heading_of(name): f"{about['long_name']}, {about['units']}"
-        for name, about in scores.items()
+        heading_of(name): f"{attrs['long_name']}, {attrs['units']}"
+        for name, attrs in scores.items()
     }, rows
 
 
@@ -136,18 +149,18 @@ def heading_of(score: str) -> str:
     return score.removeprefix("test_").replace("_", " ")
 
 
-def run_rows(found: list[Gathered]) -> list[dict]:
-    """A row for each run."""
+def run_rows(reported: list[ReportedRun]) -> list[dict]:
+    """Return a row for each run."""
     rows = []
-    for each, last in zip(
-        found,
-        final([each.dataset for each in found]).to_dataframe().to_dict("records"),
+    for entry, last in zip(
+        reported,
+        final([entry.dataset for entry in reported]).to_dataframe().to_dict("records"),
         strict=True,
     ):
-        shown = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
+        digits_of = DIGITS | dict.fromkeys(PERPLEXITIES, decimals(last["test_perplexity"]))
         row, attrs = (
-            {name: format_number(last[name], digits) for name, digits in shown.items()},
-            each.dataset.attrs,
+            {name: format_number(last[name], digits) for name, digits in digits_of.items()},
+            entry.dataset.attrs,
         )
         if last["iteration"] < last["n_iterations"]:
             state = f" ({attrs['state']})" if attrs.get("state") else ""
@@ -156,10 +169,10 @@ def run_rows(found: list[Gathered]) -> list[dict]:
             row
             | {
                 "label": last["label"],
-                "seed": each.spec.seed,
+                "seed": entry.spec.seed,
                 "name": attrs["name"],
-                "lineage": lineage(each),
-                "command": command_of(each.spec),
+                "lineage": lineage(entry),
+                "command": command_of(entry.spec),
                 "early": attrs.get("stopped_early", ""),
                 "taken_on": attrs.get("taken_on", ""),
             }
@@ -168,22 +181,22 @@ def run_rows(found: list[Gathered]) -> list[dict]:
 
 
 def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """The topics of a run of each label, with its counts, largest first: number, node, size and words.
+    """Return the topics of a run with counts of each label, largest first: number, node, size and words.
 
-    ``bar`` is the length (em) of a topic's bar and of a word's line; the longest of a run stands for its largest number.
+    ``bar`` is the length (em) of the bar of a topic or word, relative to the largest of the run.
     """
     tables = []
     for label, run in by_label.items():
-        shown = topics_by_size(run)
-        words = top_words(run, N_WORDS).sel(topic=shown)
+        order = topics_by_size(run)
+        words = top_words(run, N_WORDS).sel(topic=order)
         shares, highest = (
-            topic_sizes(run)["share"].sel(topic=shown).values,
+            topic_sizes(run)["share"].sel(topic=order).values,
             float(words["phi"].max()),
         )
         nodes = (
-            run["node"].sel(topic=shown).values.tolist()
+            run["node"].sel(topic=order).values.tolist()
             if "node" in run.coords
-            else [""] * len(shown)
+            else [""] * len(order)
         )
         topics = [
             {
@@ -198,11 +211,11 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
                         "bar": f"{WORD_BAR * phi / highest:.2f}",
                     }
                     for word, phi in zip(
-                        words["word"].values[at], words["phi"].values[at], strict=True
+                        words["word"].values[index], words["phi"].values[index], strict=True
                     )
                 ],
             }
-            for at, (topic, node, share) in enumerate(zip(shown, nodes, shares, strict=True))
+            for index, (topic, node, share) in enumerate(zip(order, nodes, shares, strict=True))
         ]
         tables.append(
             {
@@ -211,27 +224,27 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
                 "name": run.attrs["name"],
                 "topics": topics,
                 "iteration": int(run["snapshot_iteration"].values[-1]),
-                "open": sum(len(one["topics"]) for one in tables) < MOST_OPEN,
+                "open": sum(len(table["topics"]) for table in tables) < MOST_OPEN,
             }
         )
     return tables
 
 
 def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """The levels of a run of each label, with its counts, that is of a network: rows with most tokens first."""
+    """Return the levels of a run with counts of each label, for networks: rows with most tokens first."""
     tables = []
     for label, run in by_label.items():
         if levels := mixtures(run):
             spec = spec_of(run)
-            names, described = _topic_names(run), dict(spec.parts()[1].describe_levels())
+            names, descriptions = _topic_names(run), dict(spec.parts()[1].describe_levels())
             tables.append(
                 {
                     "label": label,
                     "seed": spec.seed,
                     "name": run.attrs["name"],
                     "levels": [
-                        _level_table(own, name, described[name], names)
-                        for name, own in levels.items()
+                        _level_table(mixture, name, descriptions[name], names)
+                        for name, mixture in levels.items()
                     ],
                 }
             )
@@ -239,99 +252,110 @@ def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
 
 
 def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
-    """Topic → what it is of, where the network has rows of several kinds, and its first words."""
+    """Return topic → its node, for networks of several kinds, and its first words."""
     words = top_words(run, VALUE_WORDS)["word"]
     nodes = run["node"].values if "node" in run.coords else [""] * run.sizes["topic"]
     return {
-        int(topic): (str(node), " ".join(map(str, own)))
-        for topic, node, own in zip(run["topic"].values, nodes, words.values, strict=True)
+        int(topic): (str(node), " ".join(map(str, topic_words)))
+        for topic, node, topic_words in zip(run["topic"].values, nodes, words.values, strict=True)
     }
 
 
 def _level_table(
-    found: xr.Dataset, name: str, told: str, names: dict[int, tuple[str, str]]
+    mixture: xr.Dataset, name: str, description: str, names: dict[int, tuple[str, str]]
 ) -> dict:
-    tokens, topics, values = (found[each].values for each in ("tokens", "topic", "value"))
+    """Return the table of a level: its rows with most tokens and their most frequent values."""
+    tokens, topics, values = (mixture[variable].values for variable in ("tokens", "topic", "value"))
     totals, rows = tokens.sum(axis=1), []
-    for at in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
-        order = np.argsort(-tokens[at], kind="stable")[:MOST_VALUES]
+    for row in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
+        order = np.argsort(-tokens[row], kind="stable")[:MOST_VALUES]
         draws = []
-        for value in order[tokens[at, order] > 0]:
-            # a value need not lead to a topic
-            node, words = names.get(int(topics[at, value]), ("", ""))
-            share = f"{100 * (tokens[at, value] / totals[at]):.0f} %"
+        for value in order[tokens[row, order] > 0]:
+            # not every value leads to a topic
+            node, words = names.get(int(topics[row, value]), ("", ""))
+            share = f"{100 * (tokens[row, value] / totals[row]):.0f} %"
             draws.append({"name": node or str(values[value]), "share": share, "words": words})
-        share = f"{100 * totals[at] / max(totals.sum(), 1e-300):.1f} %"
-        rows.append({"name": str(found["row"].values[at]), "share": share, "draws": draws})
+        share = f"{100 * totals[row] / max(totals.sum(), 1e-300):.1f} %"
+        rows.append({"name": str(mixture["row"].values[row]), "share": share, "draws": draws})
     return {
-        "title": f"{', '.join(found.attrs['by']) or DOCUMENT} → {found.attrs['draws']}",
+        "title": f"{', '.join(mixture.attrs['by']) or DOCUMENT} → {mixture.attrs['draws']}",
         "name": name,
-        "told": told,
+        "description": description,
         "rows": rows,
         "more": max(len(totals) - MOST_ROWS, 0),
     }
 
 
-def prior_rows(found: list[Gathered]) -> list[dict]:
-    """A row for each label and hyperparameter, where any run learns its own: how, and the value at the end."""
-    if not any(learnt_by(each.dataset) for each in found):
+def prior_rows(reported: list[ReportedRun]) -> list[dict]:
+    """Return a row for each label and hyperparameter, if any run learns one: method, and final value."""
+    if not any(learnt_by(entry.dataset) for entry in reported):
         return []
-    runs = [each.dataset for each in found]
+    runs = [entry.dataset for entry in reported]
     return [
         {
             "label": label,
-            "name": SHORT[own[0].name],
-            "how": LEARNT[own[0].how],
-            "value": _prior_text(own),
-            "span": 0 if at else len(of_runs[0]),  # rows that stand beside the label
+            "name": SHORT[priors[0].name],
+            "method": LEARNT[priors[0].method],
+            "value": _prior_text(priors),
+            "span": 0 if index else len(priors_of_runs[0]),  # rows next to the label
         }
-        for label, of_runs in grouped(labels_of(runs), map(hyperparameters, runs)).items()
-        for at, own in enumerate(zip(*of_runs, strict=True))
+        for label, priors_of_runs in grouped(labels_of(runs), map(hyperparameters, runs)).items()
+        for index, priors in enumerate(zip(*priors_of_runs, strict=True))
     ]
 
 
-def _prior_text(alike: list) -> str:
-    """One number, with its standard error over runs; of an alpha for each topic the sum and the range."""
-    told, every = (
-        with_figures([one.values.sum() for one in alike]),
-        np.concatenate([one.values for one in alike]),
+def _prior_text(priors: list) -> str:
+    """Return one number with its standard error over runs; for an alpha per topic the range and the sum."""
+    mean_text, values = (
+        with_figures([prior.values.sum() for prior in priors]),
+        np.concatenate([prior.values for prior in priors]),
     )
     return (
-        told if len(every) == len(alike) else f"{every.min():.3g} to {every.max():.3g}, sum {told}"
+        mean_text
+        if len(values) == len(priors)
+        else f"{values.min():.3g} to {values.max():.3g}, sum {mean_text}"
     )
 
 
-def with_figures(values) -> str:
-    """Mean ± standard error with three figures of the mean."""
+def with_figures(values: Iterable[float]) -> str:
+    """Return mean ± standard error with three significant figures of the mean."""
     mean, error = mean_and_error(values)
     digits = max(2 - math.floor(math.log10(abs(mean))), 0) if mean else 2
     return format_with_error(mean, error if error > 0 else math.nan, digits)
 
 
-def move_tables(found: list[Gathered]) -> list[dict]:
-    """The splits and merges of each run that tried some: how many, and each in words."""
+def move_tables(reported: list[ReportedRun]) -> list[dict]:
+    """Return the splits and merges of each run that tried some: numbers, and a text for each."""
     return [
         {
             "label": label,
-            "seed": each.spec.seed,
-            "name": each.dataset.attrs["name"],
-            "told": describe_moves(tried),
-            "more": max(len(tried) - MOST_MOVES, 0),
-            "moves": tried[:MOST_MOVES],
+            "seed": entry.spec.seed,
+            "name": entry.dataset.attrs["name"],
+            "summary": describe_moves(tried_moves),
+            "more": max(len(tried_moves) - MOST_MOVES, 0),
+            "moves": tried_moves[:MOST_MOVES],
         }
-        for each, label in zip(found, labels_of([each.dataset for each in found]), strict=True)
-        if (tried := moves(each.dataset))
+        for entry, label in zip(
+            reported, labels_of([entry.dataset for entry in reported]), strict=True
+        )
+        if (tried_moves := moves(entry.dataset))
     ]
 
 
-def version_rows(found: list[Gathered]) -> list[tuple[str, str]]:
-    """(package, version) that made the runs, as recorded, or else that wrote the page."""
-    made = [json.loads(each.dataset.attrs.get("versions", "{}")) for each in found]
+def version_rows(reported: list[ReportedRun]) -> list[tuple[str, str]]:
+    """Return (package, version) of the runs as recorded, or else of this page."""
+    versions_of_runs = [json.loads(entry.dataset.attrs.get("versions", "{}")) for entry in reported]
     rows = [
         (
             f"{package} (runs)",
-            ", ".join(dict.fromkeys(str(own[package]) for own in made if package in own)),
+            ", ".join(
+                dict.fromkeys(
+                    str(run_versions[package])
+                    for run_versions in versions_of_runs
+                    if package in run_versions
+                )
+            ),
         )
-        for package in dict.fromkeys(chain(*made))
+        for package in dict.fromkeys(chain(*versions_of_runs))
     ]
     return rows or [(f"{package} (this page)", version) for package, version in versions().items()]

@@ -1,10 +1,12 @@
-"""The tables of a report for a paper or a page of notes: LaTeX and Markdown."""
+"""The tables of a report in LaTeX and Markdown."""
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.numbers import DASH
 from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import Gathered, gather
+from workbench.report.gathering import AnyRun, ReportedRun, gather
 from workbench.report.tables import label_rows, run_rows, topic_tables
 from workbench.views import SideBySide
 
@@ -45,23 +47,27 @@ RUNS = {
     "cpu_time": "CPU (s)",
 }
 LEFT = {"label": "l", "name": "l", "node": "l", "words": "p{0.6\\linewidth}"}
-"""Columns of text, and how LaTeX sets them; all others are numbers."""
+"""Columns of text → LaTeX column type; all others are numbers."""
 
 
 def write_tables(
-    runs, folder=".", forms=FORMS, reference: str | None = None, store=None
+    runs: AnyRun | Iterable[AnyRun],
+    folder: str | os.PathLike = ".",
+    forms: str | Iterable[str] = FORMS,
+    reference: str | None = None,
+    store: str | os.PathLike | None = None,
 ) -> list[Path]:
-    """Writes the tables of a report, each as Markdown and as LaTeX, such as ``result.md`` and ``result.tex``; their paths.
+    """Write the tables of a report as Markdown and LaTeX, such as ``result.md`` and ``result.tex``; return the paths.
 
-    ``result`` and ``cost`` have a row for each label, ``topics`` one for each topic of a run of each label, of runs that come
-    with their counts, and ``runs`` one for each run.
+    ``result`` and ``cost`` have a row for each label, ``topics`` one for each topic of a run with counts of each label, and
+    ``runs`` one for each run.
 
     Parameters
     ----------
     runs, reference, store
         See `workbench.write_report`.
     folder : path
-        Made if it is not there; files in it are replaced.
+        Created if missing; existing files are replaced.
     forms : "md", "tex" or both
 
     Raises
@@ -71,55 +77,55 @@ def write_tables(
     forms = (forms,) if isinstance(forms, str) else tuple(forms)
     if unknown := [form for form in forms if form not in FORMS]:
         raise ReportError(f"tables are written as {' and '.join(FORMS)}; got {unknown[0]!r}")
-    found = gather(runs, store)
-    labels, against, target = label_rows(found, reference)
+    reported = gather(runs, store)
+    labels, against, target = label_rows(reported, reference)
     cost = {key: head for key, head in COST.items() if key != "time_to" or target}
     tables = {
         "result": (RESULT, labels),
         "cost": (cost, labels),
-        "topics": (TOPICS, _topic_rows(found)),
-        "runs": (RUNS, run_rows(found)),
+        "topics": (TOPICS, _topic_rows(reported)),
+        "runs": (RUNS, run_rows(reported)),
     }
     written = []
     for name, (columns, rows) in tables.items():
-        there = [key for key in columns if any(row[key] not in ("", DASH) for row in rows)]
-        heads = [columns[key].format(against=against, target=target) for key in there]
-        cells = [[str(row[key]) for key in there] for row in rows]
+        keys = [key for key in columns if any(row[key] not in ("", DASH) for row in rows)]
+        heads = [columns[key].format(against=against, target=target) for key in keys]
+        cells = [[str(row[key]) for key in keys] for row in rows]
         for form in forms if rows else ():
             text = {"md": markdown, "tex": latex}[form](
-                heads, cells, [LEFT.get(key, "r") for key in there]
+                heads, cells, [LEFT.get(key, "r") for key in keys]
             )
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))
     return written
 
 
-def _topic_rows(found: list[Gathered]) -> list[dict]:
-    """A row for each topic of a run of each label, its words as one text."""
-    counted = SideBySide([each.dataset for each in found]).first("phi", "n_kw")
+def _topic_rows(reported: list[ReportedRun]) -> list[dict]:
+    """Return a row for each topic of a run of each label, its words as one text."""
+    first_runs = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
     return [
-        topic | {"label": run["label"], "words": " ".join(one["word"] for one in topic["words"])}
-        for run in topic_tables(counted)
+        topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}
+        for run in topic_tables(first_runs)
         for topic in run["topics"]
     ]
 
 
 def markdown(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
-    """A table in Markdown; ``columns`` are those of LaTeX: "r" is to the right."""
+    """Return a table in Markdown; ``columns`` are LaTeX column types: "r" aligns right."""
     lines = [heads, ["---:" if column == "r" else "---" for column in columns], *cells]
     return "".join(
-        f"| {' | '.join(one.replace('|', chr(92) + '|') for one in line)} |\n" for line in lines
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines
     )
 
 
 def latex(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
-    """A table in LaTeX, with rules of booktabs."""
+    """Return a table in LaTeX, with rules of booktabs."""
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=heads)
-    told = (
+    styled = (
         table.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
     )
-    text = told.to_latex(hrules=True, column_format="".join(columns))
+    text = styled.to_latex(hrules=True, column_format="".join(columns))
     return (
         text.replace("±", "$\\pm$").replace("−", "$-$").replace("…", "\\ldots{}").replace("–", "--")
     )

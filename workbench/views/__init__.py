@@ -1,4 +1,4 @@
-"""Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists what is offered of runs."""
+"""Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists all views."""
 
 from workbench.views.against_topics import against_topics
 from workbench.views.choosing import choose_k_view

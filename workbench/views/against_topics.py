@@ -1,4 +1,4 @@
-"""Runs with different numbers of topics: what each number is worth."""
+"""Final numbers of runs against their number of topics."""
 
 from collections.abc import Iterator
 
@@ -7,37 +7,38 @@ import xarray as xr
 
 from workbench.measures import DERIVED, each_run, quantity, runs_by_curve, spec_of
 from workbench.measures import against_topics as curves_against_topics
+from workbench.measures.selection import Runs
 from workbench.views.curves import SHORT, dimension
 from workbench.views.elements import axis, element, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, has, rows_of
 from workbench.views.style import looks
 
-WORTH = ("log_likelihood", "bound_per_token")
-"""What is drawn against the number of topics."""
+DRAWN_MEASURES = ("log_likelihood", "bound_per_token")
+"""Measures that are drawn against the number of topics."""
 
 
-def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
-    """The last value of a number against how many topics there are, a line for each label.
+def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = ""):
+    """Draw the final value of a measure against the number of topics, a curve for each label.
 
-    ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. An overlay
-    of a `Curve` for each label, over `Segments` of one standard error to either side where there are several runs; empty
-    where no run has the number. See `workbench.measures.against_topics`.
+    ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. Returns an
+    overlay of a `Curve` for each label over `Segments` of ± one standard error where there are several runs; empty if no run
+    has the number. See `workbench.measures.against_topics`.
     """
     runs = each_run(runs)
     curves, style = curves_against_topics(runs, measure), looks(runs_by_curve(runs))
     x, y = axis("topics", "number of topics"), dimension(measure)
     errors, lines = [], []
     for curve in curves:
-        look, known = style[curve.label], np.isfinite(curve.error)
-        if known.any():
-            ends = (
-                values[known]
+        look, has_error = style[curve.label], np.isfinite(curve.error)
+        if has_error.any():
+            segments = (
+                values[has_error]
                 for values in (curve.x, curve.y - curve.error, curve.x, curve.y + curve.error)
             )
             errors.append(
                 element(
                     "Segments",
-                    tuple(ends),
+                    tuple(segments),
                     [x, y, "same topics", "high"],
                     color=look.colour,
                     linewidth=1.2,
@@ -65,12 +66,12 @@ def against_topics(runs, measure: str = "log_likelihood", title: str = ""):
 
 
 def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Where runs differ in the number of topics that was asked for, the log likelihood and the bound for each token."""
+    """Draw log likelihood and bound per token if runs differ in the requested number of topics."""
     runs = [run for run in shown.runs if has(run, "model.n_topics")]
-    asked_for = [spec_of(run).n_topics for run in runs]
+    n_topics = [spec_of(run).n_topics for run in runs]
     drawn = (
-        {name: curves for name in WORTH if (curves := curves_against_topics(runs, name))}
-        if len(set(asked_for)) > 1
+        {name: curves for name in DRAWN_MEASURES if (curves := curves_against_topics(runs, name))}
+        if len(set(n_topics)) > 1
         else {}
     )
     if not any(len(curve.x) > 1 for curves in drawn.values() for curve in curves):
@@ -80,29 +81,30 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
     rows = [
         row
-        for label, own in runs_by_curve(runs).items()
-        for run in own
+        for label, members in runs_by_curve(runs).items()
+        for run in members
         for row in rows_of(
             label,
             run,
             [
                 [
                     spec_of(run).n_topics,
-                    *(_last(run, name) for name in ("n_active_topics", *WORTH)),
+                    *(_last(run, name) for name in ("n_active_topics", *DRAWN_MEASURES)),
                 ]
             ],
         )
     ]
     yield view.picture(
-        f"{capital(meanings)}. At the last iteration of each run, against the number of topics that was asked "
-        "for; samplers of the HDP, which find it, stand at their mean number of topics with a token after burn-in. Marks are "
-        "means over runs, with one standard error to either side.",
+        f"{capital(meanings)}. At the last iteration of each run, against the requested number of topics; samplers of the "
+        "HDP, which infer it, are at their mean number of topics with a token after burn-in. Marks are means over runs ± one "
+        "standard error.",
         [against_topics(runs, name) for name in drawn],
-        [*WHOSE, "topics asked for", "n_active_topics", *WORTH],
+        [*WHOSE, "topics requested", "n_active_topics", *DRAWN_MEASURES],
         rows,
     )
 
 
 def _last(run: xr.Dataset, name: str) -> float | str:
+    """Return the last value of a quantity; "" if the run has none."""
     values = quantity(run, name)
     return "" if values is None else float(values.values[-1])

@@ -1,4 +1,4 @@
-"""What runs of each number of topics came to: small panels over K, with the K that is recommended."""
+"""Scores of runs by number of topics K in small panels, with the recommended K."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -14,13 +14,13 @@ from workbench.measures import (
     runs_by_curve,
     spec_of,
 )
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import axis, element, no_minor_ticks, panel
 from workbench.views.picture import Picture, SideBySide, View, file_names, has
 from workbench.views.style import INK, Look, looks
 
 DRAWN = {
     "log_likelihood": "log p of a held-out token",
-    "bound_per_token": "bound for each token",
+    "bound_per_token": "bound per token",
     "npmi": "coherence (NPMI)",
     "diversity": "diversity",
     "stability": "stability across seeds",
@@ -40,8 +40,8 @@ COLUMNS = [
     "n_pairs",
 ]
 PANEL = {"aspect": 1.5, "fig_inches": 2.3}
-FAR = 6
-"""Ratio of the largest K to the smallest from which on their axis is logarithmic."""
+LOGARITHMIC_RATIO = 6
+"""The axis of K is logarithmic if the largest K is at least so many times the smallest."""
 
 
 def choose_k_view(
@@ -50,27 +50,32 @@ def choose_k_view(
     recommended: int | None = None,
     look: Look | None = None,
 ):
-    """One number of `workbench.measures.numbers_by_k` against K.
+    """Draw one score of `workbench.measures.numbers_by_k` against K.
 
-    A `Curve` over `Segments` of one standard error to either side, and a `VLine` at the K that is ``recommended``; empty where
-    no run has the number.
+    Returns a `Curve` over `Segments` of ± one standard error, and a `VLine` at the ``recommended`` K; empty if no run has the
+    score.
     """
     look, ks = look or looks([table.attrs["label"]])[table.attrs["label"]], table["n_topics"].values
     values, errors = table[name].values, table[f"{name}_se"].values
-    known, sure = np.isfinite(values), np.isfinite(values) & np.isfinite(errors)
-    if not known.any():
+    has_value, has_error = np.isfinite(values), np.isfinite(values) & np.isfinite(errors)
+    if not has_value.any():
         return panel([])
     x, y = (
         axis("n_topics", "number of topics K"),
         axis(name, DRAWN[name], table[name].attrs["units"] or None),
     )
     drawn = []
-    if sure.any():
-        ends = ks[sure], values[sure] - errors[sure], ks[sure], values[sure] + errors[sure]
+    if has_error.any():
+        segments = (
+            ks[has_error],
+            values[has_error] - errors[has_error],
+            ks[has_error],
+            values[has_error] + errors[has_error],
+        )
         drawn.append(
             element(
                 "Segments",
-                ends,
+                segments,
                 [x, y, "same K", "high"],
                 color=look.colour,
                 linewidth=1.2,
@@ -80,7 +85,7 @@ def choose_k_view(
     drawn.append(
         element(
             "Curve",
-            (ks[known], values[known]),
+            (ks[has_value], values[has_value]),
             x,
             y,
             color=look.colour,
@@ -93,13 +98,13 @@ def choose_k_view(
     )
     if recommended is not None:
         drawn.append(element("VLine", recommended, color=INK, linewidth=0.8, linestyle=":"))
-    far = len(ks) > 1 and ks[-1] >= FAR * ks[0]
+    logarithmic = len(ks) > 1 and ks[-1] >= LOGARITHMIC_RATIO * ks[0]
     return panel(
         drawn,
-        logx=bool(far),
-        xticks=_ticks(ks.tolist(), far),
+        logx=bool(logarithmic),
+        xticks=_ticks(ks.tolist(), logarithmic),
         padding=0.08,
-        hooks=[_only_these_ticks],
+        hooks=[no_minor_ticks],
         **PANEL,
     )
 
@@ -109,25 +114,25 @@ def choose_k_picture(
     view: View,
     look: Look | None = None,
     name: str = "",
-    runs=(),
-    coming: Iterable[int] = (),
+    runs: Iterable[xr.Dataset] = (),
+    pending: Iterable[int] = (),
 ) -> Picture:
-    """All panels of a table that some run has, with the recommendation; ``coming``: the K that are still to come."""
-    recommended, said = None, ""
+    """Return the panels of all scores that some run has, with the recommendation; ``pending`` are K that have not been run."""
+    recommended, advice = None, ""
     with suppress(MeasureError):
-        found = recommend_k(table, coming)
-        recommended, said = found.n_topics, f" {found}"
+        recommendation = recommend_k(table, pending)
+        recommended, advice = recommendation.n_topics, f" {recommendation}"
     panels = [
-        choose_k_view(table, each, recommended, look)
-        for each in DRAWN
-        if np.isfinite(table[each].values).any()
+        choose_k_view(table, score, recommended, look)
+        for score in DRAWN
+        if np.isfinite(table[score].values).any()
     ]
     rows = table.to_dataframe().reset_index()[COLUMNS].to_numpy(object).tolist()
     caption = (
-        f"Runs of {table.attrs['label']} by their number of topics K, at their last iterations: means over runs, with one "
-        "standard error to either side, which is over seeds and splits. Stability is how alike the matched topics of two seeds "
-        "are (1: the same). Coherence and stability often fall with K whatever the documents are."
-        f"{' The dotted line is the K that is recommended.' if recommended else ''}{said}"
+        f"Runs of {table.attrs['label']} by their number of topics K, at their last iterations: means over runs ± one "
+        "standard error, over seeds and splits. Stability is the similarity of the matched topics of two seeds (1: the same). "
+        "Coherence and stability often fall with K for any documents."
+        f"{' The dotted line is the recommended K.' if recommended else ''}{advice}"
     )
     return Picture(
         name or view.name,
@@ -143,36 +148,33 @@ def choose_k_picture(
 
 
 def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """A picture for each label whose runs differ in K."""
-    having = [
+    """Draw a picture for each label whose runs differ in K."""
+    runs_with_k = [
         run for run in shown.runs if has(run, "model.n_topics") and not finds_topics(spec_of(run))
     ]
-    found = {
+    runs_by_label = {
         label: runs
-        for label, runs in (runs_by_curve(having) if having else {}).items()
+        for label, runs in (runs_by_curve(runs_with_k) if runs_with_k else {}).items()
         if len({spec_of(run).n_topics for run in runs}) > 1
     }
-    style = looks(found)
-    for (label, runs), short in zip(found.items(), file_names(found), strict=True):
-        name = view.name if len(found) == 1 else f"{view.name}-{short}"
-        with suppress(MeasureError):  # two warm runs of one K and seed, each begun from another
+    style = looks(runs_by_label)
+    for (label, runs), short in zip(runs_by_label.items(), file_names(runs_by_label), strict=True):
+        name = view.name if len(runs_by_label) == 1 else f"{view.name}-{short}"
+        with suppress(MeasureError):  # two warm runs of one K and seed from different parents
             yield choose_k_picture(
                 numbers_by_k(runs, shown.corpora), view, style[label], name, runs
             )
 
 
-def _only_these_ticks(plot, drawn) -> None:
-    """A logarithmic axis has ticks of its own between those that are given."""
-    from matplotlib.ticker import NullLocator
-
-    plot.handles["axis"].xaxis.set_minor_locator(NullLocator())
-
-
-def _ticks(ks: list[int], far: bool) -> list[tuple[int, str]]:
-    """K where there is room for it on the axis, from the smallest on."""
-    place = np.log(ks) if far else np.array(ks, float)
-    ticks, room = [], 0.09 * (place[-1] - place[0])
-    for k, at in zip(ks, place, strict=True):
-        if not ticks or at - np.log(ticks[-1][0]) * far - ticks[-1][0] * (not far) >= room:
+def _ticks(ks: list[int], logarithmic: bool) -> list[tuple[int, str]]:
+    """Return ticks at the K that have enough distance on the axis, from the smallest on."""
+    places = np.log(ks) if logarithmic else np.array(ks, float)
+    ticks, distance = [], 0.09 * (places[-1] - places[0])
+    for k, place in zip(ks, places, strict=True):
+        if (
+            not ticks
+            or place - np.log(ticks[-1][0]) * logarithmic - ticks[-1][0] * (not logarithmic)
+            >= distance
+        ):
             ticks.append((k, str(k)))
     return ticks

@@ -1,4 +1,4 @@
-"""Coherence or another number of each topic."""
+"""Coherence or another score of each topic."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,13 +20,13 @@ NAMES = {
 MEASURES = ("npmi", "c_v", "u_mass")
 COHERENCES = {
     "u_mass": "u_mass is the mean log conditional share of documents (nats, at most about 0)",
-    "npmi": "NPMI the mean normalised pointwise mutual information of the pairs (from -1 to 1)",
-    "c_v": "c_v the mean cosine of the words' NPMI with that of all",
+    "npmi": "NPMI is the mean normalised pointwise mutual information of the pairs (from -1 to 1)",
+    "c_v": "c_v is the mean cosine of the NPMI vectors of the words with their sum",
 }
 MOST_TOPICS, FEWEST = 40, 8
-"""Rows of a panel, and the least of several on one column of a page."""
+"""Maximum of rows of a panel, and minimum if several share a column of a page."""
 ABOVE = 0.45
-"""Inches of a panel beside its rows."""
+"""Inches of a panel in addition to its rows."""
 
 
 def coherence_view(
@@ -38,12 +38,12 @@ def coherence_view(
     title: str = "",
     most: int = MOST_TOPICS,
 ):
-    """A number of each topic, the highest first, with a line at the mean over topics.
+    """Draw a score of each topic, the highest first, with a line at the mean over topics.
 
-    ``scores`` (topic) is what `workbench.measures.coherence` or `workbench.measures.diversity` finds, ``measure`` one of
-    "npmi", "u_mass", "c_v", "diversity"; ``names`` are those of topics (see `workbench.views.names_of_topics`), by default
-    their numbers. An overlay of `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the mean;
-    topics without a number are named at the end. Of more than ``most`` topics the best and the worst, as many of both.
+    ``scores`` (topic) is the result of `workbench.measures.coherence` or `workbench.measures.diversity`, ``measure`` one of
+    "npmi", "u_mass", "c_v", "diversity"; ``names`` are topic names (see `workbench.views.names_of_topics`), by default the
+    numbers. Returns an overlay of `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the
+    mean; topics without a score are at the end. Of more than ``most`` topics only the best and the worst half are drawn.
     """
     if measure not in NAMES:
         raise MeasureError(f"no coherence '{measure}'; there are {', '.join(NAMES)}")
@@ -53,11 +53,11 @@ def coherence_view(
     if len(order) > most:
         order = np.concatenate([order[: most // 2], order[-(most // 2) :]])
     x, y = axis(measure, NAMES[measure][0], NAMES[measure][1] or None), axis("place", " ")
-    at = -np.arange(len(order))
-    known, topics = np.isfinite(values[order]), scores["topic"].values.tolist()
+    places = -np.arange(len(order))
+    has_score, topics = np.isfinite(values[order]), scores["topic"].values.tolist()
     bars = [
         (mean, place, values[topic], place)
-        for place, topic in zip(at[known], order[known], strict=True)
+        for place, topic in zip(places[has_score], order[has_score], strict=True)
     ]
     return panel(
         [
@@ -66,7 +66,7 @@ def coherence_view(
             ),
             element(
                 "Scatter",
-                (values[order][known], at[known]),
+                (values[order][has_score], places[has_score]),
                 x,
                 y,
                 color=colour,
@@ -80,9 +80,10 @@ def coherence_view(
         yticks=[
             (
                 int(place),
-                names.get(topics[topic], str(topics[topic])) + ("" if one else ", too few words"),
+                names.get(topics[topic], str(topics[topic]))
+                + ("" if is_scored else ", too few words"),
             )
-            for place, topic, one in zip(at, order, known, strict=True)
+            for place, topic, is_scored in zip(places, order, has_score, strict=True)
         ],
         ylim=(0.5 - len(order), 0.5),
         padding=0.05,
@@ -94,7 +95,7 @@ def coherence_view(
 
 
 def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """NPMI of the topics of one run of each label whose training tokens are at hand."""
+    """Draw the NPMI of the topics of one run of each label whose training tokens are available."""
     runs = {
         label: run
         for label, run in shown.first("phi", "n_kw").items()
@@ -104,20 +105,20 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
     most, fewer = _most(len(drawn), shown.columns), ""
     rows, panels, letters = [], [], 16 if shown.columns == 2 and len(drawn) > 2 else 28
     for label, run in runs.items():
-        found = coherence(run, shown.corpora[spec_of(run).train])
-        rows += rows_of(label, run, found.to_dataframe().reset_index()[["topic", *MEASURES]])
+        scores = coherence(run, shown.corpora[spec_of(run).train])
+        rows += rows_of(label, run, scores.to_dataframe().reset_index()[["topic", *MEASURES]])
         if label in drawn:
             names, look = names_of_topics(run, 3, letters), shown.looks[label]
             panels.append(
-                coherence_view(found, "npmi", names, look.colour, look.marker, label, most)
+                coherence_view(scores, "npmi", names, look.colour, look.marker, label, most)
             )
-            fewer = _said(most) if found.sizes["topic"] > most else fewer
+            fewer = _cut_note(most) if scores.sizes["topic"] > most else fewer
     if panels:
         yield view.picture(
-            "How well the ten most probable words of each topic go together in the training documents: the mean normalised "
-            "pointwise mutual information of their pairs, where two words are together when a document has both; from -1 to 1, "
-            "higher is better. A row for each topic, named by its first words, the most coherent first; the dotted line is the "
-            f"mean over topics. One run of each label; the table has c_v and u_mass (nats) too.{fewer}{left_out}",
+            "Coherence of the ten most probable words of each topic in the training documents: the mean normalised pointwise "
+            "mutual information of their pairs, where two words co-occur when a document has both; from -1 to 1, higher is "
+            "better. A row for each topic, named by its first words, the most coherent first; the dotted line is the mean "
+            f"over topics. One run of each label; the table also has c_v and u_mass (nats).{fewer}{left_out}",
             panels,
             [*WHOSE, "topic", *MEASURES],
             rows,
@@ -128,25 +129,25 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def scores_picture(
-    run: xr.Dataset, found: xr.Dataset, name: str, title: str, columns: int = 2
+    run: xr.Dataset, scores: xr.Dataset, name: str, title: str, columns: int = 2
 ) -> Picture:
-    """All coherences of the topics of a run, a panel each."""
+    """Return the picture of all coherences of the topics of a run, a panel each."""
     most = _most(len(COHERENCES), columns)
     panels, fewer = (
-        [coherence_view(found, measure, most=most) for measure in COHERENCES],
-        found.sizes["topic"] > most,
+        [coherence_view(scores, measure, most=most) for measure in COHERENCES],
+        scores.sizes["topic"] > most,
     )
     caption = (
-        f"How well the ten most probable words of each topic of one run (seed {spec_of(run).seed}) go together in the training "
-        f"documents, where two words are together when a document has both: {'; '.join(COHERENCES.values())}; higher is "
+        f"Coherence of the ten most probable words of each topic of one run (seed {spec_of(run).seed}) in the training "
+        f"documents, where two words co-occur when a document has both: {'; '.join(COHERENCES.values())}; higher is "
         "better. A row for each topic, by its number, the most coherent of a panel first; dotted lines are means over topics."
-        f"{_said(most) if fewer else ''}"
+        f"{_cut_note(most) if fewer else ''}"
     )
     return Picture(name, title, caption, panels, legend=False, height=height_of(panels))
 
 
 def _most(n_panels: int, columns: int) -> int:
-    """Rows of each panel, an even number."""
+    """Return the maximum of rows of each panel, an even number."""
     return (
         MOST_TOPICS
         if columns == 2 or not n_panels
@@ -154,5 +155,7 @@ def _most(n_panels: int, columns: int) -> int:
     )
 
 
-def _said(most: int) -> str:
-    return f" Of more than {most} topics the {most // 2} best and the {most // 2} worst are drawn; the table has all."
+def _cut_note(most: int) -> str:
+    return (
+        f" Only the {most // 2} best and the {most // 2} worst topics are drawn; the table has all."
+    )

@@ -1,9 +1,10 @@
-"""Runs compared: held-out perplexity of the state and of the running average, against a clock."""
+"""Comparison of runs: held-out perplexity of the state and of the running average, against a clock."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
+import xarray as xr
 
 from workbench.measures import (
     MeasureError,
@@ -15,7 +16,7 @@ from workbench.measures import (
     spec_of,
 )
 from workbench.measures.intervals import mean_and_error
-from workbench.measures.selection import grouped
+from workbench.measures.selection import Runs, grouped
 from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay
 from workbench.views.elements import axis, element, panel
@@ -43,12 +44,12 @@ TITLES = {
 CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates", "steps": "steps"}
 
 
-def perplexity_curves(runs, which: str = "headline", against: str = "iteration"):
-    """Perplexity over the course of the runs, a line for each label.
+def perplexity_curves(runs: Runs, which: str = "headline", against: str = "iteration"):
+    """Draw perplexity against a clock, a curve for each label.
 
     ``which`` is "headline", "state", "average", "by document", "joint" or "train" (see `workbench.models.VARIABLES`),
-    ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of one standard
-    error; empty where nothing is held out.
+    ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of ± one standard
+    error; empty if nothing is held out.
     """
     if which not in MEASURES:
         raise MeasureError(f"no perplexity '{which}'; there are {', '.join(MEASURES)}")
@@ -57,14 +58,14 @@ def perplexity_curves(runs, which: str = "headline", against: str = "iteration")
     return overlay(curves, MEASURES[which], against, looks(labels_of(runs)), TITLES[which])
 
 
-def perplexity_layout(runs, against: str = "iteration"):
-    """State and running average side by side, as a `holoviews.Layout` with axes of the same range."""
+def perplexity_layout(runs: Runs, against: str = "iteration"):
+    """Draw state and running average next to each other, as a `holoviews.Layout` with equal ranges."""
     state, average = (perplexity_curves(runs, which, against) for which in ("state", "average"))
     ranges = [
-        element.range(of)
+        curve.range(dimension)
         for overlay in (state, average)
-        for element in overlay
-        for of in element.vdims
+        for curve in overlay
+        for dimension in curve.vdims
     ]
     if ranges:
         margin = 0.02 * (max(high for _, high in ranges) - min(low for low, _ in ranges))
@@ -79,7 +80,7 @@ def perplexity_layout(runs, against: str = "iteration"):
 
 
 def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Against a clock; against steps only where these are not iterations in another unit."""
+    """Draw perplexity against a clock; against steps only if these are not proportional to iterations."""
     against = view.name.rpartition("-")[2]
     clock, runs = CLOCKS[against], shown.runs
     if (
@@ -88,21 +89,23 @@ def draw_perplexity(view: View, shown: SideBySide) -> Iterator[Picture]:
         and len({spec_of(run).n_topics for run in runs if has(run, "model.n_topics")}) < 2
     ):
         return
-    how = "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
+    clock_note = (
+        "" if clock == "iteration" else f" {VARIABLES[clock].name}: {VARIABLES[clock].meaning}."
+    )
     yield view.picture(
         "Held-out perplexity of the current state (first panel) and of the running average of p(w|d) after burn-in (second "
-        f"panel) against {against}.{how}{shown.bands}",
+        f"panel) against {against}.{clock_note}{shown.bands}",
         [perplexity_curves(runs, which, clock) for which in ("state", "average")],
         *shown.records(*PERPLEXITIES, *(["steps"] if clock == "steps" else [])),
     )
 
 
-def state_and_average(runs, against: str = "iteration", title: str = ""):
-    """Perplexity of the state and of the running average in one picture, for runs of one label.
+def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
+    """Draw the perplexity of the state and of the running average in one picture, for runs of one label.
 
-    Until burn-in is over both are the same: that stretch is left out where there are records beyond it, because it would
-    flatten everything else. An overlay of two `Curve`, means over the runs, each with a band of one standard error where
-    there are several; empty where nothing is held out.
+    Both are equal during burn-in, which is left out if there are later records, so that it does not dominate the axis. Returns
+    an overlay of two `Curve`, means over the runs, each with a band of ± one standard error if there are several; empty if
+    nothing is held out.
     """
     runs = each_run(runs)
     if len(labels := set(labels_of(runs))) > 1:
@@ -119,36 +122,42 @@ def state_and_average(runs, against: str = "iteration", title: str = ""):
     return overlay(curves, "test_perplexity", against, style, title)
 
 
-def _past_burn_in(run):
+def _past_burn_in(run: xr.Dataset):
+    """Return the run without the iterations of burn-in, or unchanged if it has no later ones."""
     burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
 
 
 def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw state and running average of each label in a panel."""
     panels, left_out = fitting_panels(
-        {label: own for label, own in shown.by_label().items() if "test_perplexity" in own[0]}
+        {
+            label: members
+            for label, members in shown.by_label().items()
+            if "test_perplexity" in members[0]
+        }
     )
     yield view.picture(
-        "Held-out perplexity of the current state beside that of the running average of p(w|d), a panel for each label, "
-        "from the end of burn-in on (until then both are the same): the gap is what averaging gains."
+        "Held-out perplexity of the current state and of the running average of p(w|d), a panel for each label, after burn-in "
+        "(during burn-in both are equal): the gap is the gain from averaging."
         f"{shown.bands}{left_out}",
-        [state_and_average(own, title=label) for label, own in panels.items()],
+        [state_and_average(members, title=label) for label, members in panels.items()],
         *shown.records(*PERPLEXITIES),
     )
 
 
-def final_perplexities(runs):
-    """The final held-out perplexity of each label, one below the other in the papers' order (see `in_papers_order`).
+def final_perplexities(runs: Runs):
+    """Draw the final held-out perplexity of each label in rows, in the papers' order (see `in_papers_order`).
 
-    An overlay with a `Scatter` of the runs of each label, and where there are several, above it, a `Scatter` of their mean and
-    a `Segments` of one standard error to either side; empty where nothing is held out.
+    Returns an overlay with a `Scatter` of the runs of each label and, if there are several, above it a `Scatter` of their mean
+    with `Segments` of ± one standard error; empty if nothing is held out.
     """
     values = final_numbers(runs, "test_perplexity")
     return marks_by_label(values, dimension("test_perplexity"), looks(values))
 
 
-def final_numbers(runs, name: str) -> dict[str, np.ndarray]:
-    """Label → (run,) a number of `workbench.measures.final`, in the papers' order; runs without it are left out."""
+def final_numbers(runs: Runs, name: str) -> dict[str, np.ndarray]:
+    """Return label → (run,) a number of `workbench.measures.final`, in the papers' order; runs without it are left out."""
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last[name].notnull().values))
     return grouped(last["label"].values.tolist(), last[name].values.tolist())
@@ -159,22 +168,24 @@ def marks_by_label(
     x,
     styles: Mapping[str, Look],
     title: str = "",
-    line: float | None = None,
+    reference: float | None = None,
 ):
-    """The numbers of the runs of each label and, where these are several, their mean: an overlay as of `final_perplexities`.
+    """Draw the numbers of the runs of each label and, if several, their mean, as in `final_perplexities`.
 
-    ``x`` is the dimension of the numbers; a ``line`` stands below all marks at this number.
+    ``x`` is the dimension of the numbers; a vertical line is drawn at ``reference``.
     """
     y, ylim, drawn = axis("place", " "), (0.6 - max(len(values), 1), 0.6), []
-    if line is not None:
-        drawn.append(element("Path", [([line, line], ylim)], [x, y], color=GREY, linewidth=0.8))
-    for place, (label, own) in enumerate(values.items()):
-        look, own = styles[label], np.asarray(own, float)
-        several, (mean, error) = len(own) > 1, mean_and_error(own)
+    if reference is not None:
+        drawn.append(
+            element("Path", [([reference, reference], ylim)], [x, y], color=GREY, linewidth=0.8)
+        )
+    for place, (label, numbers) in enumerate(values.items()):
+        look, numbers = styles[label], np.asarray(numbers, float)
+        several, (mean, error) = len(numbers) > 1, mean_and_error(numbers)
         marks = partial(element, "Scatter", color=look.colour, marker=look.marker, linewidth=0)
         drawn.append(
             marks(
-                (own, np.full(len(own), -place - 0.3 * several)),
+                (numbers, np.full(len(numbers), -place - 0.3 * several)),
                 x,
                 y,
                 label=label,
@@ -204,16 +215,18 @@ def marks_by_label(
 
 
 def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
-    how = (
-        "large marks are means over the runs of a label with one standard error to either side, small ones its runs"
-        if (shown.bands)
+    """Draw the final held-out perplexity of each label."""
+    marks_note = (
+        "large marks are means over the runs of a label with their standard errors, small ones its runs"
+        if shown.bands
         else "one run each, so no standard error"
     )
     names = [*WHOSE, *PERPLEXITIES, "iteration", "elapsed", "cpu_time", "updates"]
     rows = final(shown.runs).to_dataframe().reset_index()[names].to_numpy(object).tolist()
     yield view.picture(
-        f"Held-out perplexity at the last iteration (running average for engines that sample, state for the others): {how}. "
-        "Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the HDP.",
+        "Held-out perplexity at the last iteration (running average for engines that sample, state for the others): "
+        f"{marks_note}. Engines in the order of Welling, Teh & Kappen (2008): variational, hybrid, Gibbs; then those of the "
+        "HDP.",
         [final_perplexities(shown.runs)],
         names,
         rows,

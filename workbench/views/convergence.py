@@ -1,10 +1,11 @@
-"""Do chains agree? Ranks of the draws of each chain among those of all, with R-hat and effective samples."""
+"""Convergence of chains: rank histograms of the draws, with R-hat and effective samples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import xarray as xr
 
+from workbench.corpus import Corpus
 from workbench.measures import MeasureError, labels_of
 from workbench.measures.convergence import NUMBERS, agreement, rank_histograms
 from workbench.measures.effective_samples import chains_by_label
@@ -15,24 +16,24 @@ from workbench.views.picture import Picture, SideBySide, View, fitting_panels
 from workbench.views.style import GREY, looks
 
 MOST_CHAINS = 8
-"""Chains that are drawn in a panel."""
+"""Maximum of chains in a panel."""
 
 
 def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
-    """A row for each chain: how many of its draws are in each twentieth of all draws; the line is what chains that agree have.
+    """Draw the rank histogram of each chain in a row, in twentieths of all draws; the line is the uniform count.
 
-    ``draws`` as `workbench.measures.label_free` gives them.
+    ``draws`` is the result of `workbench.measures.label_free`.
     """
     counts = rank_histograms(draws)
-    shown, name = counts.values[:MOST_CHAINS], counts.attrs["quantity"]
-    even, n_bins = draws.sizes["draw"] / counts.sizes["twentieth"], counts.sizes["twentieth"]
-    most = max(shown.max(), 2 * even)
+    chain_counts, name = counts.values[:MOST_CHAINS], counts.attrs["quantity"]
+    uniform, n_bins = draws.sizes["draw"] / counts.sizes["twentieth"], counts.sizes["twentieth"]
+    most = max(chain_counts.max(), 2 * uniform)
     x, y = (
         axis("rank", f"rank of the {dimension(name).label}, % of all draws"),
         axis("chain", "chain"),
     )
     edges, drawn = np.linspace(0, 100, n_bins + 1), []
-    for place, row in enumerate(shown):
+    for place, row in enumerate(chain_counts):
         heights = -place + 0.8 * row / most
         bars = list(
             zip(edges[:-1], np.full(n_bins, -float(place)), edges[1:], heights, strict=True)
@@ -42,14 +43,14 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
                 "Rectangles", bars, [x, y, "right", "top"], color=colour, alpha=0.7, linewidth=0.3
             )
         )
-        level = -place + 0.8 * even / most
+        level = -place + 0.8 * uniform / most
         drawn.append(
             element("Path", [([0, 100], (level, level))], [x, y], color=GREY, linewidth=0.8)
         )
     return panel(
         drawn,
-        yticks=[(-place, str(place + 1)) for place in range(len(shown))],
-        ylim=(0.95 - len(shown), 0.95),
+        yticks=[(-place, str(place + 1)) for place in range(len(chain_counts))],
+        ylim=(0.95 - len(chain_counts), 0.95),
         title=title,
         padding=0,
         xlim=(0, 100),
@@ -57,7 +58,7 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
 
 
 def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """A panel for each label with several chains; the table has R-hat and effective samples of all labels that sample."""
+    """Draw a panel for each label with several chains; the table has R-hat and effective samples of all samplers."""
     drawn = draws_by_label(shown.runs)
     several = {label: draws for label, draws in drawn.items() if draws.sizes["chain"] > 1}
     if not several:
@@ -72,10 +73,10 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
     ]
     worst = max(r_hat for label, _, _, r_hat, *_ in rows if label in several)
     yield view.picture(
-        "How many of the draws of each chain, in rows, are in each twentieth of the draws of all chains after burn-in: chains "
-        f"that agree follow the lines. The largest rank-normalised R-hat is {worst:.3f} (draws are commonly used where it is "
-        "below 1.01, with 100 effective samples a chain); the table has it, and effective samples in bulk and tails, of what "
-        f"does not depend on the numbers of topics.{left_out}",
+        "Rank histograms: the number of draws of each chain, in rows, in each twentieth of the draws of all chains after "
+        f"burn-in; chains that agree follow the lines. The largest rank-normalised R-hat is {worst:.3f} (a common rule is to "
+        "use draws below 1.01 with 100 effective samples per chain). The table has R-hat and effective samples in bulk and "
+        f"tails of quantities that do not depend on the numbering of topics.{left_out}",
         [rank_plot(draws, style[label].colour, label) for label, draws in panels.items()],
         ["label", "n_chains", "quantity", *NUMBERS],
         rows,
@@ -84,14 +85,14 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
 
 
-def draws_by_label(runs: list[xr.Dataset], corpora=()) -> dict[str, xr.Dataset]:
-    """Label → `label_free` of its chains, of runs that sample and have enough draws; of several splits each has its number."""
-    found: dict[str, xr.Dataset] = {}
-    for label, own in chains_by_label(runs):
+def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
+    """Return label → `label_free` of its chains, for samplers with enough draws; several splits of a label are numbered."""
+    draws_of: dict[str, xr.Dataset] = {}
+    for label, chains in chains_by_label(runs):
         try:
-            draws = label_free(own, corpora)
+            draws = label_free(chains, corpora)
         except MeasureError:
             continue
-        n = sum(name == label or name.startswith(f"{label}, split ") for name in found)
-        found[f"{label}, split {n + 1}" if n else label] = draws
-    return found
+        n = sum(name == label or name.startswith(f"{label}, split ") for name in draws_of)
+        draws_of[f"{label}, split {n + 1}" if n else label] = draws
+    return draws_of

@@ -1,4 +1,4 @@
-"""Which topics go together, and which apart: the correlations of their shares of documents."""
+"""Correlations of topics: matrix and arcs of the correlations of their shares of documents."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import topic_correlations
-from workbench.measures.correlations import alike_together, strongest_pairs, topic_of_words
+from workbench.measures.correlations import clustered_order, strongest_pairs, topic_of_words
 from workbench.views.elements import ROW, axis, element, height_of, panel, text_labels
 from workbench.views.picture import (
     WHOSE,
@@ -22,41 +22,45 @@ from workbench.views.topics import names_of_topics
 
 COLUMNS = ("topic", "other_topic", "correlation")
 ABOVE = 0.1
-"""Correlation from which on two topics are joined."""
-TOGETHER, APART = "#D6604D", "#4393C3"
-"""Colours of arcs, as of the matrix, that are seen on a white and on a dark page."""
+"""Two topics are connected if their absolute correlation is above this."""
+POSITIVE, NEGATIVE = "#D6604D", "#4393C3"
+"""Colours of arcs, as in the matrix, visible on white and on dark pages."""
 FRAME = (("#ffffff", 2.6), ("#111111", 1.1))
-"""Colour and width of the lines of a frame: seen on pale and on dark cells, on a white and on a dark page."""
+"""Colour and width of the lines of a frame, visible on pale and dark cells and pages."""
 LETTERS = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 5.5}
 
 
 def correlations_view(
-    found: xr.Dataset,
+    correlations: xr.Dataset,
     names: Mapping[int, str] | None = None,
     title: str = "",
     marked: Iterable[tuple[int, int]] | None = None,
 ):
-    """The matrix of correlations as `holoviews.Overlay` of a `QuadMesh`, topics that go together side by side.
+    """Draw the matrix of correlations as `holoviews.Overlay` of a `QuadMesh`, correlated topics next to each other.
 
-    ``found`` is what `workbench.measures.topic_correlations` finds, ``names`` are those of topics, by default their numbers.
-    ``marked`` pairs of topics have a frame: by default the two that go together most and the two that avoid each other most.
-    A topic with itself is left blank; the title says which correlation has the full colour.
+    ``correlations`` is the result of `workbench.measures.topic_correlations`, ``names`` are topic names, by default the
+    numbers. ``marked`` pairs of topics have a frame: by default the most positively and the most negatively correlated pair.
+    The diagonal is blank; the title gives the correlation of the full colour.
     """
-    numbers, order = found["topic"].values.tolist(), _order(found)
-    shown, n = found["correlation"].values[np.ix_(order, order)].copy(), len(order)
-    marked = _strongest(found) if marked is None else marked
-    np.fill_diagonal(shown, np.nan)
-    most = max(float(np.nanmax(np.abs(shown), initial=0.0)), 0.05)
+    numbers, order = correlations["topic"].values.tolist(), _order(correlations)
+    matrix, n = correlations["correlation"].values[np.ix_(order, order)].copy(), len(order)
+    marked = _strongest(correlations) if marked is None else marked
+    np.fill_diagonal(matrix, np.nan)
+    most = max(float(np.nanmax(np.abs(matrix), initial=0.0)), 0.05)
     mesh = element(
         "QuadMesh",
-        (np.arange(n), -np.arange(n), shown),
+        (np.arange(n), -np.arange(n), matrix),
         [axis("other_topic", "topic"), axis("topic", " ")],
         vdims=axis("correlation", "correlation"),
         cmap="RdBu_r",
         clim=(-most, most),
     )
-    place = {numbers[at]: where for where, at in enumerate(order)}
-    cells = [(place[one], -place[other]) for pair in marked for one, other in (pair, pair[::-1])]
+    place_of = {numbers[topic]: place for place, topic in enumerate(order)}
+    cells = [
+        (place_of[first], -place_of[second])
+        for pair in marked
+        for first, second in (pair, pair[::-1])
+    ]
     boxes = [(x - 0.5, y - 0.5, x + 0.5, y + 0.5) for x, y in cells]
     frames = [
         element("Rectangles", boxes, facecolor="none", edgecolor=colour, linewidth=width)
@@ -69,49 +73,48 @@ def correlations_view(
         aspect="auto",
         show_grid=False,
         xrotation=90,
-        xticks=[(where, str(numbers[at])) for where, at in enumerate(order)],
-        yticks=_names(found, names),
+        xticks=[(place, str(numbers[topic])) for place, topic in enumerate(order)],
+        yticks=_names(correlations, names),
         fig_rcparams=LETTERS,
     )
 
 
 def correlations_graph(
-    found: xr.Dataset,
+    correlations: xr.Dataset,
     names: Mapping[int, str] | None = None,
     title: str = "",
     above: float = ABOVE,
 ):
-    """An arc from topic to topic where their correlation is above ``above`` or below -``above``, as `holoviews.Overlay`.
+    """Draw an arc between topics whose correlation is above ``above`` or below -``above``, as `holoviews.Overlay`.
 
-    Topics stand in the order of `correlations_view`; an arc is the thicker the stronger the correlation, and dashed where
-    topics avoid each other.
+    Topics are in the order of `correlations_view`; thicker arcs are stronger correlations, dashed arcs negative ones.
     """
-    order, n = _order(found), len(found["topic"])
-    shown, turn = (
-        found["correlation"].values[np.ix_(order, order)],
+    order, n = _order(correlations), len(correlations["topic"])
+    matrix, angle = (
+        correlations["correlation"].values[np.ix_(order, order)],
         np.linspace(-np.pi / 2, np.pi / 2, 41),
     )
     arcs = [
         element(
             "Curve",
             (
-                0.5 * (lower - upper) * np.cos(turn),
-                -(upper + lower) / 2 + 0.5 * (lower - upper) * np.sin(turn),
+                0.5 * (lower - upper) * np.cos(angle),
+                -(upper + lower) / 2 + 0.5 * (lower - upper) * np.sin(angle),
             ),
             ["x"],
             ["y"],
-            color=TOGETHER if value > 0 else APART,
+            color=POSITIVE if value > 0 else NEGATIVE,
             linestyle="-" if value > 0 else "--",
             linewidth=0.5 + 3.5 * abs(value),
         )
         for upper in range(n)
         for lower in range(upper + 1, n)
-        if abs(value := shown[upper, lower]) > above
+        if abs(value := matrix[upper, lower]) > above
     ]
     nodes = element("Points", (np.zeros(n), -np.arange(n)), ["x", "y"], color=INK, s=9)
-    none = [] if arcs else [text_labels([(0.25 * n, -0.5 * (n - 1), "none so strong")], "none")]
+    note = [] if arcs else [text_labels([(0.25 * n, -0.5 * (n - 1), "none so strong")], "none")]
     return panel(
-        [nodes, *arcs, *none],
+        [nodes, *arcs, *note],
         title=f"{title}, beyond ±{above:g}".removeprefix(", "),
         fig_inches=(3.4, 0.9 + max(ROW * n, 1.6)),
         aspect="auto",
@@ -120,14 +123,14 @@ def correlations_graph(
         ylabel=" ",
         xlim=(-0.02 * n, 0.55 * n),
         ylim=(0.5 - n, 0.5),
-        yticks=_names(found, names),
+        yticks=_names(correlations, names),
         fig_rcparams=LETTERS,
     )
 
 
 def correlation_controls(run: xr.Dataset) -> tuple[Slider, ...]:
-    """From which correlation on topics are joined."""
-    return (Slider("above", "Joined beyond a correlation of", 0.0, 0.95, 0.05, ABOVE),)
+    """Return the control for the correlation above which topics are connected."""
+    return (Slider("above", "Connect above a correlation of", 0.0, 0.95, 0.05, ABOVE),)
 
 
 def draw_correlations(
@@ -136,16 +139,16 @@ def draw_correlations(
     above: float = ABOVE,
     marked: Iterable[tuple[str, str]] | None = None,
 ) -> Iterator[Picture]:
-    """Matrix and arcs of one run of each label that has a covariance of psi.
+    """Draw matrix and arcs of one run of each label that has a covariance of psi.
 
-    ``marked``: pairs of topics that have a frame, each named by words, as ("house committee congress law", "bush dukakis").
+    ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """
     runs = shown.first("psi_mean", "psi_covariance", "phi")
     drawn, left_out = fitting_panels(runs)
     rows, panels, hover = [], [], []
     for label, run in runs.items():
-        found = topic_correlations(run)
-        rows += rows_of(label, run, found.to_dataframe().reset_index()[list(COLUMNS)])
+        correlations = topic_correlations(run)
+        rows += rows_of(label, run, correlations.to_dataframe().reset_index()[list(COLUMNS)])
         if label in drawn:
             pairs = (
                 None
@@ -154,19 +157,18 @@ def draw_correlations(
             )
             names = names_of_topics(run, 3, 28)
             panels += [
-                correlations_view(found, names, label, pairs),
-                correlations_graph(found, names, label, above),
+                correlations_view(correlations, names, label, pairs),
+                correlations_graph(correlations, names, label, above),
             ]
-            hover.append(cell_texts(found, names_of_topics(run, 6, 80)))
+            hover.append(cell_texts(correlations, names_of_topics(run, 6, 80)))
     if panels:
-        strongest = "the two topics that go together most and the two that avoid each other most"
-        framed = strongest if marked is None else "the pairs that were named"
+        strongest = "the most positively and the most negatively correlated pair"
+        framed = strongest if marked is None else "the selected pairs"
         yield view.picture(
-            "Correlation of the shares that two topics have of a document, over documents drawn from the mean and covariance "
-            "that the run has learnt: red topics go together, blue ones avoid each other. Shares add up to 1, so that topics "
-            "without any relation are a little below 0. Topics that go together stand side by side; a topic with itself is "
-            f"left blank. Framed: {framed}. Arcs join topics whose correlation is beyond ±{above:g}, dashed where they avoid "
-            f"each other. One run of each label.{left_out}",
+            "Correlation of the shares of two topics over documents drawn from the learnt mean and covariance: red is "
+            "positive, blue negative. Shares add up to 1, so unrelated topics are a little below 0. Correlated topics are "
+            f"next to each other; the diagonal is blank. Framed: {framed}. Arcs connect topics whose correlation is beyond "
+            f"±{above:g}; negative ones are dashed. One run of each label.{left_out}",
             panels,
             [*WHOSE, *COLUMNS],
             rows,
@@ -177,12 +179,12 @@ def draw_correlations(
         )
 
 
-def cell_texts(found: xr.Dataset, names: Mapping[int, str]) -> list[str]:
-    """What each cell of the matrix says, from the lowest row up and from left to right: both topics and their correlation."""
+def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
+    """Return the hover text of each cell of the matrix, from the lowest row up and from left to right."""
     order, numbers, values = (
-        _order(found),
-        found["topic"].values.tolist(),
-        found["correlation"].values,
+        _order(correlations),
+        correlations["topic"].values.tolist(),
+        correlations["correlation"].values,
     )
     return [
         f"{names[numbers[row]]}\n{names[numbers[column]]}\ncorrelation {values[row, column]:+.2f}"
@@ -191,22 +193,24 @@ def cell_texts(found: xr.Dataset, names: Mapping[int, str]) -> list[str]:
     ]
 
 
-def _order(found: xr.Dataset) -> list[int]:
-    return alike_together(found["correlation"].values).tolist()
+def _order(correlations: xr.Dataset) -> list[int]:
+    """Return the places of the topics, correlated ones next to each other."""
+    return clustered_order(correlations["correlation"].values).tolist()
 
 
-def _strongest(found: xr.Dataset) -> list[tuple[int, int]]:
-    numbers = found["topic"].values.tolist()
+def _strongest(correlations: xr.Dataset) -> list[tuple[int, int]]:
+    """Return the numbers of the most positively and the most negatively correlated pair of topics."""
+    numbers = correlations["topic"].values.tolist()
     return [
-        (numbers[one], numbers[other])
-        for one, other in strongest_pairs(found["correlation"].values)
+        (numbers[first], numbers[second])
+        for first, second in strongest_pairs(correlations["correlation"].values)
     ]
 
 
-def _names(found: xr.Dataset, names: Mapping[int, str] | None) -> list[tuple[int, str]]:
-    """(place, name) of the topics down the axis."""
-    numbers = found["topic"].values.tolist()
+def _names(correlations: xr.Dataset, names: Mapping[int, str] | None) -> list[tuple[int, str]]:
+    """Return the (place, name) ticks of the topics down the axis."""
+    numbers = correlations["topic"].values.tolist()
     return [
-        (-place, (names or {}).get(numbers[at], str(numbers[at])))
-        for place, at in enumerate(_order(found))
+        (-place, (names or {}).get(numbers[topic], str(numbers[topic])))
+        for place, topic in enumerate(_order(correlations))
     ]

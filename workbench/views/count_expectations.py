@@ -1,10 +1,10 @@
-"""One count: its distribution, the errors of each approximation of its expectations, and where these are large."""
+"""Views of one count: its distribution, and the errors of approximations of its expectations."""
 
 import numpy as np
 import xarray as xr
 
 from workbench.measures.count_expectations import APPROXIMATIONS, error_map
-from workbench.views.elements import axis, element, panel
+from workbench.views.elements import axis, element, no_minor_ticks, panel
 from workbench.views.picture import Picture
 from workbench.views.style import INK, RC, looks
 
@@ -15,7 +15,7 @@ NAMES = {
     "second": "second order",
     "improved": "improved second order",
 }
-"""Approximation → its name in figures and tables."""
+"""Approximation → name in figures and tables."""
 FORMULAS = {
     "log": "log(a + n)",
     "digamma": "ψ(a + n)",
@@ -23,23 +23,26 @@ FORMULAS = {
     "log_gamma": "log Γ(a + n)",
 }
 SMALLEST, LARGEST = 1e-5, 10.0
-"""Errors from which on a cell has a colour, and those of the full colour."""
+"""Errors at which the colour scale begins and ends."""
 N_CELLS, PRIORS = 16, (0.01, 10.0)
-"""Cells of the map along each axis; the least and the largest prior of it."""
+"""Cells of the map along each axis; its smallest and largest prior."""
 COLUMNS = ["approximation", "prior", "mean", "error"]
 POWERS = [(10.0**power, f"{10.0**power:g}") for power in range(-4, 5)]
 SMALL = RC | {"xtick.labelsize": 6.5, "ytick.labelsize": 6.5}
 PANEL = {"aspect": 1.2, "fig_inches": 2.3, "fig_rcparams": SMALL}
 
 
-def distribution_view(found: xr.Dataset):
-    """The probability of each value of a count: `Segments` exactly, `Points` by the normal distribution.
+def distribution_view(expectations: xr.Dataset):
+    """Draw the distribution of a count: exact as `Segments`, normal approximation as `Points`.
 
-    ``found`` is what `workbench.measures.count_expectations` finds. Values that neither has are left out.
+    ``expectations`` is the result of `workbench.measures.count_expectations`. Improbable counts are left out.
     """
-    exact, normal = found["probability"].values, found["gaussian"].values
-    seen = np.flatnonzero(np.maximum(exact, normal) > SMALLEST)
-    n, part = found["count"].values[seen[0] : seen[-1] + 1], slice(seen[0], seen[-1] + 1)
+    exact, normal = expectations["probability"].values, expectations["gaussian"].values
+    probable = np.flatnonzero(np.maximum(exact, normal) > SMALLEST)
+    n, part = (
+        expectations["count"].values[probable[0] : probable[-1] + 1],
+        slice(probable[0], probable[-1] + 1),
+    )
     x, y = axis("count", "count n"), axis("probability", "probability")
     lines = element(
         "Segments",
@@ -57,14 +60,14 @@ def distribution_view(found: xr.Dataset):
     )
 
 
-def errors_view(found: xr.Dataset, function: str):
-    """The size of the error of each approximation of one function, as `Points` on a logarithmic axis.
+def errors_view(expectations: xr.Dataset, function: str):
+    """Draw the absolute error of each approximation of one function, as `Points` on a logarithmic axis.
 
-    An error below 1e-5 is drawn there.
+    Errors below 1e-5 are drawn at 1e-5.
     """
     methods = list(APPROXIMATIONS)[1:]
     sizes = np.maximum(
-        np.abs(found["error"].sel(function=function, approximation=methods).values), SMALLEST
+        np.abs(expectations["error"].sel(function=function, approximation=methods).values), SMALLEST
     )
     rows = -np.arange(float(len(methods)))
     marks = element(
@@ -74,7 +77,9 @@ def errors_view(found: xr.Dataset, function: str):
         color=INK,
         s=16,
     )
-    ticks = [(at, NAMES[name]) for at, name in zip(rows.tolist(), methods, strict=True)]
+    ticks = [
+        (row_place, NAMES[name]) for row_place, name in zip(rows.tolist(), methods, strict=True)
+    ]
     edges = SMALLEST / 2, max(LARGEST, 2 * sizes.max())
     return panel(
         [marks],
@@ -84,15 +89,15 @@ def errors_view(found: xr.Dataset, function: str):
         ylim=(-len(methods) + 0.4, 0.6),
         yticks=ticks,
         xticks=[(10.0**power, f"{10.0**power:g}") for power in (-5, -3, -1, 1)],
-        hooks=[_no_minor_ticks],
+        hooks=[no_minor_ticks],
         **PANEL,
     )
 
 
 def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float | None = None):
-    """A `QuadMesh` of the size of an approximation's error over the mean of a count and its prior, with a mark at one of them.
+    """Draw the absolute error of an approximation over mean and prior of a count as a `QuadMesh`, with a mark.
 
-    ``errors`` is what `workbench.measures.error_map` finds; the colour is that of the logarithm of the error.
+    ``errors`` is the result of `workbench.measures.error_map`; the colour scale is logarithmic. The mark is at mean and prior.
     """
     means, priors = errors["mean"].values, errors["prior"].values
     size = np.log10(np.clip(np.abs(errors.values), SMALLEST, LARGEST))
@@ -106,7 +111,7 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
         edgecolors="face",
         linewidths=0.4,  # else the page shows through between the cells
     )
-    here = (
+    mark = (
         []
         if mean is None or prior is None
         else [
@@ -121,7 +126,7 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
         ]
     )
     return panel(
-        [mesh, *here],
+        [mesh, *mark],
         title=NAMES[errors.attrs["approximation"]],
         logx=True,
         logy=True,
@@ -130,17 +135,21 @@ def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float
         yticks=POWERS,
         xlim=_ends(means),
         ylim=_ends(priors),
-        hooks=[_no_minor_ticks],
+        hooks=[no_minor_ticks],
         **PANEL,
     )
 
 
-def microscope_picture(found: xr.Dataset, function: str) -> Picture:
-    """The distribution of a count, the errors of one function, and for each approximation the map of its errors.
+def microscope_picture(expectations: xr.Dataset, function: str) -> Picture:
+    """Return the picture of a count: its distribution, the errors of one function, and maps of the errors.
 
-    ``found`` is what `workbench.measures.count_expectations` finds.
+    ``expectations`` is the result of `workbench.measures.count_expectations`.
     """
-    n_draws, mean, prior = found.sizes["count"] - 1, found.attrs["mean"], found.attrs["a"]
+    n_draws, mean, prior = (
+        expectations.sizes["count"] - 1,
+        expectations.attrs["mean"],
+        expectations.attrs["a"],
+    )
     means, priors = (
         np.geomspace(min(0.01, n_draws / 100), n_draws, N_CELLS),
         np.geomspace(*PRIORS, N_CELLS),
@@ -150,54 +159,49 @@ def microscope_picture(found: xr.Dataset, function: str) -> Picture:
     }
     cells = {
         name: [
-            (row, at, float(errors[i, j]))
+            (row, column, float(errors[i, j]))
             for i, row in enumerate(priors.tolist())
-            for j, at in enumerate(means.tolist())
+            for j, column in enumerate(means.tolist())
         ]
         for name, errors in maps.items()
     }
     caption = (
-        f"A count n of {n_draws} tokens, each in the topic with a probability of its own (mean {mean:.4g}, variance "
-        f"{found.attrs['variance']:.4g}), beside a prior a = {prior:g}: its distribution, which is Poisson-binomial, and the "
-        f"normal one of the same mean and variance on whole counts; the error of each approximation of the expectation of "
-        f"{FORMULAS[function]}; and the size of that error where {n_draws} tokens are equally probable, from {SMALLEST:g} or "
-        f"less (white) to {LARGEST:g} or more (full colour). The mark is at the mean and the prior of this count."
+        f"A count n of {n_draws} tokens, each in the topic with its own probability (mean {mean:.4g}, variance "
+        f"{expectations.attrs['variance']:.4g}), with prior a = {prior:g}: its Poisson-binomial distribution and the normal "
+        "approximation on whole counts; the error of each approximation of the expectation of "
+        f"{FORMULAS[function]}; and its absolute error for {n_draws} equally probable tokens, from {SMALLEST:g} or less "
+        f"(white) to {LARGEST:g} or more (full colour). The mark is at the mean and the prior of this count."
     )
-    drawn = [error_map_view(each, mean, prior) for each in maps.values()]
-    panels = [distribution_view(found), errors_view(found, function), *drawn]
+    drawn = [error_map_view(map_errors, mean, prior) for map_errors in maps.values()]
+    panels = [distribution_view(expectations), errors_view(expectations, function), *drawn]
     return Picture(
         "count-expectations",
         f"Approximations of the expectation of {FORMULAS[function]}",
         caption,
         panels,
         COLUMNS,
-        [[name, *cell] for name, own in cells.items() for cell in own],
+        [[name, *cell] for name, cells_of_map in cells.items() for cell in cells_of_map],
         legend=False,
         height=1.75,
         hover={
             "QuadMesh": [
-                [f"prior {a:.2g}, mean {at:.2g}: error {value:+.3g}" for a, at, value in own]
-                for own in cells.values()
+                [
+                    f"prior {a:.2g}, mean {column:.2g}: error {value:+.3g}"
+                    for a, column, value in cells_of_map
+                ]
+                for cells_of_map in cells.values()
             ]
         },
     )
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Borders of cells around values that stand at equal distances on a logarithmic axis."""
+    """Return the borders of cells around values that are equidistant on a logarithmic axis."""
     step = np.sqrt(values[1] / values[0])
     return np.append(values / step, values[-1] * step)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Where the cells of `_edges` begin and end."""
+    """Return the first and the last border of `_edges`."""
     edges = _edges(values)
     return float(edges[0]), float(edges[-1])
-
-
-def _no_minor_ticks(plot, drawn) -> None:
-    """A logarithmic axis has ticks of its own between those that are given."""
-    from matplotlib.ticker import NullLocator
-
-    for each in (plot.handles["axis"].xaxis, plot.handles["axis"].yaxis):
-        each.set_minor_locator(NullLocator())

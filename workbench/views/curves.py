@@ -1,4 +1,4 @@
-"""Mean curves → HoloViews elements: a line for each label, with a band of one standard error."""
+"""HoloViews elements of mean curves: a curve for each label, with a band of ± one standard error."""
 
 import re
 from functools import partial
@@ -11,9 +11,9 @@ from workbench.views.elements import element, holoviews, panel
 from workbench.views.style import GREY, Look
 
 MOST_POINTS = 1000
-"""Points of a drawn line; longer runs are thinned evenly, first and last kept. Tables are never thinned."""
+"""Maximum of points of a drawn curve; longer ones are thinned evenly. Tables are never thinned."""
 MARKERS_ACROSS = 0.17
-"""Distance of markers along a line, as a share of the diagonal of the picture."""
+"""Distance of markers along a curve, as a share of the diagonal of the picture."""
 SHORT = {
     "test_perplexity": "held-out perplexity",
     "test_perplexity_state": "held-out perplexity",
@@ -29,9 +29,9 @@ SHORT = {
     "phi": "probability",
     "steps": "iterations × topics",
     "log_likelihood": "log p of a held-out token",
-    "bound_per_token": "bound for each token",
+    "bound_per_token": "bound per token",
     "n_active_topics": "topics with a token",
-    "n_large_topics": "topics with 1 % each",
+    "n_large_topics": "topics with at least 1 %",
     "effective_topics": "effective topics",
     "alpha_total": "alpha, sum over topics",
     "beta_total": "beta, sum over words",
@@ -46,18 +46,18 @@ SHORT = {
     "test_gain_joint_seen": "gain, joint",
     "test_gain_seen": "gain",
 }
-"""Names that fit an axis; the sentences of VARIABLES stand in the captions."""
+"""Short names for axes; captions use the sentences of VARIABLES."""
 
 
-def dimension(name: str, about: dict | None = None):
-    """The HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and its unit.
+def dimension(name: str, attrs: dict | None = None):
+    """Return the HoloViews dimension of a variable: its short name (or its sentence up to the first comma) and unit.
 
-    ``about`` are the attributes of a variable that a run has of its own.
+    ``attrs`` are the attributes of a variable that is not in VARIABLES.
     """
     hv = holoviews()
-    known = DERIVED.get(name) or VARIABLES.get(name)
-    about = known.attrs if known else about or {}
-    label, unit = re.split(r"[,:;] (?![^(]*\))", about.get("long_name", ""))[0], about.get("units")
+    variable = DERIVED.get(name) or VARIABLES.get(name)
+    attrs = variable.attrs if variable else attrs or {}
+    label, unit = re.split(r"[,:;] (?![^(]*\))", attrs.get("long_name", ""))[0], attrs.get("units")
     return hv.Dimension(
         name,
         label=SHORT.get(name) or label or name,
@@ -72,23 +72,23 @@ def overlay(
     looks: dict[str, Look],
     title: str = "",
     under: list = (),
-    about: dict | None = None,
+    attrs: dict | None = None,
 ):
-    """An overlay of `hv.Curve` (one a label) over `hv.Area` (mean ± one standard error, where there are several runs).
+    """Return an overlay of `hv.Curve` (one per label) over `hv.Area` (mean ± one standard error, if several runs).
 
-    ``under`` are elements below all of these, as of `faint_curve` and `line_across`; ``about``: see `dimension`.
+    ``under`` are elements below these, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
     """
-    x, y = dimension(against), dimension(measure, about)
+    x, y = dimension(against), dimension(measure, attrs)
     bands, lines = [], []
-    for at, curve in enumerate(curves):
-        look, kept = looks[curve.group], _thinned(len(curve.x))
-        where, mean, error = curve.x[kept], curve.y[kept], curve.error[kept]
+    for number, curve in enumerate(curves):
+        look, points = looks[curve.group], _thinned(len(curve.x))
+        x_points, mean, error = curve.x[points], curve.y[points], curve.error[points]
         if np.isfinite(error).any():
-            # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
+            # HoloViews adds the current backend's `color`, which overrides `facecolor`: so both are set
             bands.append(
                 element(
                     "Area",
-                    (where, mean - error, mean + error),
+                    (x_points, mean - error, mean + error),
                     x,
                     [y, f"{measure}_high"],
                     label=curve.label,
@@ -104,14 +104,14 @@ def overlay(
         lines.append(
             element(
                 "Curve",
-                (where, mean),
+                (x_points, mean),
                 x,
                 y,
                 label=curve.label,
                 color=look.colour,
                 linestyle=look.line,
                 linewidth=look.width,
-                hooks=[partial(_mark, marker=look.marker, at=at)],
+                hooks=[partial(_mark, marker=look.marker, number=number)],
                 show_grid=True,
             )
         )
@@ -125,15 +125,15 @@ def overlay(
 
 
 def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
-    """What was recorded, under a smoothed curve, as `hv.Path`; without an entry in the legend."""
-    kept = _thinned(len(x))
+    """Draw the recorded values under a smoothed curve, as `hv.Path`; without an entry in the legend."""
+    points = _thinned(len(x))
     return element(
-        "Path", [(x[kept], y[kept])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True
+        "Path", [(x[points], y[points])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True
     )
 
 
 def line_across(height: float, left: float, right: float):
-    """A dotted line at a height, as `hv.Path`; without an entry in the legend."""
+    """Draw a dotted horizontal line, as `hv.Path`; without an entry in the legend."""
     return element(
         "Path",
         [([left, right], [height, height])],
@@ -145,13 +145,14 @@ def line_across(height: float, left: float, right: float):
 
 
 def point_at(x: float, y: float, colour: str):
-    """A diamond, as `hv.Scatter`; without an entry in the legend."""
+    """Draw a diamond, as `hv.Scatter`; without an entry in the legend."""
     return element(
         "Scatter", ([x], [y]), color=colour, marker="D", s=14, linewidth=0, show_legend=False
     )
 
 
 def _thinned(n: int) -> np.ndarray:
+    """Return the indices of at most MOST_POINTS evenly spaced points."""
     return (
         np.arange(n)
         if n <= MOST_POINTS
@@ -159,12 +160,12 @@ def _thinned(n: int) -> np.ndarray:
     )
 
 
-def _mark(plot, element, marker: str, at: int) -> None:
-    """A few markers along a line, shifted from line to line so that they do not hide each other."""
+def _mark(plot, element, marker: str, number: int) -> None:
+    """Set a few markers along a curve, shifted from curve to curve so that they do not hide each other."""
     line = plot.handles["artist"]
     line.set(
         marker=marker,
         markersize=3.5,
         markeredgewidth=0,
-        markevery=(MARKERS_ACROSS * (0.3 + at % 5 / 6), MARKERS_ACROSS),
+        markevery=(MARKERS_ACROSS * (0.3 + number % 5 / 6), MARKERS_ACROSS),
     )

@@ -1,12 +1,14 @@
-"""Paired differences with their intervals, a line for each label: a forest plot."""
+"""Forest plots: paired differences with their intervals, a row for each label."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from workbench.measures import each_run, in_papers_order, paired_differences
+from workbench.measures.selection import Runs
+from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.curves import SHORT
 from workbench.views.elements import axis, element, height_of, panel
 from workbench.views.picture import Picture, SideBySide, View
@@ -17,46 +19,46 @@ ROW = 0.24
 
 
 def differences_view(
-    runs,
+    runs: Runs,
     reference: str | None = None,
     measure: str = "test_perplexity",
-    scored=None,
+    scored: Mapping[str, Scored] | None = None,
     title: str = "",
 ):
-    """How much higher a number is than the reference's, pair by pair (same split, same seed), with 95 % intervals.
+    """Draw differences of a number from the reference's, paired by split and seed, with 95 % intervals.
 
-    For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. An overlay of a `VLine` at 0, and
-    for each label but the references, in the papers' order from the top, a `Scatter` of the mean difference over `Segments` of
-    its interval, where it has one; empty where there is nothing to set apart.
+    For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. Returns an overlay of a `VLine`
+    at 0 and, for each label except the references, in the papers' order from the top, a `Scatter` of the mean difference over
+    `Segments` of its interval, if any; empty without differences.
     """
-    found = (
+    table = (
         paired_differences(in_papers_order(each_run(runs)), reference, measure, scored)
         .to_dataframe()
         .reset_index("label")
     )
-    style, apart = (
-        looks(found["label"]),
-        ~found["label"].isin(found["reference"]) & np.isfinite(found["difference"]),
+    style, is_drawn = (
+        looks(table["label"]),
+        ~table["label"].isin(table["reference"]) & np.isfinite(table["difference"]),
     )
-    pairs = found["n_pairs"].astype(int)
-    found["said"] = [
+    pairs = table["n_pairs"].astype(int)
+    table["text"] = [
         f"{label} ({n} {'pair' if n == 1 else 'pairs'})"
-        for label, n in zip(found["label"], pairs, strict=True)
+        for label, n in zip(table["label"], pairs, strict=True)
     ]
-    return forest(found[apart], style, found["reference"], measure, title)
+    return forest(table[is_drawn], style, table["reference"], measure, title)
 
 
 def forest(
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     style: dict[str, Look],
-    references,
+    references: Iterable[str],
     measure: str = "test_perplexity",
     title: str = "",
 ):
-    """Differences that are known already, one below the other; see `differences_view`.
+    """Draw given differences in rows; see `differences_view`.
 
-    ``found`` has a row each: ``label``, ``said`` (what stands beside it), ``difference``, ``difference_low``,
-    ``difference_high``; ``style`` is the look of each label, ``references`` what they are set against.
+    ``table`` has the columns ``label``, ``text`` (the tick), ``difference``, ``difference_low`` and ``difference_high``;
+    ``style`` is the look of each label, ``references`` the references of the differences.
     """
     references = list(dict.fromkeys(references))
     against = references[0] if len(references) == 1 else "the reference"
@@ -65,23 +67,23 @@ def forest(
         axis("place", " "),
     )
     drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
-    for place, one in enumerate(found.itertuples()):
-        ticks.append((-place, one.said))
-        coloured = partial(element, color=style[one.label].colour)
-        if np.isfinite(one.difference_low):
-            interval = (one.difference_low, -place, one.difference_high, -place)
+    for place, row in enumerate(table.itertuples()):
+        ticks.append((-place, row.text))
+        coloured = partial(element, color=style[row.label].colour)
+        if np.isfinite(row.difference_low):
+            interval = (row.difference_low, -place, row.difference_high, -place)
             drawn.append(
                 coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6)
             )
-        if np.isfinite(one.difference):
+        if np.isfinite(row.difference):
             drawn.append(
                 coloured(
                     "Scatter",
-                    [(one.difference, -place)],
+                    [(row.difference, -place)],
                     x,
                     y,
-                    label=one.label,
-                    marker=style[one.label].marker,
+                    label=row.label,
+                    marker=style[row.label].marker,
                     s=30,
                     linewidth=0,
                     show_grid=True,
@@ -103,8 +105,8 @@ def forest(
 
 
 def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Nothing where no difference has an interval: labels with one run each."""
-    found = paired_differences(shown.runs)
+    """Draw the paired differences; nothing if no difference has an interval (labels with one run each)."""
+    table = paired_differences(shown.runs)
     names = [
         "label",
         "reference",
@@ -115,17 +117,17 @@ def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
         "n_pairs",
     ]
     if not np.isfinite(
-        found["difference_low"].values[found["label"].values != found["reference"].values]
+        table["difference_low"].values[table["label"].values != table["reference"].values]
     ).any():
         return
     panels = [differences_view(shown.runs)]
     yield view.picture(
-        f"How much higher the final held-out perplexity is than that of {found.attrs['reference']}, run by run on the same "
-        "split with the same seed: means over these pairs with Student's 95 % interval, which is over seeds and splits, not "
-        "over what was held out. Left of the dotted line is better.",
+        f"Difference of the final held-out perplexity from that of {table.attrs['reference']}, paired by split and seed: "
+        "means over pairs with Student's 95 % interval, over seeds and splits, not over held-out documents. Left of the "
+        "dotted line is better.",
         panels,
         names,
-        found.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
+        table.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
         legend=False,
         height=height_of(panels),
     )

@@ -1,4 +1,4 @@
-"""HoloViews elements that look like the figures; HoloViews is imported when the first one is made."""
+"""HoloViews elements in the style of the figures; HoloViews is imported when the first one is made."""
 
 from workbench.errors import InputError, not_installed
 from workbench.views.style import INK, RC
@@ -6,11 +6,11 @@ from workbench.views.style import INK, RC
 ROW = 0.135
 """Height of a line of small letters, inches."""
 PAGE = 8.5
-"""Inches of a page of paper that a figure may take."""
+"""Height of a figure on paper at most, inches."""
 
 
 def holoviews():
-    """The package, with matplotlib to draw; where it is missing a sentence names the extra."""
+    """Return the package with its matplotlib backend; if it is missing, the error names the extra."""
     try:
         import holoviews
         import holoviews.plotting.mpl
@@ -20,14 +20,14 @@ def holoviews():
 
 
 def element(kind: str, *data, label: str = "", vdims=None, **look):
-    """A HoloViews element, such as a "Curve", with its options for matplotlib."""
+    """Return a HoloViews element, such as a "Curve", with its options for matplotlib."""
     hv = holoviews()
-    given = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
-    return getattr(hv, kind)(*data, **given).opts(**look, backend="matplotlib")
+    options = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
+    return getattr(hv, kind)(*data, **options).opts(**look, backend="matplotlib")
 
 
 def axis(name: str, label: str, unit: str | None = None):
-    """A HoloViews dimension."""
+    """Return a HoloViews dimension."""
     hv = holoviews()
     return hv.Dimension(name, label=label, unit=unit)
 
@@ -35,8 +35,8 @@ def axis(name: str, label: str, unit: str | None = None):
 def band(
     edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0
 ):
-    """What lies between two curves, ``edges`` as (x, low, high), in a pale colour."""
-    # HoloViews mixes in the current backend's `color`, which would win over `facecolor`: so both are given
+    """Draw the area between two curves, ``edges`` as (x, low, high), in a pale colour."""
+    # HoloViews adds the current backend's `color`, which overrides `facecolor`: so both are set
     return element(
         "Area",
         edges,
@@ -52,9 +52,14 @@ def band(
 
 
 def text_labels(
-    texts, name: str, size: float = 6.5, align: str = "center", color: str = INK, **look
+    texts: list[tuple[float, float, str]],
+    name: str,
+    size: float = 6.5,
+    align: str = "center",
+    color: str = INK,
+    **look,
 ):
-    """`holoviews.Labels` of (x, y, text)."""
+    """Return `holoviews.Labels` of (x, y, text)."""
     return element(
         "Labels",
         texts,
@@ -69,36 +74,44 @@ def text_labels(
 
 
 def panel(parts, **options):
-    """The elements of one panel as `holoviews.Overlay`; of the shape of a panel of curves unless the options name another."""
+    """Return the elements of one panel as `holoviews.Overlay`, by default with the shape of a panel of curves."""
     hv = holoviews()
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
     return hv.Overlay(parts).opts(**options, backend="matplotlib")
 
 
 def bare_panel(parts, size: tuple[float, float], xlim, ylim, **options):
-    """A panel without axes, so large in inches."""
+    """Return a panel without axes, of a size in inches."""
     axes = {"xaxis": None, "yaxis": None, "show_frame": False, "show_grid": False}
     return panel(
         parts, **{"fig_inches": size, "xlim": xlim, "ylim": ylim, "aspect": "auto"} | axes | options
     )
 
 
-def option(panel, name: str):
-    """An option of a panel, as ``fig_inches``."""
+def no_minor_ticks(plot, drawn) -> None:
+    """Remove the minor ticks of logarithmic axes (a HoloViews hook)."""
+    from matplotlib.ticker import NullLocator
+
+    for side in (plot.handles["axis"].xaxis, plot.handles["axis"].yaxis):
+        side.set_minor_locator(NullLocator())
+
+
+def option(panel, name: str) -> object:
+    """Return an option of a panel, such as ``fig_inches``."""
     hv = holoviews()
     return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
 
 
 def height_of(panels: list) -> float:
-    """Inches of the highest of panels that have a height of their own."""
-    return max(option(each, "fig_inches")[1] for each in panels)
+    """Return the height of the highest of panels with ``fig_inches``."""
+    return max(option(panel, "fig_inches")[1] for panel in panels)
 
 
 def rows_below(n_panels: int, above: float, most: int, fewest: int) -> int:
-    """Rows of names that each of so many panels may have, one below the other on a page; ``above``: inches beside the rows."""
+    """Return how many rows each of several panels below each other may have; ``above``: inches of a panel besides its rows."""
     return min(max(int((PAGE / n_panels - above) / ROW), fewest), most)
 
 
 def fitting(text: str, letters: int) -> str:
-    """The text, cut with a mark where it has more letters."""
+    """Return the text, cut with an ellipsis if it has more letters."""
     return text if len(text) <= letters else text[: letters - 1] + "…"

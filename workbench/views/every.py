@@ -1,4 +1,4 @@
-"""The one list of views: what figures, reports, the Topics page and notebooks offer of runs, by what these have."""
+"""The list of all views: figures, reports, the Topics page and notebooks show those whose variables a run has."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
-from workbench.measures.selection import grouped
+from workbench.measures.selection import Runs, grouped
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.runs.afterwards.pooled_chains import Pooled
 from workbench.views import progress
@@ -113,21 +113,21 @@ VIEWS = (
     ),
     View(
         "hyperparameters",
-        "Hyperparameters that are learnt",
+        "Learnt hyperparameters",
         progress.CONCENTRATIONS,
         progress.draw_concentrations,
         course=True,
     ),
     View("alphas", "Prior of each topic", ("alpha topic",), progress.draw_alphas, course=True),
     View("moves", "Splits and merges", ("move",), progress.draw_moves, course=True),
-    View("lineage", "Which run began from which", ("spec.start",), draw_lineage),
+    View("lineage", "Warm starts of runs", ("spec.start",), draw_lineage),
     View("network", "The network", ("model.levels",), draw_networks),
     View("topic-sizes", "Topic sizes", ("n_k",), progress.draw_topic_sizes, course=True),
     View("topic-words", "Words of the topics", COUNTED, draw_words),
     View("topic-map", "Map of the topics", COUNTED, draw_maps),
     View(
         "topic-correlations",
-        "Which topics go together",
+        "Correlations of topics",
         ("psi_mean psi_covariance phi",),
         draw_correlations,
         on_page=True,
@@ -205,7 +205,7 @@ VIEWS = (
     ),
     View(
         "text",
-        "What comes next",
+        "Next words",
         ("emissions transitions first_state sequence", "loadings system stick_words sequence"),
         draw_text,
         on_page=True,
@@ -237,7 +237,7 @@ VIEWS = (
     ),
     View(
         "recorded",
-        "What else was recorded",
+        "Other recorded numbers",
         ("iteration",),
         progress.draw_recorded,
         on_page=True,
@@ -247,31 +247,30 @@ VIEWS = (
 
 
 def pictures(
-    runs,
+    runs: Runs,
     columns: int = 2,
     corpora: Mapping[str, Corpus] | None = None,
     scored: Mapping[str, Scored] | None = None,
     pooled: Sequence[Pooled] = (),
 ) -> list[Picture]:
-    """The pictures that the runs have the variables for, drawn apart for each data: these share no axis of perplexities.
+    """Return the pictures that the runs have the variables for, separately for each data set, as perplexities differ.
 
-    What is of all data together comes first.
-
-    ``columns`` of a page that they are to fill; ``corpora``: tokens by their hash, for coherence, flows, maps and texts;
-    ``scored``: of held-out tokens by the hash of a run's spec, for gains; ``pooled``: of long chains, for the frontier.
+    Pictures of all data together come first. ``columns`` is the number of columns of a page; ``corpora`` are tokens by hash,
+    for coherence, flows, maps and texts; ``scored`` held-out scores by the hash of a run's spec, for gains; ``pooled`` pooled
+    long chains, for the frontier.
     """
-    runs, found = each_run(runs), {}
+    runs, pictures_by_data = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
-    for data, own in by_data.items():
-        shown = SideBySide(in_papers_order(own), columns, corpora or {}, scored or {}, pooled)
-        found[data] = [
+    for data, members in by_data.items():
+        shown = SideBySide(in_papers_order(members), columns, corpora or {}, scored or {}, pooled)
+        pictures_by_data[data] = [
             picture
             for view in VIEWS
             if not (view.across and len(by_data) > 1)
             for picture in view.pictures(shown)
         ]
-    if len(found) == 1:
-        return found.popitem()[1]
+    if len(pictures_by_data) == 1:
+        return pictures_by_data.popitem()[1]
     together = SideBySide(in_papers_order(runs), columns, corpora or {}, scored or {}, pooled)
     return [picture for view in VIEWS if view.across for picture in view.pictures(together)] + [
         replace(
@@ -281,8 +280,10 @@ def pictures(
             caption=f"On {data}. {picture.caption}",
             runs=picture.runs or by_data[data],
         )
-        for (data, own), short in zip(found.items(), file_names(found), strict=True)
-        for picture in own
+        for (data, members), short in zip(
+            pictures_by_data.items(), file_names(pictures_by_data), strict=True
+        )
+        for picture in members
     ]
 
 
@@ -293,6 +294,6 @@ def draw_view(
     corpora: Mapping[str, Corpus] | None = None,
     **options,
 ) -> list[Picture]:
-    """The pictures of one view, by its name."""
+    """Return the pictures of one view, by its name."""
     view = next(view for view in VIEWS if view.name == name)
     return view.pictures(SideBySide(runs, columns, corpora or {}), **options)

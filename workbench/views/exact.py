@@ -1,4 +1,4 @@
-"""A toy that can be enumerated: its exact posterior, and the bounds and errors of each engine beside it."""
+"""Views of a toy corpus that can be enumerated: its exact posterior, bounds and errors of each engine."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ from workbench.views.style import INK, RC, look_of
 
 SMALL = RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5}
 KINDS = {"jensen": "F", "collapsed": "collapsed", "exact": "exact F", "hybrid": "B"}
-"""Bound → what pictures and tables call it."""
+"""Bound → name in pictures and tables."""
 DISTANCES = {"predictive_distance": "of p(w|d)", "co_assignment_distance": "of one topic"}
 HEADER = ["engine", *KINDS.values(), "log_evidence", *DISTANCES, "n_attractors", "n_starts"]
 ABOVE = 0.6
-"""Inches of a panel beside its rows."""
+"""Inches of a panel in addition to its rows."""
 LETTERS = 24
 
 
-def co_assignment_view(found: xr.Dataset, title: str = ""):
-    """The probability that two tokens have one topic, as `holoviews.Overlay` of a `QuadMesh`; full colour: 1."""
-    names, values = token_names(found), found["co_assignment"].values
+def co_assignment_view(posterior: xr.Dataset, title: str = ""):
+    """Draw the probability that two tokens have one topic, as `holoviews.Overlay` of a `QuadMesh`; full colour is 1."""
+    names, values = token_names(posterior), posterior["co_assignment"].values
     n = len(names)
     edges = np.arange(n + 1) - 0.5, np.arange(-n, 1) + 0.5
     mesh = element(
@@ -32,7 +32,7 @@ def co_assignment_view(found: xr.Dataset, title: str = ""):
         cmap="Blues",
         clim=(0.0, 1.0),
         edgecolors="face",
-        linewidths=0.4,  # else the page shows through between the cells
+        linewidths=0.4,  # so that the page does not show through between the cells
     )
     return panel(
         [mesh],
@@ -42,14 +42,17 @@ def co_assignment_view(found: xr.Dataset, title: str = ""):
         fig_inches=(3.4, ABOVE + max(ROW * n, 1.0)),
         xrotation=90,
         fig_rcparams=SMALL,
-        xticks=[(at, fitting(str(word), 10)) for at, word in enumerate(found["token_word"].values)],
-        yticks=[(-at, name) for at, name in enumerate(names)],
+        xticks=[
+            (place, fitting(str(word), 10))
+            for place, word in enumerate(posterior["token_word"].values)
+        ],
+        yticks=[(-place, name) for place, name in enumerate(names)],
     )
 
 
-def posterior_picture(found: xr.Dataset) -> Picture:
-    """The exact co-assignment of `workbench.measures.exact`."""
-    names, values = token_names(found), found["co_assignment"].values
+def posterior_picture(posterior: xr.Dataset) -> Picture:
+    """Return the picture of the exact co-assignment of `workbench.measures.exact`."""
+    names, values = token_names(posterior), posterior["co_assignment"].values
     hover = [
         f"{names[row]}\n{names[column]}\none topic with probability {values[row, column]:.4f}"
         for row in range(len(names))[::-1]
@@ -59,14 +62,14 @@ def posterior_picture(found: xr.Dataset) -> Picture:
         [names[row], names[column], values[row, column]] for row, column in np.ndindex(values.shape)
     ]
     caption = (
-        f"The exact posterior of {len(names)} tokens under LDA, over all {found.attrs['n_states']:,} assignments of topics to "
-        "tokens: the probability that two tokens have one topic. Tokens in their order, by document and word."
+        f"The exact posterior of {len(names)} tokens under LDA, over all {posterior.attrs['n_states']:,} assignments of "
+        "topics to tokens: the probability that two tokens have one topic. Tokens in their order, by document and word."
     )
     return Picture(
         "exact-posterior",
         "Exact probability of one topic",
         caption,
-        [co_assignment_view(found)],
+        [co_assignment_view(posterior)],
         ["token", "other_token", "co_assignment"],
         rows,
         legend=False,
@@ -76,59 +79,59 @@ def posterior_picture(found: xr.Dataset) -> Picture:
 
 
 def gaps_view(engines: Sequence[xr.Dataset], title: str = ""):
-    """Each bound of each engine as a bar from the log evidence down to it, nats below; `holoviews.Overlay` of `Rectangles`.
+    """Draw each bound of each engine as a bar from the log evidence, nats below; `holoviews.Overlay` of `Rectangles`.
 
-    ``engines`` are what `workbench.measures.against_exact` finds. A bound above the evidence, as the collapsed one can be,
-    lies left of 0.
+    ``engines`` are results of `workbench.measures.against_exact`. A bound above the evidence, possible for the collapsed one,
+    is left of 0.
     """
     bars = [
         (
-            each.attrs["engine"],
-            f"{each.attrs['engine']} {name}",
-            float(each["log_evidence"] - each["bound"].sel(kind=kind)),
+            result.attrs["engine"],
+            f"{result.attrs['engine']} {name}",
+            float(result["log_evidence"] - result["bound"].sel(kind=kind)),
         )
-        for each in engines
+        for result in engines
         for kind, name in KINDS.items()
-        if np.isfinite(each["bound"].sel(kind=kind))
+        if np.isfinite(result["bound"].sel(kind=kind))
     ]
     return _bars(bars, axis("gap", "below the log evidence", "nats"), title)
 
 
 def distances_view(engines: Sequence[xr.Dataset], name: str, title: str = ""):
-    """One of `DISTANCES` of each engine as bars, `holoviews.Overlay` of `Rectangles`."""
+    """Draw one of `DISTANCES` of each engine as bars, `holoviews.Overlay` of `Rectangles`."""
     bars = [
-        (each.attrs["engine"], each.attrs["engine"], float(each[name]))
-        for each in engines
-        if np.isfinite(each[name])
+        (result.attrs["engine"], result.attrs["engine"], float(result[name]))
+        for result in engines
+        if np.isfinite(result[name])
     ]
     return _bars(bars, axis(name, "total variation distance"), title)
 
 
 def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
-    """Bounds below the evidence and distances to the exact posterior of all engines; ``engines`` as for `gaps_view`."""
+    """Return the picture of bounds and distances to the exact posterior of all engines; ``engines`` as for `gaps_view`."""
     first = engines[0]
     errors = [
-        distances_view(engines, name, f"Error {said}")
-        for name, said in DISTANCES.items()
-        if any(np.isfinite(each[name]) for each in engines)  # of one token no two have one topic
+        distances_view(engines, name, f"Error {description}")
+        for name, description in DISTANCES.items()
+        if any(np.isfinite(result[name]) for result in engines)  # a single token has no pair
     ]
     rows = [
         [
-            each.attrs["engine"],
-            *each["bound"].values.tolist(),
-            float(each["log_evidence"]),
-            *(float(each[name]) for name in DISTANCES),
-            int(each["n_attractors"]),
-            each.attrs["n_starts"],
+            result.attrs["engine"],
+            *result["bound"].values.tolist(),
+            float(result["log_evidence"]),
+            *(float(result[name]) for name in DISTANCES),
+            int(result["n_attractors"]),
+            result.attrs["n_starts"],
         ]
-        for each in engines
+        for result in engines
     ]
     caption = (
-        f"Engines of LDA on a toy whose log evidence is {float(first['log_evidence']):.6f} nats, by enumeration. Left: how far "
-        "each bound lies below it: F by Jensen's inequality, exact F with exact expectations of counts, the collapsed one "
-        "with expansions of these, which makes it no sure bound, B of what is averaged and sampled together. Then the total "
-        "variation distance of p(w|d), mean over documents, and of whether two tokens have one topic, mean over pairs. Of "
-        f"{first.attrs['n_starts']} starts the one with the highest bound; what samples has its mean over starts."
+        f"Engines of LDA on a toy whose log evidence is {float(first['log_evidence']):.6f} nats, by enumeration. Left: the "
+        "gap of each bound: F by Jensen's inequality, exact F with exact expectations of counts, the collapsed one with "
+        "expansions of these (not a strict bound), B of averaged and sampled tokens together. Right: the total variation "
+        "distance of p(w|d), mean over documents, and of co-assignment, mean over pairs of tokens. Of "
+        f"{first.attrs['n_starts']} starts the one with the highest bound; for samplers the mean over starts."
     )
     return Picture(
         "toy-bounds",
@@ -142,30 +145,32 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
     )
 
 
-def token_names(found: xr.Dataset) -> list[str]:
-    """Document and word of each token."""
+def token_names(posterior: xr.Dataset) -> list[str]:
+    """Return document and word of each token."""
     both = zip(
-        found["token_document"].values.tolist(), found["token_word"].values.tolist(), strict=True
+        posterior["token_document"].values.tolist(),
+        posterior["token_word"].values.tolist(),
+        strict=True,
     )
     return [fitting(f"{document}, {word}", LETTERS) for document, word in both]
 
 
-def _n_bars(engines) -> int:
-    return sum(int(np.isfinite(each["bound"]).sum()) for each in engines)
+def _n_bars(engines: Sequence[xr.Dataset]) -> int:
+    return sum(int(np.isfinite(result["bound"]).sum()) for result in engines)
 
 
 def _bars(bars: list[tuple[str, str, float]], x, title: str):
-    """A horizontal bar for each (engine, name, length), in the colour of its engine, the first on top."""
+    """Draw a horizontal bar for each (engine, name, length), in the colour of its engine, the first on top."""
     drawn = [
         element(
             "Rectangles",
-            [(0.0, -at - 0.36, length, -at + 0.36)],
+            [(0.0, -place - 0.36, length, -place + 0.36)],
             [x, axis("place", " "), "end", "top"],
             facecolor=look_of(engine).colour,
             edgecolor="none",
             linewidth=0,
         )
-        for at, (engine, _, length) in enumerate(bars)
+        for place, (engine, _, length) in enumerate(bars)
     ]
     return panel(
         [*drawn, element("VLine", 0.0, color=INK, linewidth=0.8)],
@@ -173,7 +178,7 @@ def _bars(bars: list[tuple[str, str, float]], x, title: str):
         aspect="auto",
         show_grid=True,
         padding=0.05,
-        yticks=[(-at, name) for at, (_, name, _) in enumerate(bars)],
+        yticks=[(-place, name) for place, (_, name, _) in enumerate(bars)],
         ylim=(0.6 - max(len(bars), 1), 0.6),
         fig_inches=(3.4, ABOVE + ROW * max(len(bars), 6)),
         fig_rcparams=SMALL,

@@ -1,4 +1,4 @@
-"""What settings cost, how far from long Gibbs chains they end, and where hybrids overtake Gibbs sampling per second."""
+"""Cost of settings and distance from long Gibbs chains, and speedup of hybrids over Gibbs sampling."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -45,36 +45,35 @@ CELLS = (
     "n_pairs",
 )
 WIDE, HIGH = 0.024, 0.045
-"""Shares of a panel that a letter and a line of the names take."""
+"""Width of a letter and height of a line of the names, as shares of a panel."""
 FAINT = 0.3
-"""Opacity of a setting that another one dominates."""
-FAR = 4
-"""Ratio of the largest number to the smallest from which on their axis is logarithmic."""
-DEEP = 40
-"""Times smaller than the smallest distance that an axis reaches, at most."""
+"""Opacity of a dominated setting."""
+LOGARITHMIC_RATIO = 4
+"""An axis is logarithmic if its largest number is at least so many times the smallest."""
+SMALLEST_FRACTION = 40
+"""An axis begins at least at this fraction of the smallest distance."""
 ON_PALE, ON_DARK, DARK = "#1a1a1a", "#fefefe", 1.4
-"""Colours of numbers in cells, which are as pale or dark in every theme, and from which binary logarithm on a cell is dark."""
-UNCHANGED, LETTERS = "counts as they are", 12
-"""What a corpus is called that nothing was done to, beside others of its name, and letters of a line of these."""
-TIMES = 4.0
-"""Times as fast, or as slow, that the colours of a map reach."""
+"""Colours of numbers in pale and dark cells, and the absolute binary logarithm from which a cell is dark."""
+UNCHANGED, LETTERS = "unchanged counts", 12
+"""Name of an unchanged corpus among changed ones, and letters of a line of these names."""
+FULL_SPEEDUP = 4.0
+"""Speedup (or slowdown) of the full colour of a map."""
 
 
 def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """The distance of each setting of `workbench.measures.frontier` from the reference, against what it costs.
+    """Draw the distance of each setting of `workbench.measures.frontier` from the reference against its cost.
 
-    ``clock`` is "updates" or "cpu_time". An overlay: an `HSpan` as high as the standard error of the reference, a `Curve`
-    through the settings that no other one dominates, and for each a `Scatter` over a `Segments` of one standard error between
-    seeds to either side, faint where another setting is as cheap and as near; each with its name beside it. Where the numbers
-    lie far apart, their axis is logarithmic and reaches down to half the error of the reference, or to a `DEEP` part of the
-    smallest distance.
+    ``clock`` is "updates" or "cpu_time". Returns an overlay of an `HSpan` with the standard error of the reference, a `Curve`
+    through the settings that no other one dominates, and for each setting a named `Scatter` over `Segments` of ± one standard
+    error between seeds, faint if it is dominated. If the numbers differ by a large ratio the axis is logarithmic and begins at
+    half the error of the reference, or at a small fraction of the smallest distance.
     """
     y = axis("distance", "distance from the reference", "nats")
-    own = _known(table, "distance", clock)
-    bright = own[f"efficient_{clock}"].values
-    line = own.isel(label=np.flatnonzero(bright)).sortby(clock)
+    settings = _with_values(table, "distance", clock)
+    is_efficient = settings[f"efficient_{clock}"].values
+    efficient_settings = settings.isel(label=np.flatnonzero(is_efficient)).sortby(clock)
     error = table.attrs["reference_se"]
-    floor, drawn = _floor(own["distance"].values, error), []
+    floor, drawn = _floor(settings["distance"].values, error), []
     if error > floor:
         drawn = [
             element(
@@ -87,11 +86,11 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
                 show_grid=True,
             )
         ]
-    if line.sizes["label"] > 1:
+    if efficient_settings.sizes["label"] > 1:
         drawn.append(
             element(
                 "Curve",
-                (line[clock].values, line["distance"].values),
+                (efficient_settings[clock].values, efficient_settings["distance"].values),
                 dimension(clock),
                 y,
                 color=INK,
@@ -100,40 +99,50 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
                 show_grid=True,
             )
         )
-    return _marks(drawn, own, clock, "distance", y, bright, style, floor)
+    return _marks(drawn, settings, clock, "distance", y, is_efficient, style, floor)
 
 
 def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """The jitter of the state of each setting, see `workbench.measures.frontier`, against what it costs: as `frontier_view`."""
-    own, y = _known(table, "jitter", clock), axis("jitter", "jitter of the state", "nats")
+    """Draw the jitter of the state of each setting against its cost, as in `frontier_view`."""
+    settings, y = (
+        _with_values(table, "jitter", clock),
+        axis("jitter", "jitter of the state", "nats"),
+    )
     return _marks(
         [],
-        own,
+        settings,
         clock,
         "jitter",
         y,
-        own[f"efficient_{clock}"].values,
+        settings[f"efficient_{clock}"].values,
         style,
-        _floor(own["jitter"].values),
+        _floor(settings["jitter"].values),
     )
 
 
 def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
-    """How many times as fast as cgs one setting of `workbench.measures.overtaking` is: data (rows) by number of topics.
+    """Draw the speedup of one setting of `workbench.measures.overtaking` over cgs: data (rows) by number of topics.
 
-    A `QuadMesh` of the binary logarithms of the speedup with the speedup as `Labels` in each cell; blank without a pair.
+    Returns a `QuadMesh` of the binary logarithm of the speedup with the speedup as `Labels`; cells without a pair are blank.
     """
-    own = cells.sel(setting=setting)
-    speedup = own["speedup"].transpose("data", "n_topics").values
-    places, ks = own["data"].values.tolist(), own["n_topics"].values.tolist()
-    reach = np.log2(TIMES)
+    setting_cells = cells.sel(setting=setting)
+    speedup = setting_cells["speedup"].transpose("data", "n_topics").values
+    descriptions, ks = (
+        setting_cells["data"].values.tolist(),
+        setting_cells["n_topics"].values.tolist(),
+    )
+    limit = np.log2(FULL_SPEEDUP)
     mesh = element(
         "QuadMesh",
-        (np.arange(len(ks)), -np.arange(len(places)), np.clip(np.log2(speedup), -reach, reach)),
+        (
+            np.arange(len(ks)),
+            -np.arange(len(descriptions)),
+            np.clip(np.log2(speedup), -limit, limit),
+        ),
         [axis("n_topics", "topics K"), axis("data", " ")],
-        vdims=axis("speedup", "times as fast as cgs"),
+        vdims=axis("speedup", "speedup over cgs"),
         cmap="RdBu_r",
-        clim=(-reach, reach),
+        clim=(-limit, limit),
     )
     texts: dict[str, list] = {}
     for (row, column), value in np.ndenumerate(speedup):
@@ -142,58 +151,61 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
                 (column, -row, f"{value:.2g}")
             )
     labels = (
-        text_labels(some, f"times {colour}", size=7, color=colour) for colour, some in texts.items()
+        text_labels(colour_texts, f"times {colour}", size=7, color=colour)
+        for colour, colour_texts in texts.items()
     )
     return panel(
         [mesh, *labels],
         title=title,
         aspect="auto",
         show_grid=False,
-        fig_inches=(3.4, 0.9 + max(2 * ROW * len(places), 0.8)),
+        fig_inches=(3.4, 0.9 + max(2 * ROW * len(descriptions), 0.8)),
         xticks=list(enumerate(map(str, ks))),
-        yticks=[(-at, place) for at, place in enumerate(_short(places))],
+        yticks=[
+            (-index, description) for index, description in enumerate(_short_names(descriptions))
+        ],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
     )
 
 
 def names_of_settings(table: xr.Dataset) -> list[str]:
-    """A short name of each setting of a table: what tells it apart, as "r=2, S=5"; the engine where it has no r."""
+    """Return a short name of each setting of a table, as "r=2, S=5"; the engine if it has no r."""
     hybrids = set(
         table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")]
     )
     names = []
     for label in table["label"].values:
-        one = table.sel(label=label)
+        row = table.sel(label=label)
         r, n_chains, split, engine = (
-            one[name].item() for name in ("r", "n_chains", "split", "engine")
+            row[name].item() for name in ("r", "n_chains", "split", "engine")
         )
         if np.isnan(r):
             names.append(str(engine))
             continue
-        whose = str(split) or (str(engine) if len(hybrids) > 1 else "")
-        of_chains = f"S={n_chains:g}" if n_chains > 1 else ""
+        prefix = str(split) or (str(engine) if len(hybrids) > 1 else "")
+        chains_text = f"S={n_chains:g}" if n_chains > 1 else ""
         names.append(
-            ", ".join(filter(None, (whose, "r=∞" if r == np.inf else f"r={r:g}", of_chains)))
+            ", ".join(filter(None, (prefix, "r=∞" if r == np.inf else f"r={r:g}", chains_text)))
         )
     return names
 
 
 def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.ndarray) -> list[int]:
-    """(mark,) where its name stands: 1 on its right, -1 on its left, 0 nowhere, as others that come first are in its way.
+    """Return (mark,) the side of its name: 1 right, -1 left, 0 none, if names of earlier marks are in the way.
 
-    ``x`` and ``y`` are shares of the axes; those that are ``bright`` come first, from the right.
+    ``x`` and ``y`` are shares of the axes; ``bright`` marks come first, from the right.
     """
-    taken: list[tuple[float, float, float]] = []  # left, right, height
+    boxes: list[tuple[float, float, float]] = []  # left, right, height
     sides = [0] * len(names)
-    for at in sorted(range(len(names)), key=lambda at: (not bright[at], -x[at])):
-        width = WIDE * (len(names[at]) + 2)
-        for side, left in ((1, x[at]), (-1, x[at] - width)):
+    for mark in sorted(range(len(names)), key=lambda mark: (not bright[mark], -x[mark])):
+        width = WIDE * (len(names[mark]) + 2)
+        for side, left in ((1, x[mark]), (-1, x[mark] - width)):
             if all(
-                left + width <= low or left >= high or abs(y[at] - height) >= HIGH
-                for low, high, height in taken
+                left + width <= low or left >= high or abs(y[mark] - height) >= HIGH
+                for low, high, height in boxes
             ):
-                taken.append((left, left + width, y[at]))
-                sides[at] = side
+                boxes.append((left, left + width, y[mark]))
+                sides[mark] = side
                 break
     return sides
 
@@ -205,28 +217,31 @@ def frontier_picture(
     runs: Iterable[xr.Dataset] = (),
     clocks: Iterable[str] = COSTS,
 ) -> Picture:
-    """A panel of distances and one of jitters for each clock, with the table."""
+    """Return the picture with a panel of distances and one of jitters for each clock, and the table."""
     style, clocks = looks(table["label"].values.tolist()), list(clocks)
     panels = [
         draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks
     ]
-    # no state has a jitter before its second iteration after burn-in
-    panels = [each for each in panels if len(each)]
+    # jitter needs two iterations after burn-in
+    panels = [drawn for drawn in panels if len(drawn)]
     rows = (
-        table[[one for one in COLUMNS if one != "label"]]
+        table[[column for column in COLUMNS if column != "label"]]
         .to_dataframe()
         .reset_index()[list(COLUMNS)]
     )
     n_chains, error = int(table["n_reference"].min()), table.attrs["reference_se"]
-    what = "their mean p(w|d)" if table["pooled"].values.all() else "the mean of their own"
+    reference_text = (
+        "their mean p(w|d)"
+        if table["pooled"].values.all()
+        else "the mean of their log perplexities"
+    )
     caption = (
-        "How far the logarithm of the held-out perplexity is from that of long Gibbs chains on the same split "
-        f"({what}), nats per token, and what it cost: means over runs with one standard error between them to either side. The "
-        f"grey band is the standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line joins the "
-        "settings that no other one dominates; a faint one is not both cheaper and nearer than all others. Jitter is the "
-        "standard deviation of the log perplexity of the state over the last half of the iterations after burn-in. S is the "
-        "number of chains; of an adaptive split r stands for the hybrid with as many updates. Names with no room are left out; "
-        "the table has all."
+        "Distance of the log held-out perplexity from that of long Gibbs chains on the same split "
+        f"({reference_text}), nats per token, against cost: means over runs ± one standard error. The grey band is the "
+        f"standard error of the reference ({error:.2g}, over {n_chains} chains). The dotted line connects the settings that "
+        "no other one dominates; dominated settings are faint. Jitter is the standard deviation of the log perplexity of the "
+        "state over the last half of the iterations after burn-in. S is the number of chains; for an adaptive split r is that "
+        "of the hybrid with as many updates. Names that do not fit are left out; the table has all."
     )
     return Picture(
         name or view.name,
@@ -242,15 +257,15 @@ def frontier_picture(
 
 
 def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
-    """A map for each setting, with the table of all cells."""
+    """Return the picture with a map for each setting, and the table of all cells."""
     settings = cells["setting"].values.tolist()
     flat = cells.to_dataframe().reset_index()
     rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
     hidden = len(settings) - MOST_PANELS
     caption = (
-        "CPU seconds of cgs divided by those of each setting, until the held-out perplexity is as low as both come: above 1 "
-        f"(red) the setting has overtaken; full colour: {TIMES:g} times. Geometric means over pairs of runs on the same split "
-        "with the same seed; errors, and differences at equal CPU seconds, are in the table."
+        "CPU seconds of cgs divided by those of each setting, until the lowest held-out perplexity that both reach: above 1 "
+        f"(red) the setting is faster; full colour: {FULL_SPEEDUP:g} times. Geometric means over pairs of runs on the same "
+        "split with the same seed; errors, and differences at equal CPU seconds, are in the table."
         f"{f' {hidden} further settings are in the table only.' if hidden > 0 else ''}"
     )
     panels = [overtaking_view(cells, setting, setting) for setting in settings[:MOST_PANELS]]
@@ -267,26 +282,26 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
 
 
 def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """A picture by each cost, of each model, data and share held out that has long chains of cgs and others beside them."""
-    having = [run for run in shown.runs if view.fits(run)]
-    found = []
+    """Draw a picture by each cost, for each model, data and held-out share with long chains of cgs and other runs."""
+    fitting_runs = [run for run in shown.runs if view.fits(run)]
+    tables = []
     for runs in grouped(
-        [repr(one) for one in counterparts(having)] if having else [], having
+        [repr(key) for key in counterparts(fitting_runs)] if fitting_runs else [], fitting_runs
     ).values():
         with suppress(MeasureError):
-            found.append((frontier(runs, pooled=shown.pooled), runs))
+            tables.append((frontier(runs, pooled=shown.pooled), runs))
     names = (
         [view.name]
-        if len(found) == 1
-        else [f"{view.name}-{short}" for short in file_names(map(_place, found))]
+        if len(tables) == 1
+        else [f"{view.name}-{short}" for short in file_names(map(_model_text, tables))]
     )
-    for (table, runs), name in zip(found, names, strict=True):
+    for (table, runs), name in zip(tables, names, strict=True):
         for cost in COSTS:
             yield frontier_picture(table, view, f"{name}-by-{cost.replace('_', '-')}", runs, [cost])
 
 
 def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The maps of hybrids, where runs differ in data or number of topics."""
+    """Draw the maps of hybrids, if runs differ in data or number of topics."""
     with suppress(MeasureError):
         cells = overtaking(
             [run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))]
@@ -295,26 +310,26 @@ def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
             yield overtaking_picture(cells, view)
 
 
-def _short(places: list[str]) -> list[str]:
-    """The data in few words and short lines: what they have in common at their beginning is left out."""
-    parts = [place.split(", ") for place in places]
-    if len(places) > 1 and len({own[0] for own in parts}) == 1:
-        places = [", ".join(own[1:]) or UNCHANGED for own in parts]
-    return [fill(place, LETTERS) for place in places]
+def _short_names(descriptions: list[str]) -> list[str]:
+    """Return the descriptions of data without their common beginning, in short lines."""
+    parts = [description.split(", ") for description in descriptions]
+    if len(descriptions) > 1 and len({words[0] for words in parts}) == 1:
+        descriptions = [", ".join(words[1:]) or UNCHANGED for words in parts]
+    return [fill(description, LETTERS) for description in descriptions]
 
 
 def is_hybrid(spec: RunSpec) -> bool:
-    """Does the engine of the run sample some pairs and average the others, by an r?"""
+    """Return whether the engine of the run samples some pairs and averages the others, by an r."""
     return hasattr(spec.parts()[2], "r")
 
 
-def _place(found: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
-    (_, model), *_ = counterparts(found[1])
+def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
+    (_, model), *_ = counterparts(table_and_runs[1])
     return " ".join(f"{name}={value}" for name, value in model.items())
 
 
-def _known(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
-    """The settings that have both numbers."""
+def _with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
+    """Return the settings that have both numbers."""
     return table.isel(
         label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values))
     )
@@ -322,27 +337,29 @@ def _known(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
 
 def _marks(
     drawn: list,
-    own: xr.Dataset,
+    settings: xr.Dataset,
     clock: str,
     measure: str,
     y,
-    bright,
+    is_efficient: np.ndarray,
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """The elements, and over them a mark with its error and its name for each setting; ``bright`` (setting,) bool."""
-    if not own.sizes["label"]:
+    """Draw the elements, and over them a named mark with its error for each setting; ``is_efficient`` (setting,) bool."""
+    if not settings.sizes["label"]:
         return panel([])
-    style, x = style or looks(own["label"].values.tolist()), dimension(clock)
-    cost, value, error = (own[name].values for name in (clock, measure, f"{measure}_se"))
-    for at, label in enumerate(own["label"].values):
-        look, alpha = style[label], 1.0 if bright[at] else FAINT
-        if np.isfinite(error[at]):
-            ends = [(cost[at], max(value[at] - error[at], floor), cost[at], value[at] + error[at])]
+    style, x = style or looks(settings["label"].values.tolist()), dimension(clock)
+    cost, value, error = (settings[name].values for name in (clock, measure, f"{measure}_se"))
+    for row, label in enumerate(settings["label"].values):
+        look, alpha = style[label], 1.0 if is_efficient[row] else FAINT
+        if np.isfinite(error[row]):
+            segments = [
+                (cost[row], max(value[row] - error[row], floor), cost[row], value[row] + error[row])
+            ]
             drawn.append(
                 element(
                     "Segments",
-                    ends,
+                    segments,
                     [x, y, "same cost", "high"],
                     color=look.colour,
                     linewidth=1.2,
@@ -353,7 +370,7 @@ def _marks(
         drawn.append(
             element(
                 "Scatter",
-                [(cost[at], value[at])],
+                [(cost[row], value[row])],
                 x,
                 y,
                 label=label,
@@ -365,13 +382,15 @@ def _marks(
                 show_grid=True,
             )
         )
-    sides = sides_of_names(_shares(cost), _shares(value), names := names_of_settings(own), bright)
+    sides = sides_of_names(
+        _shares(cost), _shares(value), names := names_of_settings(settings), is_efficient
+    )
     for faint in (False, True):
         for side, align in ((1, "left"), (-1, "right")):
             texts = [
-                (cost[at], value[at], f"  {name}  ")
-                for at, name in enumerate(names)
-                if bright[at] != faint and sides[at] == side
+                (cost[row], value[row], f"  {name}  ")
+                for row, name in enumerate(names)
+                if is_efficient[row] != faint and sides[row] == side
             ]
             if texts:
                 kind, colour = (f"faint name, {align}", GREY) if faint else (f"name, {align}", INK)
@@ -379,8 +398,8 @@ def _marks(
     limits = {"ylim": (floor, None)} if np.isfinite(floor) else {}
     return panel(
         drawn,
-        logx=_is_far(cost),
-        logy=_is_far(value),
+        logx=_is_logarithmic(cost),
+        logy=_is_logarithmic(value),
         padding=(0.25, 0.1),
         xlabel=x.pprint_label,
         ylabel=y.pprint_label,
@@ -391,31 +410,33 @@ def _marks(
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
-    """Where numbers stand on their axis, from 0 to 1."""
-    at = np.log(values) if _is_far(values) else values
-    return (at - at.min()) / (np.ptp(at) or 1.0)
+    """Return the positions of numbers on their axis, from 0 to 1."""
+    scaled = np.log(values) if _is_logarithmic(values) else values
+    return (scaled - scaled.min()) / (np.ptp(scaled) or 1.0)
 
 
-def _is_far(values: np.ndarray) -> bool:
-    return bool(values.size and values.min() > 0 and values.max() >= FAR * values.min())
+def _is_logarithmic(values: np.ndarray) -> bool:
+    return bool(
+        values.size and values.min() > 0 and values.max() >= LOGARITHMIC_RATIO * values.min()
+    )
 
 
 def _floor(values: np.ndarray, error: float = np.inf) -> float:
-    """Where bars and band begin at the lowest: nowhere, but on a logarithmic axis, which has no zero."""
+    """Return the lower end of bars and band: minus infinity, or above 0 on a logarithmic axis."""
     return (
-        max(min(float(values.min()), error) / 2, float(values.min()) / DEEP)
-        if _is_far(values)
+        max(min(float(values.min()), error) / 2, float(values.min()) / SMALLEST_FRACTION)
+        if _is_logarithmic(values)
         else -np.inf
     )
 
 
 def _plain_ticks(plot, drawn) -> None:
-    """Numbers in the place of powers on logarithmic axes."""
+    """Show plain numbers instead of powers on logarithmic axes (a HoloViews hook)."""
     from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
     axes = plot.handles["axis"]
-    for one, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
+    for side, scale in ((axes.xaxis, axes.get_xscale()), (axes.yaxis, axes.get_yscale())):
         if scale == "log":
-            one.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            one.set_minor_locator(NullLocator())
-            one.set_major_formatter(ScalarFormatter())
+            side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            side.set_minor_locator(NullLocator())
+            side.set_major_formatter(ScalarFormatter())

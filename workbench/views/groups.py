@@ -1,4 +1,4 @@
-"""Topics by group of documents: a heat map of all groups, and one group against another or against all other documents."""
+"""Topics by group of documents: a heat map of all groups, and one group compared with another or with all other documents."""
 
 import itertools
 from collections.abc import Iterator
@@ -15,25 +15,25 @@ from workbench.views.topics import names_of_topics
 
 SHARES = ("group", "topic", "share", "low", "high", "lift", "n_documents", "n_tokens")
 DIFFERENCES = ("group", "other_group", "topic", "difference", "low", "high", "one", "other")
-MOST_GROUPS, MOST_TOPICS, MOST_APART, FEWEST = 24, 60, 24, 9
-"""Columns and rows of a heat map, and topics of a comparison; where several are on one column of a page, at least so many of
-both topics. The table has all."""
-ABOVE_MAP, ABOVE_APART = 1.7, 0.9
-"""Inches of a heat map, and of a comparison, beside its rows."""
+MOST_GROUPS, MOST_TOPICS, MOST_COMPARED, FEWEST = 24, 60, 24, 9
+"""Maximum of columns and rows of a heat map and of topics of a comparison, and minimum of topics if several share a column of a
+page. The table has all."""
+ABOVE_MAP, ABOVE_COMPARISON = 1.7, 0.9
+"""Inches of a heat map, and of a comparison, in addition to its rows."""
 MOST_CHOICES = 200
 OTHERS = "all other documents"
 LIFT = 2.0
-"""Powers of two to either side that the colours reach."""
+"""Binary logarithm of the lift of the full colour."""
 
 
-def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
-    """A `QuadMesh` of the lifts of topics (rows, largest first) in groups (columns), as `holoviews.Overlay`.
+def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
+    """Draw a `QuadMesh` of the lifts of topics (rows, largest first) in groups (columns), as `holoviews.Overlay`.
 
-    found : of `workbench.measures.topics_by_group`. Blank where a group has no token.
+    shares : result of `workbench.measures.topics_by_group`. Groups without a token are blank.
     """
-    groups, numbers = found["group"].values.tolist(), found["topic"].values.tolist()
+    groups, numbers = shares["group"].values.tolist(), shares["topic"].values.tolist()
     with np.errstate(divide="ignore"):
-        lifts = np.clip(np.log2(found["lift"].transpose("topic", "group").values), -LIFT, LIFT)
+        lifts = np.clip(np.log2(shares["lift"].transpose("topic", "group").values), -LIFT, LIFT)
     x, y = axis("group", "group (documents)"), axis("topic", " ")
     mesh = element(
         "QuadMesh",
@@ -43,9 +43,9 @@ def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
         cmap="RdBu_r",
         clim=(-LIFT, LIFT),
     )
-    called = [
-        f"{fitting(str(one), 18)} ({n:,})"
-        for one, n in zip(groups, found["n_documents"].values.tolist(), strict=True)
+    ticks = [
+        f"{fitting(str(group), 18)} ({n:,})"
+        for group, n in zip(groups, shares["n_documents"].values.tolist(), strict=True)
     ]
     return panel(
         [mesh],
@@ -54,24 +54,24 @@ def by_group_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
         show_grid=False,
         fig_inches=(3.4, ABOVE_MAP + max(ROW * len(numbers), 0.8)),
         xrotation=90,
-        xticks=list(enumerate(called)),
-        yticks=[(-at, names[number]) for at, number in enumerate(numbers)],
+        xticks=list(enumerate(ticks)),
+        yticks=[(-place, names[number]) for place, number in enumerate(numbers)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5, "xtick.labelsize": 6.5},
     )
 
 
-def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str = ""):
-    """Differences of shares with their 95 % intervals, as `holoviews.Overlay`: a line and a point for each topic.
+def group_differences_view(differences: xr.Dataset, names: dict[int, str], title: str = ""):
+    """Draw differences of shares with their 95 % intervals, as `holoviews.Overlay`: a line and a point for each topic.
 
-    found : of `workbench.measures.group_differences`.
+    differences : result of `workbench.measures.group_differences`.
     """
-    places, apart = -np.arange(found.sizes["topic"]), 100 * found["difference"].values
+    places, points = -np.arange(differences.sizes["topic"]), 100 * differences["difference"].values
     x, y = axis("difference", "difference of shares", "points"), axis("topic", " ")
     parts = [
         element("Curve", ([0.0, 0.0], [0.5 - len(places), 0.5]), x, y, color=GREY, linewidth=0.6)
     ]
     for place, low, high in zip(
-        places, 100 * found["low"].values, 100 * found["high"].values, strict=True
+        places, 100 * differences["low"].values, 100 * differences["high"].values, strict=True
     ):
         if np.isfinite(low):
             parts.append(
@@ -79,13 +79,13 @@ def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str 
                     "Curve", ([low, high], [place, place]), x, y, color=COLOURS[0], linewidth=1.0
                 )
             )
-    parts.append(element("Points", (apart, places), [x, y], color=COLOURS[0], s=12))
-    numbers = found["topic"].values.tolist()
+    parts.append(element("Points", (points, places), [x, y], color=COLOURS[0], s=12))
+    numbers = differences["topic"].values.tolist()
     return panel(
         parts,
         title=title,
         aspect="auto",
-        fig_inches=(3.4, ABOVE_APART + max(ROW * len(numbers), 0.8)),
+        fig_inches=(3.4, ABOVE_COMPARISON + max(ROW * len(numbers), 0.8)),
         ylim=(0.5 - len(numbers), 0.5),
         yticks=[(place, names[number]) for place, number in zip(places, numbers, strict=True)],
         fig_rcparams=RC | {"ytick.labelsize": 6.5},
@@ -93,54 +93,54 @@ def group_differences_view(found: xr.Dataset, names: dict[int, str], title: str 
 
 
 def group_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """The column by which documents are grouped, where there are several."""
+    """Return the control for the column by which documents are grouped, if there are several."""
     columns = columns_of(run)
     return (Menu("by", "Group by", tuple(columns), columns[0]),) if len(columns) > 1 else ()
 
 
 def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
-    """One run of each label whose documents have a column; ``by`` is by default the first."""
-    drawn_of, panels, rows, hover, hidden = {}, [], [], [], False
+    """Draw one run of each label whose documents have a column; ``by`` is by default the first."""
+    candidates, panels, rows, hover, is_cut = {}, [], [], [], False
     for label, run in shown.first("n_dk", "phi").items():
         if not (columns := columns_of(run)):
             continue
         column = by if by in columns else columns[0]
-        found = topics_by_group(run, column)
-        rows += rows_of(label, run, found.to_dataframe().reset_index()[list(SHARES)])
-        drawn_of[label] = run, column, found
-    drawn, left_out = fitting_panels(drawn_of)
+        shares = topics_by_group(run, column)
+        rows += rows_of(label, run, shares.to_dataframe().reset_index()[list(SHARES)])
+        candidates[label] = run, column, shares
+    drawn, left_out = fitting_panels(candidates)
     most = (
         MOST_TOPICS
         if shown.columns == 2 or not drawn
         else rows_below(len(drawn), ABOVE_MAP, MOST_TOPICS, FEWEST)
     )
-    for label, (run, column, found) in drawn.items():
-        some = _largest(found, most)
-        hidden = hidden or some.sizes != found.sizes
+    for label, (run, column, shares) in drawn.items():
+        largest = _largest(shares, most)
+        is_cut = is_cut or largest.sizes != shares.sizes
         panels.append(
             by_group_view(
-                some, names_of_topics(run, 3, 28), f"{label}, by {column}".removeprefix(", ")
+                largest, names_of_topics(run, 3, 28), f"{label}, by {column}".removeprefix(", ")
             )
         )
-        hover.append(_cell_texts(some, names_of_topics(run, 6, 80)))
+        hover.append(_cell_texts(largest, names_of_topics(run, 6, 80)))
     if panels:
-        fewer = " The largest groups and topics are drawn; the table has all." if hidden else ""
+        fewer = " The largest groups and topics are drawn; the table has all." if is_cut else ""
         yield view.picture(
-            "How much more (red) or less (blue) common each topic is in the documents of a group than in all documents that "
-            "have a group: its share of the group's tokens, divided by its share of all. Behind each group its number of "
-            f"documents. Intervals of 95 % over documents are in the table.{fewer} One run of each label.{left_out}",
+            "Lift of each topic in each group: its share of the group's tokens divided by its share of the tokens of all "
+            "documents with a group; red is more, blue less common. The number of documents of a group is in brackets. "
+            f"Intervals of 95 % over documents are in the table.{fewer} One run of each label.{left_out}",
             panels,
             [*WHOSE, *SHARES],
             rows,
             legend=False,
             height=height_of(panels),
-            runs=[run for run, *_ in drawn_of.values()],
+            runs=[run for run, *_ in candidates.values()],
             hover={"QuadMesh": hover},
         )
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """The group that is compared, and what with: another group or all other documents."""
+    """Return the controls for the compared group and for the other side: another group or all other documents."""
     groups = tuple(_groups(run))
     if not groups:
         return ()
@@ -155,47 +155,47 @@ def draw_group_differences(
     group: str | None = None,
     other: str = OTHERS,
 ) -> Iterator[Picture]:
-    """One run of each label whose documents have a column; ``group`` as "column: value", by default the largest.
+    """Draw one run of each label whose documents have a column; ``group`` as "column: value", by default the largest.
 
-    ``other`` is another group, or `OTHERS`, which stands in for one that has no token beside the first.
+    ``other`` is another group, or `OTHERS`, which replaces a group without tokens of its own.
     """
-    runs, panels, rows, hover, said = {}, [], [], [], {}
+    runs, panels, rows, hover, description_of = {}, [], [], [], {}
     for label, run in shown.first("n_dk", "phi").items():
         groups = _groups(run)
         if not groups:
             continue
         group = group if group in groups else next(iter(groups))
-        beside, sides, said[label] = _compared(
+        other_name, group_of_document, description_of[label] = _compared(
             run, groups, group, other if other in groups else OTHERS
         )
-        found = group_differences(run, sides, group, beside)
+        differences = group_differences(run, group_of_document, group, other_name)
         rows += rows_of(
             label,
             run,
             [
-                [group, beside, *row]
-                for row in found.to_dataframe()
+                [group, other_name, *row]
+                for row in differences.to_dataframe()
                 .reset_index()[list(DIFFERENCES[2:])]
                 .itertuples(index=False)
             ],
         )
-        runs[label] = run, found, beside
+        runs[label] = run, differences, other_name
     drawn, left_out = fitting_panels(runs)
     most = (
-        MOST_APART
+        MOST_COMPARED
         if shown.columns == 2 or not drawn
-        else rows_below(len(drawn), ABOVE_APART, MOST_APART, FEWEST)
+        else rows_below(len(drawn), ABOVE_COMPARISON, MOST_COMPARED, FEWEST)
     )
-    for label, (run, every, beside) in drawn.items():
-        found = _furthest(every, most)
-        panels.append(group_differences_view(found, names_of_topics(run, 3, 28), label))
-        hover.append(_point_texts(found, names_of_topics(run, 6, 80), group, beside))
+    for label, (run, all_differences, other_name) in drawn.items():
+        differences = _furthest(all_differences, most)
+        panels.append(group_differences_view(differences, names_of_topics(run, 3, 28), label))
+        hover.append(_point_texts(differences, names_of_topics(run, 6, 80), group, other_name))
     if panels:
         yield view.picture(
-            f"How much larger the share of each topic is in the documents of the group {group!r} than in "
-            f"{' or '.join(dict.fromkeys(said.values()))}, with Welch's 95 % intervals over documents, in percentage points: "
-            f"the {most} topics at most that differ most; the table has all. An interval is of one topic by itself; of "
-            f"many topics some differ by chance. One run of each label.{left_out}",
+            f"Difference of the share of each topic in the documents of the group {group!r} from that in "
+            f"{' or '.join(dict.fromkeys(description_of.values()))}, with Welch's 95 % intervals over documents, in "
+            f"percentage points: at most the {most} topics that differ most; the table has all. Intervals are not corrected "
+            f"for multiple comparisons: with many topics some differ by chance. One run of each label.{left_out}",
             panels,
             [*WHOSE, *DIFFERENCES],
             rows,
@@ -212,108 +212,115 @@ def _compared(
     group: str,
     other: str,
 ) -> tuple[str, list[str | None], str]:
-    """What a group is compared with; (document,) which of the two it is in, None for neither or both; what it is called.
+    """Return the name of the other side; (document,) its side, None for neither or both; the description of the other side.
 
-    All other documents stand in for another group that has no token beside the first.
+    All other documents replace another group that has no token outside the first.
     """
-    own = _of_group(run, *groups[group])
+    in_group = _of_group(run, *groups[group])
     if other != OTHERS:
-        beside = _of_group(run, *groups[other])
-        if _tokens(run)[beside & ~own].sum() and _tokens(run)[own & ~beside].sum():
-            both = (
-                f" (documents of both, {np.count_nonzero(own & beside):,}, are left out)"
-                if (own & beside).any()
+        in_other = _of_group(run, *groups[other])
+        if _tokens(run)[in_other & ~in_group].sum() and _tokens(run)[in_group & ~in_other].sum():
+            overlap = (
+                f" (documents of both, {np.count_nonzero(in_group & in_other):,}, are left out)"
+                if (in_group & in_other).any()
                 else ""
             )
             return (
                 other,
-                _named(own & ~beside, group, beside & ~own, other),
-                f"those of the group {other!r}{both}",
+                _sides(in_group & ~in_other, group, in_other & ~in_group, other),
+                f"those of the group {other!r}{overlap}",
             )
-    there = run[COLUMN + groups[group][0]].values != ""
-    instead = "" if other == OTHERS else f" ({other!r} has none beside it)"
-    return OTHERS, _named(own, group, there & ~own, OTHERS), f"{OTHERS}{instead}"
+    has_group = run[COLUMN + groups[group][0]].values != ""
+    note = "" if other == OTHERS else f" ({other!r} has no other documents)"
+    return OTHERS, _sides(in_group, group, has_group & ~in_group, OTHERS), f"{OTHERS}{note}"
 
 
 def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
-    """(document,) whether it has this value in the column."""
+    """Return (document,) whether it has this value in the column."""
     return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
 
 
-def _named(own: np.ndarray, group: str, beside: np.ndarray, other: str) -> list[str | None]:
+def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -> list[str | None]:
+    """Return (document,) the name of its side, or None."""
     return [
-        group if one else other if two else None
-        for one, two in zip(own.tolist(), beside.tolist(), strict=True)
+        group if is_first else other if is_second else None
+        for is_first, is_second in zip(in_group.tolist(), in_other.tolist(), strict=True)
     ]
 
 
 def _tokens(run: xr.Dataset) -> np.ndarray:
-    """(document,) (expected) training tokens at the last snapshot."""
+    """Return (document,) (expected) training tokens at the last snapshot."""
     return run["n_dk"].isel(snapshot=-1).sum("topic").values
 
 
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
-    """What the menu calls each group with tokens → its column and value; of each column those of the most documents first."""
-    found, columns = {}, columns_of(run)
-    counted = _tokens(run) > 0 if columns else None
+    """Return menu text → (column, value) of each group with tokens; by column, the groups with the most documents first."""
+    groups, columns = {}, columns_of(run)
+    has_tokens = _tokens(run) > 0 if columns else None
     for column in columns:
         entries = np.array([str(value) for value in run[COLUMN + column].values.tolist()], object)[
-            counted
+            has_tokens
         ]
         values, counts = np.unique(entries[entries != ""].astype(str), return_counts=True)
         if len(values) > 1:
-            for at in np.argsort(-counts, kind="stable").tolist():
-                found[f"{column}: {values[at]}"] = column, str(values[at])
-    return dict(itertools.islice(found.items(), MOST_CHOICES))
+            for index in np.argsort(-counts, kind="stable").tolist():
+                groups[f"{column}: {values[index]}"] = column, str(values[index])
+    return dict(itertools.islice(groups.items(), MOST_CHOICES))
 
 
-def _largest(found: xr.Dataset, most: int) -> xr.Dataset:
-    """The groups of the most documents, in their order, and so many topics of the most tokens, largest first."""
-    groups = np.sort(np.argsort(-found["n_documents"].values, kind="stable")[:MOST_GROUPS])
-    sizes = (found["share"].fillna(0) * found["n_tokens"]).sum("group").values
-    return found.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
+def _largest(shares: xr.Dataset, most: int) -> xr.Dataset:
+    """Return the groups with the most documents in their order, and the topics with the most tokens, largest first."""
+    groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:MOST_GROUPS])
+    sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
+    return shares.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
 
 
-def _furthest(found: xr.Dataset, most: int) -> xr.Dataset:
-    """So many topics that differ most, the largest difference first."""
-    some = np.argsort(-np.abs(found["difference"].values), kind="stable")[:most]
-    return found.isel(topic=np.sort(some))
+def _furthest(differences: xr.Dataset, most: int) -> xr.Dataset:
+    """Return the topics that differ most, the largest difference first."""
+    largest = np.argsort(-np.abs(differences["difference"].values), kind="stable")[:most]
+    return differences.isel(topic=np.sort(largest))
 
 
-def _cell_texts(found: xr.Dataset, names: dict[int, str]) -> list[str]:
-    """What each cell says, from the lowest row up and from left to right."""
+def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
+    """Return the hover text of each cell, from the lowest row up and from left to right."""
     shares, lows, highs, lifts = (
-        found[name].transpose("topic", "group").values for name in ("share", "low", "high", "lift")
+        shares_table[name].transpose("topic", "group").values
+        for name in ("share", "low", "high", "lift")
     )
     groups = [
         f"{group}: {n:,} documents"
-        for group, n in zip(found["group"].values, found["n_documents"].values, strict=True)
+        for group, n in zip(
+            shares_table["group"].values, shares_table["n_documents"].values, strict=True
+        )
     ]
-    texts, topics = [], found["topic"].values.tolist()
+    texts, topics = [], shares_table["topic"].values.tolist()
     for row in range(len(topics) - 1, -1, -1):
-        for at in np.flatnonzero(np.isfinite(shares[row])):
-            share = f"{shares[row, at]:.2%}{interval(lows[row, at], highs[row, at])} of its tokens"
+        for column in np.flatnonzero(np.isfinite(shares[row])):
+            share = f"{shares[row, column]:.2%}{interval(lows[row, column], highs[row, column])} of its tokens"
             texts.append(
-                f"{groups[at]}\n{names[topics[row]]}\n{share}, {lifts[row, at]:.2f} times that of all"
+                f"{groups[column]}\n{names[topics[row]]}\n{share}, {lifts[row, column]:.2f} times that of all"
             )
     return texts
 
 
-def _point_texts(found: xr.Dataset, names: dict[int, str], group: str, other: str) -> list[str]:
+def _point_texts(
+    differences: xr.Dataset, names: dict[int, str], group: str, other: str
+) -> list[str]:
+    """Return the hover text of each topic of a comparison."""
     rows = zip(
         *(
-            found[name].values.tolist()
+            differences[name].values.tolist()
             for name in ("topic", "one", "other", "difference", "low", "high")
         ),
         strict=True,
     )
     return [
-        f"{names[topic]}\n{group}: {one:.2%}, {other}: {share:.2%}\ndifference {100 * apart:+.2f}{interval(low, high, '+')} "
-        "percentage points"
-        for topic, one, share, apart, low, high in rows
+        f"{names[topic]}\n{group}: {first_share:.2%}, {other}: {second_share:.2%}\ndifference "
+        f"{100 * difference:+.2f}{interval(low, high, '+')} percentage points"
+        for topic, first_share, second_share, difference, low, high in rows
     ]
 
 
 def interval(low: float, high: float, sign: str = "") -> str:
-    """An interval in brackets, as percentages; empty where there is none."""
+    """Return an interval in brackets, as percentages; empty if it is NaN."""
     return f" ({100 * low:{sign}.2f} to {100 * high:{sign}.2f})" if np.isfinite(low) else ""

@@ -1,4 +1,4 @@
-"""Hidden states along a sequence: paths of a linear dynamical system, probabilities of the states of a hidden Markov model."""
+"""Hidden states along a sequence: paths of linear dynamical systems, state probabilities of hidden Markov models."""
 
 from collections.abc import Iterator
 
@@ -25,25 +25,25 @@ CHANCES = ("sequence", "position", "hidden_state", "state_probability")
 PANEL = (3.4, 1.3)
 """Width and height of a path, inches."""
 MOST_CELLS = 300
-"""Positions across a picture of probabilities; of longer sequences each cell has the mean of several."""
+"""Maximum of cells across a picture; in longer sequences each cell is the mean of several positions."""
 BAND = 2.0
-"""Half the width of a band, in standard deviations."""
+"""Half-width of a band, in standard deviations."""
 
 
 def path_view(
-    positions,
-    mean,
-    deviation,
+    positions: np.ndarray,
+    mean: np.ndarray,
+    deviation: np.ndarray,
     name: str,
     colour: str = COLOURS[0],
     forecast: float | None = None,
     title: str = "",
 ):
-    """One number of the states along a sequence as `holoviews.Overlay`: its band (`Area`), `Curve`, where forecasts begin."""
+    """Draw one dimension of the states along a sequence as `holoviews.Overlay`: band (`Area`), `Curve`, start of forecasts."""
     x, y = axis("position", "position"), axis("state", name)
-    within = (positions, mean - BAND * deviation, mean + BAND * deviation)
+    edges = (positions, mean - BAND * deviation, mean + BAND * deviation)
     parts = [
-        band(within, x, y, colour),
+        band(edges, x, y, colour),
         element("Curve", (positions, mean), x, y, color=colour, linewidth=0.9),
     ]
     if forecast is not None:
@@ -58,15 +58,17 @@ def path_view(
     )
 
 
-def state_probability_view(positions, chances, names: list[str], title: str = ""):
-    """Probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, a row for each state; full colour: 1."""
-    each = -(-len(positions) // MOST_CELLS)
-    starts = np.arange(0, len(positions), each)
+def state_probability_view(
+    positions: np.ndarray, chances: np.ndarray, names: list[str], title: str = ""
+):
+    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, a row for each state; full colour is 1."""
+    n_per_cell = -(-len(positions) // MOST_CELLS)
+    first_positions = np.arange(0, len(positions), n_per_cell)
     means = (
-        np.add.reduceat(chances, starts, axis=0)
-        / np.diff(np.append(starts, len(positions)))[:, None]
+        np.add.reduceat(chances, first_positions, axis=0)
+        / np.diff(np.append(first_positions, len(positions)))[:, None]
     )
-    centres = positions[starts] + (each - 1) / 2
+    centres = positions[first_positions] + (n_per_cell - 1) / 2
     if len(centres) == 1:
         edges = np.array([centres[0] - 0.5, centres[0] + 0.5])
     else:
@@ -96,42 +98,43 @@ def state_probability_view(positions, chances, names: list[str], title: str = ""
 
 
 def sequence_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """The sequence, where there are several."""
+    """Return the control for the sequence if there are several."""
     names = tuple(sequences_of(run))
     return (Menu("sequence", "Sequence", names, names[0]),) if len(names) > 1 else ()
 
 
 def sequence_named(run: xr.Dataset, name: str | None) -> tuple[str, np.ndarray]:
-    """The sequence of this name and its documents in order; the first where there is none of this name."""
-    known = sequences_of(run)
-    name = name if name in known else next(iter(known))
-    return name, known[name]
+    """Return the name of the sequence and its documents in order; the first sequence if the name is unknown."""
+    sequences = sequences_of(run)
+    name = name if name in sequences else next(iter(sequences))
+    return name, sequences[name]
 
 
 def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> Iterator[Picture]:
-    """The states of one run of each label along one sequence; ``sequence`` is by default the first."""
+    """Draw the states of one run of each label along one sequence; ``sequence`` is by default the first."""
     runs, rows, chosen = shown.first("states_mean", "states_deviation", "sequence"), [], {}
     for label, run in runs.items():
-        name, here = sequence_named(run, sequence)
+        name, documents = sequence_named(run, sequence)
         positions, mean, deviation = (
-            run[each].values[here] for each in ("position", "states_mean", "states_deviation")
+            run[variable].values[documents]
+            for variable in ("position", "states_mean", "states_deviation")
         )
-        forecast = _begin_of_forecasts(run, here, positions, shown)
-        for at in np.argsort(-mean.var(axis=0), kind="stable").tolist():
+        forecast = _start_of_forecasts(run, documents, positions, shown)
+        for dim in np.argsort(-mean.var(axis=0), kind="stable").tolist():
             numbers = zip(
-                positions.tolist(), mean[:, at].tolist(), deviation[:, at].tolist(), strict=True
+                positions.tolist(), mean[:, dim].tolist(), deviation[:, dim].tolist(), strict=True
             )
-            rows += rows_of(label, run, [[name, position, at, m, d] for position, m, d in numbers])
-            own = positions, mean[:, at], deviation[:, at]
-            chosen[label, at] = (*own, f"state {at}", shown.looks[label].colour, forecast, label)
+            rows += rows_of(label, run, [[name, position, dim, m, d] for position, m, d in numbers])
+            path = positions, mean[:, dim], deviation[:, dim]
+            chosen[label, dim] = (*path, f"state {dim}", shown.looks[label].colour, forecast, label)
     drawn, hidden = dict(list(chosen.items())[:MOST_PANELS]), len(chosen) - MOST_PANELS
     left_out = f" {hidden} further paths are in the table only." if hidden > 0 else ""
-    panels = [path_view(*found) for found in drawn.values()]
+    panels = [path_view(*arguments) for arguments in drawn.values()]
     yield view.picture(
-        f"Each number of the hidden states along the sequence {name}: mean over iterations, and {BAND:g} standard deviations "
-        "of the draws to either side. Behind a dashed line the rows are held out, and states are forecast. Numbers stand in "
-        "order of how much they vary; turned and scaled states would say the same of the words, so that only their joint "
-        f"course has a meaning. One run of each label.{left_out}",
+        f"Each dimension of the hidden states along the sequence {name}: mean over iterations ± {BAND:g} standard deviations "
+        "of the draws. After a dashed line the rows are held out and the states are forecasts. Dimensions are sorted by "
+        "variance. States are identified only up to a linear transformation, so only their joint path is meaningful. One run "
+        f"of each label.{left_out}",
         panels,
         [*WHOSE, *PATHS],
         rows,
@@ -141,25 +144,25 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
     )
 
 
-def _begin_of_forecasts(
-    run: xr.Dataset, here: np.ndarray, positions: np.ndarray, shown: SideBySide
+def _start_of_forecasts(
+    run: xr.Dataset, documents: np.ndarray, positions: np.ndarray, shown: SideBySide
 ) -> float | None:
-    """The position from which on all rows are empty in training; None where there is none, or nobody knows."""
+    """Return the position after which all rows are empty in training; None if there is none, or it is unknown."""
     train = shown.corpora.get(spec_of(run).train)
     if (
         train is None
-        or train.document_tokens[here[-1]] > 0
-        or not train.document_tokens[here].any()
+        or train.document_tokens[documents[-1]] > 0
+        or not train.document_tokens[documents].any()
     ):
         return None
-    return float(positions[np.flatnonzero(train.document_tokens[here])[-1]]) + 0.5
+    return float(positions[np.flatnonzero(train.document_tokens[documents])[-1]]) + 0.5
 
 
 def draw_state_probabilities(
     view: View, shown: SideBySide, sequence: str | None = None
 ) -> Iterator[Picture]:
-    """The same of hidden Markov models: which state a row is in."""
-    runs, rows, panels, hidden = (
+    """Draw the state probabilities of hidden Markov models along one sequence."""
+    runs, rows, panels, cell_note = (
         shown.first("state_probability", "emissions", "sequence"),
         [],
         [],
@@ -167,31 +170,31 @@ def draw_state_probabilities(
     )
     drawn, left_out = fitting_panels(runs)
     for label, run in runs.items():
-        name, here = sequence_named(run, sequence)
-        positions = run["position"].values[here]
+        name, documents = sequence_named(run, sequence)
+        positions = run["position"].values[documents]
         chances = (
             run["state_probability"]
             .isel(snapshot=-1)
             .transpose("document", "hidden_state")
-            .values[here]
+            .values[documents]
         )
         rows += rows_of(
             label,
             run,
             [
-                [name, position, state, float(chances[at, state])]
-                for at, position in enumerate(positions.tolist())
+                [name, position, state, float(chances[index, state])]
+                for index, position in enumerate(positions.tolist())
                 for state in range(chances.shape[1])
             ],
         )
-        if len(here) > MOST_CELLS:
-            hidden = f" Each cell is the mean of {-(-len(here) // MOST_CELLS)} positions."
+        if len(documents) > MOST_CELLS:
+            cell_note = f" Each cell is the mean of {-(-len(documents) // MOST_CELLS)} positions."
         if label in drawn:
             panels.append(state_probability_view(positions, chances, names_of_states(run), label))
     yield view.picture(
-        f"Probability of each hidden state along the sequence {name}, given all training words and the parameters drawn last; "
-        "full colour: 1. A state is named by the words that it favours most beyond the mean of all states; those that most "
-        f"rows are in stand above.{hidden} One run of each label.{left_out}",
+        f"Probability of each hidden state along the sequence {name}, given all training words and the last parameter draw; "
+        "full colour: 1. States are named by the words with the largest excess over the mean of all states; the most frequent "
+        f"state is on top.{cell_note} One run of each label.{left_out}",
         panels,
         [*WHOSE, *CHANCES],
         rows,
@@ -202,12 +205,13 @@ def draw_state_probabilities(
 
 
 def names_of_states(run: xr.Dataset, n: int = 3, letters: int = 26) -> list[str]:
-    """Number and words of each hidden state: those of the largest p log(p / mean over states)."""
+    """Return number and words of each hidden state: the words with the largest p log(p / mean over states)."""
     emissions = run["emissions"].isel(snapshot=-1).transpose("hidden_state", "word").values
-    favoured = emissions * np.log(
+    excess = emissions * np.log(
         np.maximum(emissions, 1e-300) / np.maximum(emissions.mean(axis=0), 1e-300)
     )
-    words = run["word"].values[np.argsort(-favoured, axis=1, kind="stable")[:, :n]]
+    words = run["word"].values[np.argsort(-excess, axis=1, kind="stable")[:, :n]]
     return [
-        fitting(f"{state}: {' '.join(map(str, own))}", letters) for state, own in enumerate(words)
+        fitting(f"{state}: {' '.join(map(str, state_words))}", letters)
+        for state, state_words in enumerate(words)
     ]

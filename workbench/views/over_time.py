@@ -1,4 +1,4 @@
-"""Topics over the years: how common each is, and how its words change."""
+"""Topics by year: their shares, and the change of their words."""
 
 from collections.abc import Iterator
 
@@ -12,23 +12,23 @@ from workbench.views.topics import names_of_topics
 
 SHARES, WORDS = ("time", "topic", "prevalence"), ("topic", "word", "time", "phi_by_time")
 MOST_TOPICS, MOST_WORDS = 6, 6
-"""Panels of words of one run, and words in each."""
+"""Maximum of panels of one run, and words in each."""
 PANEL = (3.4, 2.1)
 """Width and height of a panel of words, inches."""
 
 
 def prevalence_view(run: xr.Dataset, title: str = ""):
-    """The shares of topics by year as `holoviews.Overlay` of a `QuadMesh`, from topics that go to those that come.
+    """Draw the shares of topics by year as `holoviews.Overlay` of a `QuadMesh`, sorted by mean year.
 
-    A year without a token is left blank; the title says which share has the full colour.
+    Years without a token are blank; the title gives the share of the full colour.
     """
     shares, years = run["prevalence"].transpose("topic", "time").values, run["time"].values
     order, names = rising(shares), names_of_topics(run, 3, 30)
-    shown, most = shares[order], float(np.nanmax(shares))
+    sorted_shares, most = shares[order], float(np.nanmax(shares))
     numbers = run["topic"].values[order].tolist()
     mesh = element(
         "QuadMesh",
-        (years, -np.arange(len(order)), shown),
+        (years, -np.arange(len(order)), sorted_shares),
         [axis("time", "year"), axis("topic", " ")],
         vdims=axis("prevalence", "share of the year's tokens"),
         cmap="Blues",
@@ -47,21 +47,21 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
 
 
 def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None = None):
-    """The probabilities by year of the words of a topic that change most: a `Curve` for each, its word beside its end.
+    """Draw the probabilities by year of the words of a topic that change most: a named `Curve` for each.
 
-    ``top`` of the axis, by default what the words need.
+    ``top`` is the end of the axis, by default 1.1 times the largest probability.
     """
-    found, years = (
+    phi, years = (
         run["phi_by_time"].isel(snapshot=-1).sel(topic=topic).transpose("time", "word").values,
         run["time"].values,
     )
-    words = changing(found)
-    top = top or 1.1 * float(found[:, words].max())
-    ends = spread(found[-1, words], 0.085 * top)
-    parts, room = [], max(0.35 * float(np.ptp(years)), 1.0)
+    words = changing(phi)
+    top = top or 1.1 * float(phi[:, words].max())
+    ends = spread(phi[-1, words], 0.085 * top)
+    parts, margin = [], max(0.35 * float(np.ptp(years)), 1.0)
     for word, end, colour in zip(words, ends, COLOURS, strict=False):
         name = str(run["word"].values[word])
-        curve = (years, found[:, word])
+        curve = (years, phi[:, word])
         parts.append(
             element(
                 "Curve",
@@ -84,55 +84,57 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
                 )
             )
         parts.append(
-            text_labels([(years[-1] + 0.03 * room, end, name)], "word", align="left", color=colour)
+            text_labels(
+                [(years[-1] + 0.03 * margin, end, name)], "word", align="left", color=colour
+            )
         )
     return panel(
         parts,
         title=title,
         aspect="auto",
         fig_inches=PANEL,
-        xlim=(years[0] - 0.05 * room, years[-1] + room),
+        xlim=(years[0] - 0.05 * margin, years[-1] + margin),
         ylim=(0.0, top),
         xticks=[(year, str(year)) for year in spaced(years)],
     )
 
 
 def rising(shares: np.ndarray) -> np.ndarray:
-    """The topics of shares (topic, year), those first whose tokens come early: by the mean year, every year of one weight."""
-    known = np.nan_to_num(shares)
+    """Return the topics of shares (topic, year) sorted by mean year, all years weighted equally."""
+    filled = np.nan_to_num(shares)
     return np.argsort(
-        known @ np.arange(shares.shape[1]) / np.maximum(known.sum(axis=1), 1e-300), kind="stable"
+        filled @ np.arange(shares.shape[1]) / np.maximum(filled.sum(axis=1), 1e-300), kind="stable"
     )
 
 
 def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
-    """The words of phi (year, word) whose probability ranges widest over the years, by where they end, highest first."""
+    """Return the words of phi (year, word) with the widest range over the years, sorted by final probability, highest first."""
     words = np.argsort(-np.ptp(phi, axis=0), kind="stable")[:n]
     return words[np.argsort(-phi[-1, words], kind="stable")]
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Heights of texts, highest first, moved up where one would stand on the next."""
-    found = heights.astype(float)
-    for at in range(len(found) - 2, -1, -1):
-        found[at] = max(found[at], found[at + 1] + gap)
-    return found
+    """Return heights of texts, highest first, moved up where they would overlap."""
+    spread_heights = heights.astype(float)
+    for index in range(len(spread_heights) - 2, -1, -1):
+        spread_heights[index] = max(spread_heights[index], spread_heights[index + 1] + gap)
+    return spread_heights
 
 
 def moving_topics(run: xr.Dataset, n: int = MOST_TOPICS) -> list[int]:
-    """The topics whose words change most from the first to the last year, weighted by their tokens."""
+    """Return the topics whose words change most from the first to the last year, weighted by their tokens."""
     phi = run["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
     moved = np.abs(phi[-1] - phi[0]).sum(axis=1) * run["n_kw"].isel(snapshot=-1).sum("word").values
     return run["topic"].values[np.argsort(-moved, kind="stable")[:n]].tolist()
 
 
 def spaced(years: np.ndarray, most: int = 5) -> list[int]:
-    """Some of the years for an axis, evenly spaced, the first among them."""
+    """Return evenly spaced years for an axis, the first included."""
     return years[:: max(-(-len(years) // most), 1)].tolist()
 
 
 def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The shares of one run of each label that has topics over time."""
+    """Draw the shares of one run of each label that has topics over time."""
     runs = shown.first("prevalence", "phi")
     drawn, left_out = fitting_panels(runs)
     rows = []
@@ -140,8 +142,8 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
         rows += rows_of(label, run, run["prevalence"].to_dataframe().reset_index()[list(SHARES)])
     panels = [prevalence_view(run, label) for label, run in drawn.items()]
     yield view.picture(
-        "Share that each topic has of the tokens of a year, of the topics as they were drawn last. Topics stand in order of "
-        "their mean year: those that go above, those that come below. A year without a token is left blank. "
+        "Share of each topic in the tokens of a year, for the last draw of the topics. Topics are sorted by their mean year: "
+        "falling ones on top, rising ones below. Years without a token are blank. "
         f"One run of each label.{left_out}",
         panels,
         [*WHOSE, *SHARES],
@@ -153,7 +155,7 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Topics of one run of each label whose words change over time, a panel each."""
+    """Draw topics of one run of each label whose words change over time, a panel each."""
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
     drawn, left_out = fitting_panels(chosen)
@@ -163,9 +165,9 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
     )
     rows, panels = [], []
     for (label, topic), run in chosen.items():
-        found = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic)
-        words = changing(found.transpose("time", "word").values)
-        table = found.isel(word=words).transpose("word", "time").to_dataframe().reset_index()
+        phi = run["phi_by_time"].isel(snapshot=-1).sel(topic=topic)
+        words = changing(phi.transpose("time", "word").values)
+        table = phi.isel(word=words).transpose("word", "time").to_dataframe().reset_index()
         rows += rows_of(label, run, table[list(WORDS)])
         if (label, topic) in drawn:
             title = names_of_topics(run, 3, 28)[topic]
@@ -173,8 +175,8 @@ def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
                 words_view(run, topic, title if len(runs) == 1 else f"{label}: {title}", top)
             )
     yield view.picture(
-        f"Probability by year of the {MOST_WORDS} words of a topic that change most, as drawn last, of the {MOST_TOPICS} "
-        "topics whose words change most from the first to the last year, weighted by their tokens. One run of each label."
+        f"Probability by year of the {MOST_WORDS} words of a topic that change most (last draw), for the {MOST_TOPICS} topics "
+        "whose words change most from the first to the last year, weighted by their tokens. One run of each label."
         f"{left_out.replace('labels', 'topics')}",
         panels,
         [*WHOSE, *WORDS],

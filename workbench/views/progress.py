@@ -1,8 +1,9 @@
-"""Curves of what inference records: bound, log joint or objective, learnt priors, numbers and sizes of topics, all else."""
+"""Curves of recorded numbers: bound, log joint or objective, learnt priors, numbers and sizes of topics, and others."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import xarray as xr
 
 from workbench.measures import (
     CLOCKS,
@@ -18,6 +19,7 @@ from workbench.measures import (
     quantity,
     spec_of,
 )
+from workbench.measures.selection import Runs
 from workbench.models import VARIABLES
 from workbench.views.comparison import MEASURES
 from workbench.views.curves import SHORT, dimension, overlay
@@ -34,9 +36,9 @@ from workbench.views.picture import (
 from workbench.views.style import COLOURS, INK, looks
 
 CONCENTRATIONS = ("alpha_total", "beta_total", "top_concentration", "beta")
-"""Hyperparameters that are one number."""
+"""Scalar hyperparameters."""
 OBJECTIVES = ("bound", "log_joint", "objective")
-SHOWN = {
+SHOWN_ELSEWHERE = {
     *CLOCKS,
     *CONCENTRATIONS,
     *OBJECTIVES,
@@ -54,43 +56,43 @@ SHOWN = {
     "move_from",
     "move_to",
 }
-"""Variables of each iteration that other pictures show, or that are about the progress of an engine alone."""
+"""Variables of each iteration in other pictures, and those that only describe the progress of an engine."""
 
 
-def objectives_of(runs) -> list[str]:
-    """Which of bound, log_joint and objective the runs record; they are different quantities, so never on one axis."""
+def objectives_of(runs: Runs) -> list[str]:
+    """Return which of bound, log_joint and objective the runs record; they are different quantities, never on one axis."""
     runs = each_run(runs)
     return [name for name in OBJECTIVES if any(name in run for run in runs)]
 
 
-def concentrations_of(runs) -> list[str]:
-    """Which hyperparameters that are one number any of the runs learns."""
+def concentrations_of(runs: Runs) -> list[str]:
+    """Return which scalar hyperparameters any of the runs learns."""
     learnt = {name for run in each_run(runs) for name in learnt_by(run)}
     return [name for name in CONCENTRATIONS if name in learnt]
 
 
-def number_curves(runs, name: str, against: str = "iteration"):
-    """A number of each iteration over the course of the runs that have it: `holoviews.Overlay`, a `Curve` for each label."""
+def number_curves(runs: Runs, name: str, against: str = "iteration"):
+    """Draw a number of each iteration of the runs that have it: `holoviews.Overlay`, a `Curve` for each label."""
     runs = each_run(runs)
-    about = next((run[name].attrs for run in runs if name in run), None)
+    attrs = next((run[name].attrs for run in runs if name in run), None)
     return overlay(
-        mean_curves(runs, name, against), name, against, looks(labels_of(runs)), about=about
+        mean_curves(runs, name, against), name, against, looks(labels_of(runs)), attrs=attrs
     )
 
 
-def objective_curves(runs, which: str = "bound", against: str = "iteration"):
-    """The bound, the log joint or the objective of the runs that record it; see `number_curves`."""
-    return number_curves(runs, _one_of(OBJECTIVES, which, "no objective '{}'"), against)
+def objective_curves(runs: Runs, which: str = "bound", against: str = "iteration"):
+    """Draw the bound, the log joint or the objective of the runs that record it; see `number_curves`."""
+    return number_curves(runs, _checked(OBJECTIVES, which, "no objective '{}'"), against)
 
 
-def topic_number_curves(runs, which: str = "n_active_topics", against: str = "iteration"):
-    """How many topics there are over the course of the runs; see `number_curves`."""
-    return number_curves(runs, _one_of(TOPIC_NUMBERS, which, "no number of topics '{}'"), against)
+def topic_number_curves(runs: Runs, which: str = "n_active_topics", against: str = "iteration"):
+    """Draw the number of topics over the iterations; see `number_curves`."""
+    return number_curves(runs, _checked(TOPIC_NUMBERS, which, "no number of topics '{}'"), against)
 
 
-def concentration_curves(runs, which: str, against: str = "iteration"):
-    """A hyperparameter that is one number, of the runs that learn it; see `number_curves`."""
-    _one_of(CONCENTRATIONS, which, "no hyperparameter '{}' that is one number")
+def concentration_curves(runs: Runs, which: str, against: str = "iteration"):
+    """Draw a scalar hyperparameter of the runs that learn it; see `number_curves`."""
+    _checked(CONCENTRATIONS, which, "no scalar hyperparameter '{}'")
     runs = each_run(runs)
     learning = {
         label for run, label in zip(runs, labels_of(runs), strict=True) if which in learnt_by(run)
@@ -99,16 +101,17 @@ def concentration_curves(runs, which: str, against: str = "iteration"):
     return overlay(curves, which, against, looks(labels_of(runs)))
 
 
-def _one_of(known: tuple[str, ...], name: str, otherwise: str) -> str:
+def _checked(known: tuple[str, ...], name: str, message: str) -> str:
+    """Return the name; raise MeasureError if it is unknown."""
     if name not in known:
-        raise MeasureError(f"{otherwise.format(name)}; there are {', '.join(known)}")
+        raise MeasureError(f"{message.format(name)}; there are {', '.join(known)}")
     return name
 
 
-def bound_curves(runs, against: str = "iteration"):
-    """The bounds for each training token, nats, of whatever engines have one; see `number_curves`.
+def bound_curves(runs: Runs, against: str = "iteration"):
+    """Draw the bounds per training token, nats, of the engines that have one; see `number_curves`.
 
-    Of engines that integrate theta and phi out it is the bound of the collapsed model, and the label says so.
+    For collapsed engines it is the bound of the collapsed model, which the label names.
     """
     runs = each_run(runs)
     labels = labels_of(runs)
@@ -122,11 +125,11 @@ def bound_curves(runs, against: str = "iteration"):
     return overlay(curves, "bound_per_token", against, looks(labels))
 
 
-def move_curve(run, colour: str = COLOURS[0], title: str = ""):
-    """The bound for each token of one run with the splits and merges that it tried.
+def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
+    """Draw the bound per token of one run with the splits and merges that it tried.
 
-    A `Curve`, and three `Scatter` of the iterations after which something was tried: splits that were kept (triangles up),
-    merges that were kept (triangles down), and whatever was taken back (crosses).
+    Returns a `Curve`, and three `Scatter` of the iterations after which a move was tried: kept splits (triangles up), kept
+    merges (triangles down), and undone moves (crosses).
     """
     run = one_run(run)
     x, y, bound = (
@@ -149,18 +152,18 @@ def move_curve(run, colour: str = COLOURS[0], title: str = ""):
     kinds = {
         "split, kept": ("^", 34, colour, 1),
         "merge, kept": ("v", 34, colour, 1),
-        "taken back": ("X", 14, INK, 0.35),
+        "undone": ("X", 14, INK, 0.35),
     }
     for kind, (marker, size, ink, alpha) in kinds.items():
-        at = [
+        iterations = [
             move.iteration
             for move in moves(run)
-            if kind == (f"{move.kind}, kept" if move.accepted else "taken back")
+            if kind == (f"{move.kind}, kept" if move.accepted else "undone")
         ]
         drawn.append(
             element(
                 "Scatter",
-                (at, bound.sel(iteration=at).values),
+                (iterations, bound.sel(iteration=iterations).values),
                 x,
                 y,
                 label=kind,
@@ -175,11 +178,13 @@ def move_curve(run, colour: str = COLOURS[0], title: str = ""):
     return panel(drawn, title=title, padding=0.04)
 
 
-def topic_size_curves(run, colour: str = COLOURS[0], title: str = "", which: str = "n_k"):
-    """(Expected) tokens of each topic over the iterations of one run: `holoviews.Overlay`, a `Curve` for each topic.
+def topic_size_curves(
+    run: xr.Dataset, colour: str = COLOURS[0], title: str = "", which: str = "n_k"
+):
+    """Draw (expected) tokens of each topic over the iterations of one run: `holoviews.Overlay`, a `Curve` for each topic.
 
-    The topic that ends up largest is drawn darkest; topics that never have a token are left out where others have.
-    ``which`` is another vector of each iteration, as ``alpha``, drawn the same.
+    The finally largest topic is darkest; topics that never have a token are left out if others have. ``which`` can be another
+    vector of each iteration, such as ``alpha``.
     """
     run = one_run(run)
     dim = run[which].dims[1]
@@ -188,7 +193,7 @@ def topic_size_curves(run, colour: str = COLOURS[0], title: str = "", which: str
     sizes = run["n_k" if of_topics else which].values
     rank = np.argsort(np.argsort(-sizes[-1], kind="stable"))
     strength = 1 - 0.75 * rank / max(len(rank) - 1, 1)
-    seen = np.flatnonzero((sizes >= 1 - 1e-9).any(axis=0)) if of_topics else ()
+    non_empty = np.flatnonzero((sizes >= 1 - 1e-9).any(axis=0)) if of_topics else ()
     curves = [
         element(
             "Curve",
@@ -201,39 +206,36 @@ def topic_size_curves(run, colour: str = COLOURS[0], title: str = "", which: str
             linewidth=1.0,
             show_grid=True,
         )
-        for k in (seen if len(seen) else range(len(rank)))
+        for k in (non_empty if len(non_empty) else range(len(rank)))
     ]
     return panel(curves, title=title, padding=0.02)
 
 
-# ---------------------------------------------------------------------- pictures of what was recorded
-
-
-def _meanings(names) -> str:
+def _meanings(names: Iterable[str]) -> str:
     return " ".join(
         f"{name}: {VARIABLES[name].meaning} ({VARIABLES[name].unit})." for name in names
     )
 
 
 def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Bounds, for each token where runs have topics, against iterations and seconds."""
+    """Draw bounds, per token if runs have topics, against iterations and seconds."""
     names = [
         name for name in ("bound", "collapsed_bound") if any(name in run for run in shown.runs)
     ]
     collapsed = (
-        " Of engines that have both, the collapsed bound is drawn, which is the one to compare with other collapsed "
-        "engines, and the legend says so."
+        " For engines with both bounds the collapsed one is drawn, which is comparable with other collapsed engines; the "
+        "legend names it."
         if any(bound_of(run) == "collapsed_bound" for run in shown.runs)
         else ""
     )
     of_tokens = any("n_k" in run for run in shown.runs)
-    divided, curves = (
+    per_token, curves = (
         (" divided by the number of training tokens", bound_curves)
         if of_tokens
         else ("", objective_curves)
     )
     yield view.picture(
-        f"Bounds{divided}, against iterations and against seconds of inference; engines without a bound are not drawn."
+        f"Bounds{per_token}, against iterations and against seconds of inference, for engines with a bound."
         f"{collapsed} {_meanings(names)}{shown.bands}",
         [curves(shown.runs, against=clock) for clock in ("iteration", "elapsed")],
         *shown.records(*names, *(["bound_per_token"] if of_tokens else [])),
@@ -243,24 +245,24 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
 def _numbers(
     view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves
 ) -> Picture:
-    """A panel for each number of each iteration."""
+    """Return a picture with a panel for each number of each iteration."""
     panels = [curves(shown.runs, name) for name in names]
     return view.picture(f"{caption}{shown.bands}", panels, *shown.records(*names))
 
 
 def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Log joint and objective."""
+    """Draw log joint and objective."""
     names = [name for name in objectives_of(shown.runs) if name != "bound"]
     yield _numbers(
         view,
         shown,
         names,
-        f"What the engines that sample climb, one quantity a panel; they are not comparable across panels. {_meanings(names)}",
+        f"Objectives of the samplers, a panel for each quantity; panels are not comparable. {_meanings(names)}",
     )
 
 
 def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """How many topics there are, by each definition by which their number changes."""
+    """Draw the number of topics, by each definition by which it changes."""
     changing = [
         name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in shown.runs)
     ] or TOPIC_NUMBERS[:1]
@@ -270,59 +272,62 @@ def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
         if len(meanings) > 1
         else "by one definition"
     )
-    still = [VARIABLES[name].meaning for name in TOPIC_NUMBERS if name not in changing]
+    constant = [VARIABLES[name].meaning for name in TOPIC_NUMBERS if name not in changing]
     yield _numbers(
         view,
         shown,
         changing,
-        f"How many topics there are over the iterations, {definitions}: {'; '.join(meanings)}."
-        + (f" Always the same, and not drawn: {'; '.join(still)}." if still else ""),
+        f"Number of topics over the iterations, {definitions}: {'; '.join(meanings)}."
+        + (f" Constant, and not drawn: {'; '.join(constant)}." if constant else ""),
     )
 
 
-def _changes(run, name: str) -> bool:
-    """Has a number of the run more than one value over the iterations?"""
+def _changes(run: xr.Dataset, name: str) -> bool:
+    """Return whether a number of the run has more than one value over the iterations."""
     values = quantity(run, name)
     return values is not None and len(np.unique(values.values)) > 1
 
 
 def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Hyperparameters that are one number, of the runs that learn them."""
+    """Draw scalar hyperparameters of the runs that learn them."""
     if names := concentrations_of(shown.runs):
         yield _numbers(
             view,
             shown,
             names,
-            "Over the iterations, of the runs that learn them: the mean of the posterior, the maximum, or the sample. "
+            "Learnt hyperparameters over the iterations: the posterior mean, the maximum, or the sample. "
             f"{capital('; '.join(f'{SHORT[name]}: {VARIABLES[name].meaning}' for name in names))}.",
             concentration_curves,
         )
 
 
 def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """The bound with what was tried, a panel for each label; nothing where no run tried a move."""
-    moving = {
-        label: tried
-        for label, own in shown.by_label().items()
-        if (tried := [run for run in own if moves(run)])
+    """Draw the bound with the moves that were tried, a panel for each label; nothing if no run tried a move."""
+    runs_by_label = {
+        label: runs_with_moves
+        for label, members in shown.by_label().items()
+        if (runs_with_moves := [run for run in members if moves(run)])
     }
-    panels, left_out = fitting_panels(moving)
+    panels, left_out = fitting_panels(runs_by_label)
     rows = [
         row
-        for label, own in moving.items()
-        for run in own
+        for label, members in runs_by_label.items()
+        for run in members
         for row in rows_of(label, run, [(*move[:5], int(move.accepted)) for move in moves(run)])
     ]
-    if moving:
+    if runs_by_label:
         yield view.picture(
-            "The bound for each training token (nats) of one run of each label, with what was tried after an iteration: "
-            "triangles up are splits that were kept, triangles down merges that were kept, crosses moves that were taken "
-            f"back.{left_out}",
-            [move_curve(own[0], shown.looks[label].colour, label) for label, own in panels.items()],
+            "The bound per training token (nats) of one run of each label, with the moves that were tried after an iteration: "
+            "triangles up are kept splits, triangles down kept merges, crosses undone moves."
+            f"{left_out}",
+            [
+                move_curve(members[0], shown.looks[label].colour, label)
+                for label, members in panels.items()
+            ],
             [*WHOSE, "iteration", "move", "from", "to", "gain", "kept"],
             rows,
             legend=False,
-            runs=[run for label in moving for run in shown.by_label()[label]],
+            runs=[run for label in runs_by_label for run in shown.by_label()[label]],
         )
 
 
@@ -337,7 +342,7 @@ def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
         view.title,
         shown,
         "n_k",
-        "(Expected) training tokens of each topic over the iterations, a line for each topic, the finally largest strongest; "
+        "(Expected) training tokens of each topic over the iterations, a curve for each topic, the finally largest darkest; "
         f"{which}.",
     )
 
@@ -348,13 +353,13 @@ def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
         view.title,
         shown,
         "alpha",
-        "The learnt prior alpha of each topic in a document over the iterations, a line for each topic, the finally largest "
-        "topic strongest; one run of each label.",
+        "The learnt prior alpha of each topic in a document over the iterations, a curve for each topic, the finally largest "
+        "darkest; one run of each label.",
     )
 
 
 def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str) -> Picture:
-    """A vector of each iteration, a panel for the first run of each label that records it."""
+    """Return a picture of a vector of each iteration, a panel for the first run of each label that records it."""
     first = shown.first(which)
     panels, left_out = fitting_panels(first)
     dim = next(iter(first.values()))[which].dims[1]
@@ -381,9 +386,9 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
 
 
 def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """All that no other view shows: numbers of each iteration, a panel each, and a picture for each vector.
+    """Draw all numbers that no other view shows: scalars of each iteration, a panel each, and a picture for each vector.
 
-    Numbers that a run has of a single iteration, as one that goes on from another by a stream, make no line and have no panel.
+    Numbers of a single iteration, as in a run that continues a stream, have no panel.
     """
     numbers, vectors = (
         {
@@ -392,7 +397,7 @@ def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
             for name, values in run.data_vars.items()
             if values.dims[:1] == ("iteration",)
             and values.ndim == ndim
-            and name not in SHOWN
+            and name not in SHOWN_ELSEWHERE
             and values.dtype.kind in "fiub"
             and (ndim > 1 or np.isfinite(values.values).sum() > 1)
         }
@@ -406,5 +411,5 @@ def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
             capital(name.replace("_", " ")),
             shown,
             name,
-            f"{capital(meaning)}, over the iterations, the finally largest strongest; one run of each label.",
+            f"{capital(meaning)}, over the iterations, the finally largest darkest; one run of each label.",
         )

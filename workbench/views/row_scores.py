@@ -1,4 +1,4 @@
-"""Whole rows and sequences held out: gains over training frequencies, and hits among the words of a row against seconds."""
+"""Scores of held-out rows and sequences: gains over training frequencies, and hits among the words of a row."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,35 +15,34 @@ GAINS = {
     "test_gain_joint_added": "0.1 added to each count",
     "test_gain_joint_seen": "words seen in training",
 }
-"""Scores of a panel each, with what they are over."""
+"""Score of a panel → base of the gain."""
 COURSES = ("test_top_hits", "test_bottom_hits", "test_log_likelihood")
-"""Scores of a panel each, against seconds."""
+"""Scores that have a panel each, against seconds."""
 MEANINGS = (
-    "Gain in nats per held-out item of the joint probability of each sequence or row over the training frequencies, 0 on the "
-    "line. First and second panel: over frequencies that give unseen words 1e-8, and over those with 0.1 added to each count: "
-    "where words are unseen, the first has what the second gives to any smoothing. Third: of words seen in training alone."
+    "Gain in nats per held-out item of the joint probability of each sequence or row over the training frequencies; the line "
+    "is 0. First panel: frequencies with unseen words clipped at 1e-8; with unseen words this gain includes that of any "
+    "smoothing. Second: frequencies with 0.1 added to each count. Third: only words seen in training."
 )
 
 
 def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look]):
-    """Gains of the runs of each label with mean and standard error, as `holoviews.Overlay`; a line at 0."""
+    """Draw gains of the runs of each label with mean and standard error, as `holoviews.Overlay`; a line at 0."""
     return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
 def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Gains of all runs with a score, a panel for each base."""
+    """Draw gains of all runs with a score, a panel for each base."""
     values = {
         score: final_numbers(shown.runs, score)
         for score in GAINS
         if any(score in run for run in shown.runs)
     }
-    values = {score: own for score, own in values.items() if own}
+    values = {score: gains for score, gains in values.items() if gains}
     if values:
         n_labels = max(map(len, values.values()))
         yield view.picture(
-            MEANINGS
-            + " Large marks are means over the runs of a label with one standard error to either side.",
-            [gain_marks(own, score, looks(own)) for score, own in values.items()],
+            MEANINGS + " Large marks are means over the runs of a label ± one standard error.",
+            [gain_marks(gains, score, looks(gains)) for score, gains in values.items()],
             *shown.records(*values),
             legend=False,
             height=0.5 + 0.26 * n_labels,
@@ -51,9 +50,12 @@ def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def score_courses(
-    runs: list, against: str = "elapsed", labels: list[str] | None = None, styles=None
+    runs: list,
+    against: str = "elapsed",
+    labels: list[str] | None = None,
+    styles: Mapping[str, Look] | None = None,
 ) -> list:
-    """Hits and log likelihood of whole rows over the course of the runs: a `holoviews.Overlay` for each that they have.
+    """Draw hits and log likelihood of whole rows against a clock: a `holoviews.Overlay` for each recorded score.
 
     ``labels`` and ``styles``, the look of each, are by default those of `workbench.measures.labels_of`.
     """
@@ -62,18 +64,18 @@ def score_courses(
         curves = mean_curves(runs, score, against, labels)
         curves = [curve for curve in curves if np.isfinite(curve.y).any()]
         if curves:
-            about = next(run[score].attrs for run in runs if score in run)
-            own = styles or looks(curve.group for curve in curves)
-            panels.append(overlay(curves, score, against, own, about=about))
+            attrs = next(run[score].attrs for run in runs if score in run)
+            curve_styles = styles or looks(curve.group for curve in curves)
+            panels.append(overlay(curves, score, against, curve_styles, attrs=attrs))
     return panels
 
 
 def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Hits and log likelihood against seconds of inference."""
+    """Draw hits and log likelihood against seconds of inference."""
     yield view.picture(
-        "How many of the 10 most and of the 10 least frequent words of a held-out row are predicted, and the log probability "
-        "of a held-out item, against seconds of inference: those of the state until burn-in is over, then of the running "
-        f"average. Measuring is not counted.{shown.bands}",
+        "Predicted words among the 10 most and the 10 least frequent words of a held-out row, and the log probability of a "
+        "held-out item, against seconds of inference (without scoring): of the state during burn-in, then of the running "
+        f"average.{shown.bands}",
         score_courses(shown.runs),
         *shown.records(*COURSES),
     )

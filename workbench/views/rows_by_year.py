@@ -1,4 +1,4 @@
-"""Curves over the years of the words of one place, with bands: what a process over time and space infers."""
+"""Curves over time of the words of one place, with bands, as inferred by a spatio-temporal process."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -15,24 +15,24 @@ from workbench.views.style import GREY, RC, Look
 
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 6
-"""Panels of one run."""
+"""Maximum of panels of one run."""
 PANEL = (2.2, 1.7)
 """Width and height of a panel, inches."""
 
 
 class Course(NamedTuple):
-    """A probability over time."""
+    """The probability of a word over time."""
 
     times: np.ndarray  # (n,) in order
     probability: np.ndarray  # (n,)
-    deviation: np.ndarray | None  # (n,) half the width of its band
-    shares: np.ndarray  # (n,) of the tokens counted; NaN where there are none
+    deviation: np.ndarray | None  # (n,) half-width of its band
+    shares: np.ndarray  # (n,) share of the counted tokens; NaN without tokens
 
 
 def word_by_time_view(
     courses: Mapping[str, Course], colours: Mapping[str, Look], title: str = "", time: str = "year"
 ):
-    """One word over time as `holoviews.Overlay`: by label a `Curve` and its band (`Area`); `Scatter` of what was counted."""
+    """Draw one word over time as `holoviews.Overlay`: by label a `Curve` and its band (`Area`); `Scatter` of counted shares."""
     x, y = axis("time", time), axis("p", "p(word | row)")
     parts, (first, *_) = [], courses.values()
     for label, course in courses.items():
@@ -47,12 +47,12 @@ def word_by_time_view(
         parts.append(
             element("Curve", curve, x, y, label=label, color=colour, linestyle=line, linewidth=1.2)
         )
-    there = np.isfinite(first.shares)
-    if there.any():
+    has_share = np.isfinite(first.shares)
+    if has_share.any():
         parts.append(
             element(
                 "Scatter",
-                (first.times[there], first.shares[there]),
+                (first.times[has_share], first.shares[has_share]),
                 x,
                 y,
                 color=GREY,
@@ -60,26 +60,26 @@ def word_by_time_view(
                 linewidth=0,
             )
         )
-    room = 0.03 * max(float(np.ptp(first.times)), 1.0)
+    margin = 0.03 * max(float(np.ptp(first.times)), 1.0)
     return panel(
         parts,
         title=title,
         aspect="auto",
         fig_inches=PANEL,
-        xlim=(first.times[0] - room, first.times[-1] + room),
-        xticks=[(when, f"{when:g}") for when in spaced(first.times, 4)],
+        xlim=(first.times[0] - margin, first.times[-1] + margin),
+        xticks=[(year, f"{year:g}") for year in spaced(first.times, 4)],
         fig_rcparams=RC,
     )
 
 
 def place_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """The place, where there are several."""
+    """Return the control for the place if there are several."""
     names = places_of(run).names
     return (Menu("place", "Place", tuple(names), names[0]),) if len(names) > 1 else ()
 
 
 def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -> Iterator[Picture]:
-    """Words of one place by one run of each label whose rows have a time; ``place`` is by default the first."""
+    """Draw words of one place for one run of each label whose rows have a time; ``place`` is by default the first."""
     runs = {
         label: run
         for label, run in shown.first("probability", "inputs").items()
@@ -89,16 +89,22 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
     for label, run in runs.items():
         places = places_of(run)
         place = place if place in places.names else places.names[0]
-        here = np.flatnonzero(places.of_row == places.names.index(place))
-        here = here[np.argsort(places.time[here], kind="stable")]
-        found = run["probability"].values[here]
-        words = words or [str(run["word"].values[word]) for word in changing(found, MOST_WORDS)]
+        rows_of_place = np.flatnonzero(places.of_row == places.names.index(place))
+        rows_of_place = rows_of_place[np.argsort(places.time[rows_of_place], kind="stable")]
+        probability = run["probability"].values[rows_of_place]
+        words = words or [
+            str(run["word"].values[word]) for word in changing(probability, MOST_WORDS)
+        ]
         for word in words:
-            at = np.flatnonzero(run["word"].values == word)
-            if len(at):
-                course = _course(run, places.time, here, int(at[0]), shown)
+            word_ids = np.flatnonzero(run["word"].values == word)
+            if len(word_ids):
+                course = _course(run, places.time, rows_of_place, int(word_ids[0]), shown)
                 courses.setdefault(word, {})[label] = course
-                spread = [""] * len(here) if course.deviation is None else course.deviation.tolist()
+                spread = (
+                    [""] * len(rows_of_place)
+                    if course.deviation is None
+                    else course.deviation.tolist()
+                )
                 numbers = zip(
                     course.times.tolist(),
                     course.probability.tolist(),
@@ -109,19 +115,19 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
                 rows += rows_of(
                     label,
                     run,
-                    [[place, when, word, p, d, s if s >= 0 else ""] for when, p, d, s in numbers],
+                    [[place, year, word, p, d, s if s >= 0 else ""] for year, p, d, s in numbers],
                 )
     if not courses:
         return
     panels = [
-        word_by_time_view(found, shown.looks, word, places.time_name)
-        for word, found in courses.items()
+        word_by_time_view(probability, shown.looks, word, places.time_name)
+        for word, probability in courses.items()
     ]
-    where = f" in {place}" if len(places.names) > 1 else ""
+    in_place = f" in {place}" if len(places.names) > 1 else ""
     yield view.picture(
-        f"Probability of the {len(panels)} words whose probability changes most{where}, over time: mean over iterations after "
-        "burn-in and, where it is known, one standard deviation of the draws to either side. Dots: shares of the tokens that "
-        "were counted, held-out ones too. One run of each label.",
+        f"Probability of the {len(panels)} words whose probability changes most{in_place}, over time: mean over iterations "
+        "after burn-in and, if known, ± one standard deviation of the draws. Dots: shares of the counted tokens, including "
+        "held-out ones. One run of each label.",
         panels,
         [*WHOSE, *COLUMNS],
         rows,
@@ -132,13 +138,19 @@ def draw_rows_by_year(view: View, shown: SideBySide, place: str | None = None) -
 
 
 def _course(
-    run: xr.Dataset, times: np.ndarray, here: np.ndarray, word: int, shown: SideBySide
+    run: xr.Dataset, times: np.ndarray, row_places: np.ndarray, word: int, shown: SideBySide
 ) -> Course:
-    """The probability of a word in these rows, which stand in order."""
+    """Return the probability of a word in these rows, which are in order of time."""
     spec = spec_of(run)
-    corpora = [shown.corpora[each] for each in (spec.train, spec.test) if each in shown.corpora]
-    shares = shares_of(word, *corpora)[here] if corpora else np.full(len(here), np.nan)
+    corpora = [
+        shown.corpora[corpus_hash]
+        for corpus_hash in (spec.train, spec.test)
+        if corpus_hash in shown.corpora
+    ]
+    shares = shares_of(word, *corpora)[row_places] if corpora else np.full(len(row_places), np.nan)
     deviation = (
-        run["probability_deviation"].values[here, word] if "probability_deviation" in run else None
+        run["probability_deviation"].values[row_places, word]
+        if "probability_deviation" in run
+        else None
     )
-    return Course(times[here], run["probability"].values[here, word], deviation, shares)
+    return Course(times[row_places], run["probability"].values[row_places, word], deviation, shares)

@@ -1,4 +1,4 @@
-"""The words of a sequence one after the other, each in the colour of its probability given those before it."""
+"""The words of a sequence as running text, coloured by their probability given the words before."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,48 +24,48 @@ from workbench.views.style import RC
 
 COLUMNS = ("sequence", "position", "word", "probability", "held_out", "expected", "chance")
 ACROSS = {1: 44, 2: 92}
-"""Letters of a line, by columns of the page."""
+"""Columns of the page → letters of a line."""
 MOST_LINES, LINE = 16, 0.2
 """Lines of a picture, and the height of one, inches."""
 SHADES = ["#f7fbff", "#e7f0f9", "#d7e6f4", "#c6dbef", "#aecfe6", "#94c1de"]
-"""From improbable to probable: the paler half of Blues, so that letters are read on all of them."""
+"""From improbable to probable: the paler half of Blues, so that text is legible on all of them."""
 LETTERS = "#111111"
-"""Colour of what is written on these, on a dark page too."""
+"""Colour of the text on these, also on a dark page."""
 MARKED = "#D55E00"
-"""Of the frame of a word that was held out."""
+"""Colour of the frame of a held-out word."""
 MONOSPACED = RC | {"font.family": ["DejaVu Sans Mono"]}  # comes with matplotlib
 
 
 def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
-    """(line, begin, end) of each word, in letters, as many as fit into `MOST_LINES`; with spaces unless all have one letter."""
+    """Return (line, begin, end) of each word, in letters, for at most `MOST_LINES`; without spaces if words are letters."""
     space = int(any(len(word) > 1 for word in words))
-    found, line, begin = [], 0, 0
+    places, line, start = [], 0, 0
     for word in words:
-        if begin and begin + len(word) > across:
-            line, begin = line + 1, 0
+        if start and start + len(word) > across:
+            line, start = line + 1, 0
         if line == MOST_LINES:
             break
-        found.append((line, begin, min(begin + len(word), across)))
-        begin += len(word) + space
-    return found
+        places.append((line, start, min(start + len(word), across)))
+        start += len(word) + space
+    return places
 
 
-def text_view(found: NextWords, words: list[str], across: int, title: str = ""):
-    """The words as `holoviews.Overlay` of `Polygons` below `Labels`; those that were held out have a frame."""
+def text_view(predictions: NextWords, words: list[str], across: int, title: str = ""):
+    """Draw the words as `holoviews.Overlay` of `Polygons` below `Labels`; held-out words have a frame."""
     places = lines_of(words, across)
     space = 0.5 * any(len(word) > 1 for word in words)
-    logs = np.log10(np.maximum(found.probability[: len(places)], 1e-300))
+    logs = np.log10(np.maximum(predictions.probability[: len(places)], 1e-300))
     boxes = [
-        ((begin - space, end + space), (-line - 0.45, -line + 0.45)) for line, begin, end in places
+        ((start - space, end + space), (-line - 0.45, -line + 0.45)) for line, start, end in places
     ]
     cells = [
         {"x": [a, b, b, a], "y": [c, c, d, d], "p": value}
         for ((a, b), (c, d)), value in zip(boxes, logs, strict=True)
     ]
-    low, high = (float(np.quantile(logs, at)) for at in (0.05, 0.95))
-    written = [
-        ((begin + end) / 2, -line - 0.03, word[: end - begin])
-        for (line, begin, end), word in zip(places, words, strict=False)
+    low, high = (float(np.quantile(logs, level)) for level in (0.05, 0.95))
+    labels = [
+        ((start + end) / 2, -line - 0.03, word[: end - start])
+        for (line, start, end), word in zip(places, words, strict=False)
     ]
     look = {
         "cmap": SHADES,
@@ -75,12 +75,12 @@ def text_view(found: NextWords, words: list[str], across: int, title: str = ""):
     }
     parts = [
         element("Polygons", cells, ["x", "y"], "p", **look),
-        text_labels(written, "word", 6.2, color=LETTERS),
+        text_labels(labels, "word", 6.2, color=LETTERS),
     ]
     frames = [
         np.array([(a, c), (b, c), (b, d), (a, d), (a, c)])
-        for ((a, b), (c, d)), marked in zip(boxes, found.held_out, strict=False)
-        if marked
+        for ((a, b), (c, d)), is_held_out in zip(boxes, predictions.held_out, strict=False)
+        if is_held_out
     ]
     parts += [element("Path", frames, color=MARKED, linewidth=0.8)] if frames else []
     n_lines = places[-1][0] + 1
@@ -95,42 +95,48 @@ def text_view(found: NextWords, words: list[str], across: int, title: str = ""):
 
 
 def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """The sequence, and from which of its words on it is shown, where it is long."""
+    """Return the controls for the sequence, and for the first word if it is long."""
     longest = max(map(len, sequences_of(run).values()))
-    further = (
+    slider = (
         (Slider("first", "From word", 0.0, float(longest - 1), 1.0, 0.0),) if longest > 60 else ()
     )
-    return (*sequence_controls(run), *further)
+    return (*sequence_controls(run), *slider)
 
 
 def draw_text(
     view: View, shown: SideBySide, sequence: str | None = None, first: float = 0.0
 ) -> Iterator[Picture]:
-    """The words of one sequence, a picture for each label whose training words are at hand, one in each row."""
+    """Draw the words of one sequence, a picture for each label whose training words are available, one in each row."""
     runs = {}
-    for needed in view.needs:
+    for variables in view.needs:
         runs |= {
             label: run
-            for label, run in shown.first(*needed.split()).items()
-            if _words_at_hand(run, shown)
+            for label, run in shown.first(*variables.split()).items()
+            if _has_single_words(run, shown)
         }
     for (label, run), short in zip(runs.items(), file_names(runs), strict=True):
-        name, rows_there = sequence_named(run, sequence)
-        begin, most, spec = (
-            min(int(first), len(rows_there) - 1),
+        name, documents = sequence_named(run, sequence)
+        start, most, spec = (
+            min(int(first), len(documents) - 1),
             ACROSS[shown.columns] * MOST_LINES,
             spec_of(run),
         )
-        corpora = [shown.corpora[each] for each in (spec.train, spec.test) if each in shown.corpora]
-        found = next_words(run, name, corpora, begin, begin + most)
-        if not len(found.words):
+        corpora = [
+            shown.corpora[corpus_hash]
+            for corpus_hash in (spec.train, spec.test)
+            if corpus_hash in shown.corpora
+        ]
+        predictions = next_words(run, name, corpora, start, start + most)
+        if not len(predictions.words):
             continue
         vocabulary, positions = [str(word) for word in run["word"].values], run["position"].values
-        words = [vocabulary[word] for word in found.words]
+        words = [vocabulary[word] for word in predictions.words]
         n = len(lines_of(words, ACROSS[shown.columns]))
         texts = [
-            _text(*each, vocabulary)
-            for each in zip(words, *(part[:n] for part in found[3:]), strict=False)
+            _hover_text(*word_and_prediction, vocabulary)
+            for word_and_prediction in zip(
+                words, *(part[:n] for part in predictions[3:]), strict=False
+            )
         ]
         rows = [
             [
@@ -143,27 +149,27 @@ def draw_text(
                 float(chances[0]),
             ]
             for row, word, p, held_out, expected, chances in zip(
-                found.rows[:n],
+                predictions.rows[:n],
                 words,
-                found.probability,
-                found.held_out,
-                found.expected,
-                found.chances,
+                predictions.probability,
+                predictions.held_out,
+                predictions.expected,
+                predictions.chances,
                 strict=False,
             )
         ]
         panels = [
             text_view(
-                found,
+                predictions,
                 words,
                 ACROSS[shown.columns],
-                f"{label}, {name} from {positions[found.rows[0]]}",
+                f"{label}, {name} from {positions[predictions.rows[0]]}",
             )
         ]
         picture = view.picture(
-            f"Words of the sequence {name}, the darker the more probable given all words before them and the parameters drawn "
-            "last (logarithmic, of the words shown). A framed word was held out. On a page, the words that were expected are "
-            "told under the pointer.",
+            f"Words of the sequence {name}; darker words are more probable given all words before them and the last parameter "
+            "draw (logarithmic, relative to the words shown). Framed words were held out. On a page, hover shows the most "
+            "probable words.",
             panels,
             [*WHOSE, *COLUMNS],
             rows_of(label, run, rows),
@@ -179,17 +185,17 @@ def draw_text(
         )
 
 
-def _words_at_hand(run: xr.Dataset, shown: SideBySide) -> bool:
-    """Whether the training words are known, one or none in each row."""
+def _has_single_words(run: xr.Dataset, shown: SideBySide) -> bool:
+    """Return whether the training words are available, with at most one in each row."""
     train = shown.corpora.get(spec_of(run).train)
     return train is not None and bool((train.document_tokens <= 1).all())
 
 
-def _text(
+def _hover_text(
     word: str, probability: float, expected: np.ndarray, chances: np.ndarray, vocabulary: list[str]
 ) -> str:
-    """What a word says when it is pointed at."""
+    """Return the hover text of a word."""
     others = "\n".join(
-        f"{vocabulary[one]} {chance:.1%}" for one, chance in zip(expected, chances, strict=True)
+        f"{vocabulary[other]} {chance:.1%}" for other, chance in zip(expected, chances, strict=True)
     )
     return f"{word}: {probability:.2%}\nexpected:\n{others}"

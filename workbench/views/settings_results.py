@@ -1,4 +1,4 @@
-"""The result of runs against the settings in which they differ."""
+"""Results of runs against the settings in which they differ."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ import xarray as xr
 
 from workbench.measures import differing, each_run, final, settings_of, spec_of
 from workbench.measures.intervals import mean_and_error
-from workbench.measures.selection import by_size, grouped
+from workbench.measures.selection import Runs, by_size, grouped
 from workbench.measures.settings import REPEATED
 from workbench.views.curves import dimension
 from workbench.views.elements import axis, element, panel
@@ -15,32 +15,39 @@ from workbench.views.picture import WHOSE, Picture, SideBySide, View, rows_of
 from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
-"""Settings that are told by colour, are drawn apart, or are none that one chooses by the result."""
+"""Settings without a panel: shown by colour, drawn separately, or not chosen by the result."""
 MOST = 4
-"""Panels of a figure; further settings are in its table."""
+"""Maximum of panels of a figure; further settings are in its table."""
 
 
-def against_setting(runs, setting: str, measure: str = "test_perplexity", title: str = ""):
-    """The final value of a number against a setting, a point for each run that has it, in the colour of its engine.
+def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", title: str = ""):
+    """Draw the final value of a number against a setting, a point for each run that has it, in the colour of its engine.
 
-    A `Curve` joins the means over runs that differ in seed and split alone, with `Segments` of one standard error to either
-    side. Values of the setting stand at even distances, numbers by size.
+    A `Curve` connects the means over runs that differ in seed and split alone, with `Segments` of ± one standard error. Values
+    of the setting are equidistant, numbers sorted by size.
     """
     runs = each_run(runs)
     last = final(runs)[measure].values
     settings = [settings_of(spec_of(run)) for run in runs]
-    having = [at for at, own in enumerate(settings) if setting in own and np.isfinite(last[at])]
-    places = sorted({str(settings[at][setting]) for at in having}, key=by_size)
+    indices = [
+        index
+        for index, run_settings in enumerate(settings)
+        if setting in run_settings and np.isfinite(last[index])
+    ]
+    places = sorted({str(settings[index][setting]) for index in indices}, key=by_size)
     x, y = axis("setting", setting), dimension(measure)
-    series = grouped([_series(settings[at], settings, setting) for at in having], having)
-    series = dict(sorted(series.items(), key=lambda one: by_size(one[0])))
+    series = grouped([_series(settings[index], settings, setting) for index in indices], indices)
+    series = dict(sorted(series.items(), key=lambda item: by_size(item[0])))
     style, dots, errors, lines = looks(series), [], [], []
     for label, rows in series.items():
-        look, where = style[label], [places.index(str(settings[at][setting])) for at in rows]
+        look, x_places = (
+            style[label],
+            [places.index(str(settings[index][setting])) for index in rows],
+        )
         dots.append(
             element(
                 "Scatter",
-                (where, last[rows]),
+                (x_places, last[rows]),
                 x,
                 y,
                 color=look.colour,
@@ -50,16 +57,18 @@ def against_setting(runs, setting: str, measure: str = "test_perplexity", title:
                 show_grid=True,
             )
         )
-        by_place = grouped(where, rows)
-        at_places = sorted(by_place)
-        means, ends = np.array([mean_and_error(last[by_place[place]]) for place in at_places]).T
-        if (known := np.isfinite(ends)).any():
-            low, high = (means - ends)[known], (means + ends)[known]
-            at = np.array(at_places)[known]
+        by_place = grouped(x_places, rows)
+        used_places = sorted(by_place)
+        means, errors_of_means = np.array(
+            [mean_and_error(last[by_place[place]]) for place in used_places]
+        ).T
+        if (has_error := np.isfinite(errors_of_means)).any():
+            low, high = (means - errors_of_means)[has_error], (means + errors_of_means)[has_error]
+            x_errors = np.array(used_places)[has_error]
             errors.append(
                 element(
                     "Segments",
-                    (at, low, at, high),
+                    (x_errors, low, x_errors, high),
                     [x, y, "same setting", "high"],
                     color=look.colour,
                     linewidth=1.2,
@@ -69,7 +78,7 @@ def against_setting(runs, setting: str, measure: str = "test_perplexity", title:
         lines.append(
             element(
                 "Curve",
-                (at_places, means),
+                (used_places, means),
                 x,
                 y,
                 label=label,
@@ -90,14 +99,18 @@ def against_setting(runs, setting: str, measure: str = "test_perplexity", title:
     return panel([*dots, *errors, *lines], title=title, **options)
 
 
-def _series(own: dict, settings: list[dict], setting: str) -> str:
-    """Engine and all other settings in which the runs differ."""
-    names = [name for name in differing(settings) if name in own and name not in (setting, *OTHERS)]
-    return ", ".join([own["engine"], *(f"{name}={own[name]}" for name in names)])
+def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
+    """Return engine and all other settings in which the runs differ."""
+    names = [
+        name
+        for name in differing(settings)
+        if name in run_settings and name not in (setting, *OTHERS)
+    ]
+    return ", ".join([run_settings["engine"], *(f"{name}={run_settings[name]}" for name in names)])
 
 
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """A panel for each setting in which runs of one engine differ."""
+    """Draw a panel for each setting in which runs of one engine differ."""
     settings = [settings_of(spec_of(run)) for run in shown.runs]
     names = [
         name
@@ -108,16 +121,17 @@ def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
         return
     rows = [
         row
-        for label, run, own in zip(shown.labels, shown.runs, settings, strict=True)
-        for row in rows_of(label, run, [[*(own.get(name, "") for name in names), _last(run)]])
+        for label, run, run_settings in zip(shown.labels, shown.runs, settings, strict=True)
+        for row in rows_of(
+            label, run, [[*(run_settings.get(name, "") for name in names), _last(run)]]
+        )
     ]
     further = (
         f" {len(names) - MOST} further settings are in the table only." if len(names) > MOST else ""
     )
     yield view.picture(
         f"Final held-out perplexity against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
-        f"runs; marks are means over runs that differ in seed and split alone, with one standard error to either "
-        f"side.{further}",
+        f"runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
         [against_setting(shown.runs, name) for name in names[:MOST]],
         [*WHOSE, *names, "test_perplexity"],
         rows,
@@ -125,10 +139,11 @@ def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _within_an_engine(settings: list[dict], name: str) -> bool:
-    """Do runs of one engine differ in the setting?"""
-    by_engine = grouped([own["engine"] for own in settings], settings)
-    return any(name in differing(own) for own in by_engine.values())
+    """Return whether runs of one engine differ in the setting."""
+    by_engine = grouped([engine_settings["engine"] for engine_settings in settings], settings)
+    return any(name in differing(engine_settings) for engine_settings in by_engine.values())
 
 
 def _last(run: xr.Dataset) -> float | str:
+    """Return the final held-out perplexity; "" without held-out tokens."""
     return float(run["test_perplexity"].values[-1]) if "test_perplexity" in run else ""

@@ -9,7 +9,7 @@ differ, so that looks repeat only after many labels.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import count
 from typing import NamedTuple
 from zlib import crc32
@@ -70,50 +70,50 @@ class Look(NamedTuple):
 
 
 def look_of(label: str) -> Look | None:
-    """Return the look of the engine that a label begins with; None where it begins with none.
+    """Return the look of the engine that a label begins with, or None.
 
-    It is the engine's own, and where it has none one of the palette, which its name chooses.
+    An engine without a look of its own has one of the palette, chosen by its name.
     """
     name = re.split("[ ,]", label, maxsplit=1)[0]
     try:
         engine = get_engine(name)
     except OptionError:
         return None
-    at = crc32(name.encode())
+    code = crc32(name.encode())
     line = LONG_DASHES if engine.line == "-.." else engine.line
     return Look(
-        engine.colour or COLOURS[at % len(COLOURS)],
-        line or LINES[at // 8 % len(LINES)],
-        engine.marker or MARKERS[at // 64 % len(MARKERS)],
+        engine.colour or COLOURS[code % len(COLOURS)],
+        line or LINES[code // 8 % len(LINES)],
+        engine.marker or MARKERS[code // 64 % len(MARKERS)],
     )
 
 
-def looks(labels) -> dict[str, Look]:
-    """A look for each different label: the first of an engine has its look, others its colour with another line and marker."""
-    engines, found = {label: look_of(label) for label in labels}, {}
-    spare = _spare({own for own in engines.values() if own})
-    for label, own in engines.items():
-        found[label] = _in_colour(own, found.values()) if own else next(spare)
-    return found
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Return label → look: the engine's for its first label, its colour with another line and marker for others."""
+    engines, looks_of_labels = {label: look_of(label) for label in labels}, {}
+    spare = _spare({look for look in engines.values() if look})
+    for label, look in engines.items():
+        looks_of_labels[label] = _in_colour(look, looks_of_labels.values()) if look else next(spare)
+    return looks_of_labels
 
 
-def _in_colour(own: Look, taken) -> Look:
-    """The look, or one in its colour that is not taken; the look again where there is none."""
-    line, marker = LINES.index(own.line), MARKERS.index(own.marker)
-    every = (
-        own._replace(
-            line=LINES[(line + at) % len(LINES)], marker=MARKERS[(marker + at) % len(MARKERS)]
+def _in_colour(look: Look, taken: Collection[Look]) -> Look:
+    """Return the look, or a free one in its colour; the look itself if there is none."""
+    line, marker = LINES.index(look.line), MARKERS.index(look.marker)
+    candidates = (
+        look._replace(
+            line=LINES[(line + shift) % len(LINES)], marker=MARKERS[(marker + shift) % len(MARKERS)]
         )
-        for at in range(len(LINES) * len(MARKERS))
+        for shift in range(len(LINES) * len(MARKERS))
     )
-    return next((look for look in every if look not in taken), own)
+    return next((look for look in candidates if look not in taken), look)
 
 
 def _spare(taken: set[Look]) -> Iterator[Look]:
-    """Looks in colours that are not taken first."""
+    """Yield looks, first in colours that are not taken."""
     colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
-    for at in count():
-        colour = colours[at] if at < len(colours) else COLOURS[at % len(COLOURS)]
-        look = Look(colour, LINES[at % len(LINES)], MARKERS[at % len(MARKERS)])
+    for number in count():
+        colour = colours[number] if number < len(colours) else COLOURS[number % len(COLOURS)]
+        look = Look(colour, LINES[number % len(LINES)], MARKERS[number % len(MARKERS)])
         if look not in taken:
             yield look

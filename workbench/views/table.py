@@ -1,4 +1,4 @@
-"""A table of numbers as a picture, each with another below it that it is to be held against."""
+"""A table of numbers as a picture, each number with another one below it for comparison."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Line(NamedTuple):
     """A row of the table; without cells, a heading of the rows below."""
 
     name: str
-    # what stands in a column, and what stands below it in grey
+    # the number of a column, and the one below it in grey
     cells: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -24,29 +24,36 @@ class Line(NamedTuple):
 
 
 def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], title: str = ""):
-    """Columns in groups, rows with names, two numbers in a cell: `holoviews.Overlay`, as high as `table_height`.
+    """Draw columns in groups, rows with names, two numbers in a cell: `holoviews.Overlay`, as high as `table_height`.
 
-    ``heads`` are names of groups with those of their columns; a line has no cell or as many as there are columns.
+    ``heads`` are names of groups with those of their columns; a line has no cells or one for each column.
     """
-    names, bold, numbers, below, rules = [], [], [], [], []
+    names, bold, numbers, other_numbers, rules = [], [], [], [], []
     x, y = MARGIN, -2.3
     for group, columns in heads:
         bold.append((x + len(columns) / 2, 0.0, group))
         rules.append((x + 0.1, -0.55, x + len(columns) - 0.1, -0.55))
-        numbers += [(x + at + 0.5, -1.1, column) for at, column in enumerate(columns)]
+        numbers += [
+            (x + column_number + 0.5, -1.1, column) for column_number, column in enumerate(columns)
+        ]
         x += len(columns)
     for line in lines:
         names.append((0.15 if line.cells else 0.0, y, line.name))
-        numbers += [(MARGIN + at + 0.5, y, number) for at, (number, _) in enumerate(line.cells)]
-        below += [
-            (MARGIN + at + 0.5, y - 0.9, other) for at, (_, other) in enumerate(line.cells) if other
+        numbers += [
+            (MARGIN + column_number + 0.5, y, number)
+            for column_number, (number, _) in enumerate(line.cells)
+        ]
+        other_numbers += [
+            (MARGIN + column_number + 0.5, y - 0.9, other)
+            for column_number, (_, other) in enumerate(line.cells)
+            if other
         ]
         y -= line.height
     drawn = [
         text_labels(names, "name", align="left"),
         text_labels(bold, "heading", weight="bold"),
         text_labels(numbers, "number"),
-        text_labels(below, "other", color=GREY),
+        text_labels(other_numbers, "other", color=GREY),
         element(
             "Segments",
             [*rules, (0.0, -1.7, x, -1.7), (0.0, y + 0.4, x, y + 0.4)],
@@ -58,5 +65,5 @@ def table_view(heads: list[tuple[str, tuple[str, ...]]], lines: list[Line], titl
 
 
 def table_height(lines: list[Line]) -> float:
-    """Inches that `table_view` needs for letters to be legible."""
+    """Return the height of `table_view` for legible letters, inches."""
     return LINE * (sum(line.height for line in lines) + 3.0)

@@ -1,4 +1,4 @@
-"""The map of topics: circles that lie near each other where words are alike, and the list of what they are."""
+"""Map of topics: circles that are close if their words are similar, and the list of topics."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,51 +13,56 @@ from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
 
 MAP_SIZE = (2.7, 2.3)
-"""Inches that the map has at least, which places of numbers are found for."""
+"""Minimum size of the map in inches, for which the numbers are placed."""
 LARGEST = 0.46
-"""Inches across the circle of a topic that has `FULL` of the tokens, or of the largest where that has more."""
+"""Diameter in inches of a topic with a share of `FULL` of the tokens, or of the largest if its share is higher."""
 FULL = 0.2
 PALE = "26"
-"""Opacity of a circle, in hexadecimal: numbers are read where three lie on each other, in grey too; rims are opaque."""
+"""Opacity of a circle, in hexadecimal: numbers are legible on three overlapping circles; rims are opaque."""
 DIGIT, HIGH = 0.062, 0.105
-"""Inches that a digit is wide and a number high, at 6.5 points."""
+"""Width of a digit and height of a number in inches, at 6.5 points."""
 MOST_LISTED = 20
 PLACES = ("x", "y", "n_k", "share")
 
 
-def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """The map of `workbench.measures.topic_map`: topics as circles on a plane, each with its number.
+def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
+    """Draw the map of `workbench.measures.topic_map`: topics as numbered circles in the plane.
 
-    A circle's area is the topic's share of the tokens. A number stands where its circle is the smallest around it, or at the
-    end of a thin line from its circle, so that circles that lie on each other can be distinguished; no two numbers lie on each
-    other, however many topics there are. An overlay of `Segments` (from circles to numbers that stand apart), `Points` (x, y
-    and the share) and `Labels` (numbers).
+    The area of a circle is proportional to the topic's share of the tokens. A number is where its circle is the smallest around
+    it, or at the end of a thin line from its circle, so that overlapping circles can be distinguished; numbers never overlap.
+    Returns an overlay of `Segments` (from circles to distant numbers), `Points` (x, y and the share) and `Labels` (numbers).
     """
     hv = holoviews()
-    found = found.isel(topic=np.argsort(-found["share"].values, kind="stable"))
-    share, points = found["share"].values, np.column_stack([found["x"].values, found["y"].values])
-    across = LARGEST * np.sqrt(share / max(FULL, share.max()))
-    limits, scale = _room(points)
-    named = [str(topic) for topic in found["topic"].values]
-    sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in named]), across / 2
-    places = scale * apart(points / scale, sizes, radii)
-    far = np.hypot(*((places - points) / scale).T)
-    moved = far > radii + HIGH
-    towards = (places - points) / np.maximum(far, HIGH)[:, None]
-    rims, ends = points + towards * radii[:, None], points + towards * (far - 0.6 * HIGH)[:, None]
+    points_table = points_table.isel(topic=np.argsort(-points_table["share"].values, kind="stable"))
+    share, points = (
+        points_table["share"].values,
+        np.column_stack([points_table["x"].values, points_table["y"].values]),
+    )
+    diameters = LARGEST * np.sqrt(share / max(FULL, share.max()))
+    limits, scale = _limits_and_scale(points)
+    names = [str(topic) for topic in points_table["topic"].values]
+    sizes, radii = np.array([(DIGIT * (len(name) + 1), HIGH) for name in names]), diameters / 2
+    places = scale * non_overlapping(points / scale, sizes, radii)
+    distances = np.hypot(*((places - points) / scale).T)
+    is_distant = distances > radii + HIGH
+    direction = (places - points) / np.maximum(distances, HIGH)[:, None]
+    rims, line_ends = (
+        points + direction * radii[:, None],
+        points + direction * (distances - 0.6 * HIGH)[:, None],
+    )
     x, y = axis("x", "first axis"), axis("y", "second axis")
     return panel(
         [
             element(
                 "Segments",
-                np.hstack([rims, ends])[moved],
+                np.hstack([rims, line_ends])[is_distant],
                 [x, y, "to x", "to y"],
                 color=INK,
                 linewidth=0.4,
             ),
             element(
                 "Points",
-                (*points.T, share, (72 * across) ** 2),
+                (*points.T, share, (72 * diameters) ** 2),
                 [x, y],
                 [dimension("share"), "area"],
                 color=f"{colour}{PALE}",
@@ -67,7 +72,7 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
             ),
             element(
                 "Labels",
-                [(*place, name) for place, name in zip(places, named, strict=True)],
+                [(*place, name) for place, name in zip(places, names, strict=True)],
                 [x, y],
                 "topic",
                 size=6.5,
@@ -85,11 +90,11 @@ def topic_map_view(found: xr.Dataset, colour: str = COLOURS[0], title: str = "")
 
 
 def topic_list_view(
-    run, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""
+    run: xr.Dataset, n_words: int = 5, labels: Mapping[int, str] | None = None, title: str = ""
 ):
-    """The topics of one run in words, largest first: number, share, the label that people gave it or its top words.
+    """Draw the topics of one run as a list, largest first: number, share, and label or top words.
 
-    Two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
+    Returns two `Labels`: shares, and numbers with names. Beyond 20 topics the last line counts the others.
     """
     run = one_run(run)
     order, names, share = (
@@ -97,29 +102,35 @@ def topic_list_view(
         names_of_topics(run, n_words, 46, labels),
         topic_sizes(run)["share"],
     )
-    shown = order[:MOST_LISTED]
+    listed = order[:MOST_LISTED]
     shares = [
-        (0.11, -at, f"{100 * float(share.sel(topic=topic)):.1f} %")
-        for at, topic in enumerate(shown)
+        (0.11, -row, f"{100 * float(share.sel(topic=topic)):.1f} %")
+        for row, topic in enumerate(listed)
     ]
-    named = [(0.14, -at, names[topic]) for at, topic in enumerate(shown)]
-    if len(order) > len(shown):
-        named.append((0.14, -len(shown), f"and {len(order) - len(shown)} smaller ones"))
+    name_labels = [(0.14, -row, names[topic]) for row, topic in enumerate(listed)]
+    if len(order) > len(listed):
+        name_labels.append((0.14, -len(listed), f"and {len(order) - len(listed)} smaller ones"))
     return bare_panel(
-        [text_labels(shares, "share", align="right"), text_labels(named, "name", align="left")],
-        (3.4, ROW * len(named)),
+        [
+            text_labels(shares, "share", align="right"),
+            text_labels(name_labels, "name", align="left"),
+        ],
+        (3.4, ROW * len(name_labels)),
         (0, 1),
-        (0.5 - len(named), 0.5),
+        (0.5 - len(name_labels), 0.5),
         title=title,
     )
 
 
 def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -> Iterator[Picture]:
-    """Map and list of the topics of one run of each label; ``points``: of a single run what `topic_map` found already."""
+    """Draw map and list of the topics of one run of each label; ``points``: the `topic_map` of a single run, if known."""
     first = shown.first("phi", "n_kw")
     for (label, run), short in zip(first.items(), file_names(first), strict=True):
-        found, names = topic_map(run) if points is None else points, names_of_topics(run, 5, 80)
-        table = found.to_dataframe().reset_index()[["topic", *PLACES]]
+        topic_points, names = (
+            topic_map(run) if points is None else points,
+            names_of_topics(run, 5, 80),
+        )
+        table = topic_points.to_dataframe().reset_index()[["topic", *PLACES]]
         rows = rows_of(
             label,
             run,
@@ -128,12 +139,12 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
         yield Picture(
             f"{view.name}-{short}",
             f"{view.title}, {label}",
-            f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot: near each other where their words are alike; "
-            "the area of a circle is the topic's share of the training tokens. Classical scaling of the square root of the "
-            f"Jensen-Shannon divergence of phi (base 2), of which the plane shows {100 * found.attrs['shown']:.0f} %: circles "
-            "that lie on each other need not be alike. A number is that of the smallest circle around it, or of the circle "
-            "that its line leads to; numbers are the run's own.",
-            [topic_map_view(found, shown.looks[label].colour), topic_list_view(run)],
+            f"Topics of one run (seed {spec_of(run).seed}) at its last snapshot; close topics have similar words. The area of "
+            "a circle is the topic's share of the training tokens. Classical scaling of the square root of the Jensen-Shannon "
+            f"divergence of phi (base 2), of which the plane shows {100 * topic_points.attrs['shown']:.0f} %: overlapping "
+            "circles need not be similar. A number belongs to the smallest circle around it, or to the circle at the "
+            "end of its line.",
+            [topic_map_view(topic_points, shown.looks[label].colour), topic_list_view(run)],
             [*WHOSE, "topic", *PLACES, "name"],
             rows,
             legend=False,
@@ -142,36 +153,38 @@ def draw_maps(view: View, shown: SideBySide, points: xr.Dataset | None = None) -
         )
 
 
-def apart(points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None) -> np.ndarray:
-    """Places for texts of the given sizes (width, height) near their points, none on another; all in one unit.
+def non_overlapping(
+    points: np.ndarray, sizes: np.ndarray, radii: np.ndarray | None = None
+) -> np.ndarray:
+    """Return places for texts of the given sizes (width, height) near their points that do not overlap; all in one unit.
 
-    In the order given, each takes the nearest free place on a spiral round its point; where the points have circles, one
-    that is wholly in its own or out of it, and in no smaller one, if there is any.
+    In the given order, each takes the nearest free place on a spiral around its point. If the points have circles, places
+    inside or outside the own circle and outside smaller ones are preferred.
     """
     radii = np.zeros(len(points)) if radii is None else radii
-    turns = np.arange(0, 400)
-    off = 0.05 * np.sqrt(turns)
-    spiral = off[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
+    steps = np.arange(0, 400)
+    radius = 0.05 * np.sqrt(steps)
+    spiral = radius[:, None] * np.column_stack([np.cos(2.4 * steps), np.sin(2.4 * steps)])
     places = np.empty_like(points)
-    for at, point in enumerate(points):
+    for index, point in enumerate(points):
         near = point + spiral
-        far = np.abs(near[:, None] - places[None, :at]) >= (sizes[at] + sizes[:at]) / 2
-        free = far.any(axis=2).all(axis=1)
-        smaller = radii < radii[at]
+        is_far = np.abs(near[:, None] - places[None, :index]) >= (sizes[index] + sizes[:index]) / 2
+        free = is_far.any(axis=2).all(axis=1)
+        smaller = radii < radii[index]
         clear = (
             np.hypot(*(near[:, None] - points[smaller]).T)
-            > radii[smaller][:, None] + sizes[at].max() / 2
+            > radii[smaller][:, None] + sizes[index].max() / 2
         ).all(axis=0)
-        clear &= (off <= max(radii[at] - sizes[at].max() / 2, 0)) | (
-            off > radii[at] + sizes[at].max()
+        clear &= (radius <= max(radii[index] - sizes[index].max() / 2, 0)) | (
+            radius > radii[index] + sizes[index].max()
         )
-        places[at] = near[np.argmax(free & clear if (free & clear).any() else free)]
+        places[index] = near[np.argmax(free & clear if (free & clear).any() else free)]
     return places
 
 
-def _room(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:
-    """Limits of both axes with room for the circles at the edge, and the units of the map that one inch has."""
+def _limits_and_scale(points: np.ndarray) -> tuple[list[tuple[float, float]], float]:
+    """Return the limits of both axes with a margin for circles, and the units of the map per inch."""
     low, high, size = points.min(axis=0), points.max(axis=0), np.array(MAP_SIZE)
     scale = max(*((high - low) / (size - 0.8)), 0.02)
-    middle, half = (low + high) / 2, scale * size / 2
-    return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True)), float(scale)
+    centre, half = (low + high) / 2, scale * size / 2
+    return list(zip((centre - half).tolist(), (centre + half).tolist(), strict=True)), float(scale)

@@ -1,7 +1,7 @@
-"""What is in the topics of one run: their words with probabilities, and their sizes."""
+"""Words of the topics of one run with their probabilities, and sizes of the topics."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import xarray as xr
 
@@ -30,36 +30,36 @@ from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names
 from workbench.views.style import COLOURS, INK, RC
 
 ACROSS = 5
-"""Topics side by side on two columns of a page: words of 14 letters fit."""
+"""Topics in a row on two columns of a page: words of 14 letters fit."""
 MOST_LETTERS = 15
 MOST_TOPICS, MOST_WORDS, FEWEST_WORDS, TABLE_WORDS = 40, 10, 4, 20
 BASE, LENGTH = 0.5, 0.3
-"""Where bars begin, and how long the longest is, as shares of the width of a topic."""
+"""Start of the bars, and length of the longest, as shares of the width of a topic."""
 
 
 def topic_words_view(
-    run,
+    run: xr.Dataset,
     n_words: int = 10,
-    topics=None,
+    topics: Iterable[int] | None = None,
     relevance: float = 1.0,
     across: int = ACROSS,
     colour: str = COLOURS[0],
     title: str = "",
 ):
-    """The top words of each topic with a bar of their probability: bars of all topics have one scale.
+    """Draw the top words of each topic with a bar of their probability, all on one scale.
 
-    ``topics`` are numbers of the run, by default all (of an HDP those with a token), largest first; ``relevance`` from 0 to 1
-    ranks the words, see `workbench.measures.top_words`; ``across`` topics stand side by side. An overlay of `Rectangles` (bars)
-    and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
+    ``topics`` are numbers of the run, by default all (for an HDP those with a token), largest first; ``relevance`` from 0 to 1
+    ranks the words, see `workbench.measures.top_words`; ``across`` topics are in a row. Returns an overlay of `Rectangles`
+    (bars) and three `Labels`: headings (number and share of the tokens), words, probabilities; as high as `words_height`.
     """
     run = one_run(run)
-    found, sizes = top_words(run, n_words, relevance), topic_sizes(run)
+    words_of_topics, sizes = top_words(run, n_words, relevance), topic_sizes(run)
     chosen = _chosen(sizes, topics_by_size(run) if topics is None else topics)
-    n_words, across = found.sizes["rank"], min(across, len(chosen))
-    longest = float(found["phi"].sel(topic=chosen).max())
+    n_words, across = words_of_topics.sizes["rank"], min(across, len(chosen))
+    longest = float(words_of_topics["phi"].sel(topic=chosen).max())
     bars, headings, words, numbers = [], [], [], []
-    for at, topic in enumerate(chosen):
-        left, top = at % across, -(at // across) * (n_words + 1.8)
+    for index, topic in enumerate(chosen):
+        left, top = index % across, -(index // across) * (n_words + 1.8)
         headings.append(
             (
                 left + BASE,
@@ -67,15 +67,16 @@ def topic_words_view(
                 f"topic {topic} · {100 * float(sizes['share'].sel(topic=topic)):.1f} %",
             )
         )
-        own = found.sel(topic=topic)
+        topic_words = words_of_topics.sel(topic=topic)
         for rank, (word, phi) in enumerate(
-            zip(own["word"].values, own["phi"].values.tolist(), strict=True), start=1
+            zip(topic_words["word"].values, topic_words["phi"].values.tolist(), strict=True),
+            start=1,
         ):
             middle, end = top - rank, left + BASE + LENGTH * phi / longest
             bars.append((left + BASE, middle - 0.36, end, middle + 0.36, phi))
             words.append((left + BASE - 0.015, middle, fitting(str(word), MOST_LETTERS)))
             numbers.append((end + 0.015, middle, f"{phi:.3f}".lstrip("0") if phi < 1 else "1"))
-    down = math.ceil(len(chosen) / across)
+    n_rows = math.ceil(len(chosen) / across)
     drawn = [
         element(
             "Rectangles", bars, vdims=[dimension("phi")], color=colour, linewidth=0, alpha=0.75
@@ -85,7 +86,7 @@ def topic_words_view(
         text_labels(numbers, "probability", 6, "left"),
     ]
     size = 1.4 * across, words_height(len(chosen), n_words, across)
-    return bare_panel(drawn, size, (0, across), (-down * (n_words + 1.8) + 0.6, 0.9), title=title)
+    return bare_panel(drawn, size, (0, across), (-n_rows * (n_words + 1.8) + 0.6, 0.9), title=title)
 
 
 def draw_words(
@@ -95,10 +96,10 @@ def draw_words(
     n_words: int | None = None,
     relevance: float = 1.0,
 ) -> Iterator[Picture]:
-    """The words of the topics of one run of each label, as many as fit on a page.
+    """Draw the words of the topics of one run of each label, as many as fit on a page.
 
-    ``topics``: of a single run those that are meant, by default all; ``n_words``: how many are in the table, and drawn of a
-    single topic; ``relevance``: see `top_words`.
+    ``topics``: topics of a single run, by default all; ``n_words``: words in the table, and drawn if there is a single topic;
+    ``relevance``: see `top_words`.
     """
     first, across = shown.first("phi", "n_kw"), ACROSS if shown.columns == 2 else 2
     columns = ["topic", "share", "rank", "word", "phi"]
@@ -107,27 +108,27 @@ def draw_words(
         largest = topics_by_size(run) if topics is None else topics
         most_down = int(PAGE / ROW / (FEWEST_WORDS + 1.8))
         drawn = largest[: min(MOST_TOPICS, across * most_down)]
-        room = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
+        lines_per_topic = PAGE / ROW / math.ceil(len(drawn) / across) - 1.8
         most = n_words if n_words and len(drawn) == 1 else MOST_WORDS
-        n_drawn = min(max(int(room), FEWEST_WORDS), most, words.sizes["rank"])
+        n_drawn = min(max(int(lines_per_topic), FEWEST_WORDS), most, words.sizes["rank"])
         fewer = (
-            f" The {len(drawn)} largest of {len(largest)} topics; all are in the table."
+            f" The {len(drawn)} largest of {len(largest)} topics are drawn; all are in the table."
             if largest != drawn
             else ""
         )
         table = words.assign(share=sizes["share"]).sel(topic=largest).to_dataframe().reset_index()
-        ranked = (
+        ranking = (
             "most probable words"
             if relevance == 1
             else f"words of the highest relevance (lambda = {relevance:g})"
         )
-        which = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
-        order = "" if topics else ", largest topic first,"
+        topics_text = f"topic {', '.join(map(str, topics))}" if topics else "each topic"
+        order_text = "" if topics else ", largest topic first,"
         yield Picture(
             f"{view.name}-{short}",
             f"{view.title}, {label}",
-            f"The {ranked} of {which} of one run (seed {spec_of(run).seed}) at its last snapshot{order} with the topic's share "
-            f"of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
+            f"The {ranking} of {topics_text} of one run (seed {spec_of(run).seed}) at its last snapshot{order_text} with the "
+            f"topic's share of the training tokens; bars and numbers are p(word | topic), on one scale.{fewer}",
             [topic_words_view(run, n_drawn, drawn, relevance, across, shown.looks[label].colour)],
             [*WHOSE, *columns],
             rows_of(label, run, table[columns]),
@@ -138,24 +139,24 @@ def draw_words(
 
 
 def words_height(n_topics: int, n_words: int, across: int = ACROSS) -> float:
-    """Inches that `topic_words_view` needs for letters to be legible."""
+    """Return the height of `topic_words_view` for legible letters, inches."""
     return ROW * math.ceil(n_topics / across) * (n_words + 1.8)
 
 
 def names_of_topics(
-    run, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None
+    run: xr.Dataset, n_words: int = 3, letters: int = 30, labels: Mapping[int, str] | None = None
 ) -> dict[int, str]:
-    """By topic its number with the label that people gave it, or with its top words: ``3 · network layers units``.
+    """Return number → name of each topic: its number with its label or its top words: ``3 · network layers units``.
 
-    As many words as fit into the letters, a label or a first word cut where it is longer; of an HDP only topics with a token.
-    ``labels``: number → text; by default those that the Dataset holds.
+    As many words as fit into the letters, a longer label or first word is cut; for an HDP only topics with a token.
+    ``labels``: number → text; by default those of the Dataset.
     """
     run = used_topics(one_run(run))
     if labels is None and "topic_label" in run:
         labels = dict(
             zip(run["topic"].values.tolist(), map(str, run["topic_label"].values), strict=True)
         )
-    found = {}
+    names = {}
     for topic, words in zip(
         run["topic"].values.tolist(), top_words(run, n_words)["word"].values, strict=True
     ):
@@ -164,15 +165,15 @@ def names_of_topics(
             if len(f"{name} {word}") > letters:
                 break
             name = f"{name} {word}"
-        found[topic] = fitting(name, letters)
-    return found
+        names[topic] = fitting(name, letters)
+    return names
 
 
-def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
-    """(Expected) tokens of each topic at the last record, largest first, with a line where all would be equal.
+def topic_sizes_view(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
+    """Draw (expected) tokens of each topic at the last record, largest first, with a line at their mean.
 
-    `Bars` with the run's own numbers of the topics along the axis (of an HDP only those with a token), and an `HLine`. For
-    sizes over the iterations see `topic_size_curves`.
+    Returns `Bars` with the topic numbers of the run on the axis (for an HDP only those with a token), and an `HLine`. For sizes
+    over the iterations see `topic_size_curves`.
     """
     run = one_run(run)
     sizes = run["n_k"].isel(iteration=-1).values
@@ -202,10 +203,10 @@ def topic_sizes_view(run, colour: str = COLOURS[0], title: str = ""):
     )
 
 
-def _chosen(sizes: xr.Dataset, topics) -> list[int]:
-    """The chosen topics, checked."""
-    there, chosen = sizes["topic"].values.tolist(), list(topics)
-    unknown = [topic for topic in chosen or ["none"] if topic not in there]
+def _chosen(sizes: xr.Dataset, topics: Iterable[int]) -> list[int]:
+    """Return the chosen topics; raise MeasureError for an unknown one."""
+    known, chosen = sizes["topic"].values.tolist(), list(topics)
+    unknown = [topic for topic in chosen or ["none"] if topic not in known]
     if unknown:
-        raise MeasureError(f"topics go from {there[0]} to {there[-1]}; got {unknown[0]}")
+        raise MeasureError(f"topics are from {known[0]} to {known[-1]}; got {unknown[0]}")
     return [int(topic) for topic in chosen]

@@ -1,6 +1,6 @@
-"""Maps of a word's probability: the rows of a year where they are, as inferred and as counted."""
+"""Maps of a word's probability in the rows of one time, as inferred and as counted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from workbench.views.us_states import albers, states_of, us_states
 
 COLUMNS = ("place", "time", "word", "probability", "deviation", "share")
 MOST_WORDS = 300
-"""Words of a menu."""
+"""Maximum of words of a menu."""
 PANEL = (3.4, 2.45)
 """Width and height of a map, inches."""
 LINE, DOT = 0.4, 22
@@ -33,33 +33,37 @@ SHADES = "Blues"
 
 
 class Shape(NamedTuple):
-    """Where a place is drawn: polygons, or a point where there are none; on a plane."""
+    """The outline of a place: polygons, or a point if there are none; on a plane."""
 
     polygons: tuple[np.ndarray, ...]
     point: tuple[float, float]
 
 
 def word_map_view(
-    shapes: list[Shape], values: np.ndarray, most: float, title: str = "", outlines=()
+    shapes: list[Shape],
+    values: np.ndarray,
+    most: float,
+    title: str = "",
+    outlines: Iterable[np.ndarray] = (),
 ):
-    """A map as `holoviews.Overlay` of `Polygons` of the places that are areas, and of `Points` of all others.
+    """Draw a map as `holoviews.Overlay` of `Polygons` of the places with outlines, and of `Points` of all others.
 
-    values : (place,) probabilities or shares, ``most`` of which has the full colour; a place without a value is left blank.
+    values : (place,) probabilities or shares, with full colour at ``most``; places without a value are blank.
     outlines : polygons that are drawn as lines alone.
     """
     lines = [
         np.vstack([ring, ring[:1]])
         for ring in (*outlines, *(ring for shape in shapes for ring in shape.polygons))
     ]
-    known = [
+    shapes_with_values = [
         (shape, value) for shape, value in zip(shapes, values, strict=True) if np.isfinite(value)
     ]
     areas = [
         {"x": ring[:, 0], "y": ring[:, 1], "p": value}
-        for shape, value in known
+        for shape, value in shapes_with_values
         for ring in shape.polygons
     ]
-    points = [(*shape.point, value) for shape, value in known if not shape.polygons]
+    points = [(*shape.point, value) for shape, value in shapes_with_values if not shape.polygons]
     blank = [
         shape.point
         for shape, value in zip(shapes, values, strict=True)
@@ -91,7 +95,7 @@ def word_map_view(
 def _limits(
     lines: list[np.ndarray], points: list[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """(low, high) of x and of y, with a margin."""
+    """Return (low, high) of x and of y, with a margin."""
     drawn = np.vstack([*lines, np.array(points)])
     low, high = drawn.min(axis=0), drawn.max(axis=0)
     margin = 0.03 * max(float((high - low).max()), 1e-3)
@@ -99,19 +103,19 @@ def _limits(
 
 
 def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
-    """Where the places are drawn, and outlines of states that are not among them but around them.
+    """Return the outlines of the places, and outlines of surrounding states.
 
-    Places that are contiguous states of the USA are their areas; others are points, within the outlines of the states where
-    all are there.
+    Places that are contiguous states of the USA have their areas; others are points, within the outlines of the states if all
+    points are in their range.
     """
     codes, states = states_of(places.names, places.longitude, places.latitude), us_states()
     corners = np.vstack([ring for state in states.values() for ring in state.polygons])
-    there = [
+    in_usa = [
         within(places.longitude, corners[:, 0]).all()
         and within(places.latitude, corners[:, 1]).all(),
         any(codes),
     ]
-    if any(there):
+    if any(in_usa):
         x, y = albers(places.longitude, places.latitude)
         drawn = _projected()
         outlines = [ring for code, rings in drawn.items() if code not in codes for ring in rings]
@@ -129,13 +133,13 @@ def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
 
 
 def within(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Which values lie in the range of others."""
+    """Return which values are in the range of others."""
     return (values >= others.min()) & (values <= others.max())
 
 
 @lru_cache(maxsize=1)
 def _projected() -> dict[str, tuple[np.ndarray, ...]]:
-    """The polygons of each state on the plane."""
+    """Return the projected polygons of each state."""
     return {
         code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
         for code, state in us_states().items()
@@ -143,17 +147,19 @@ def _projected() -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """The word, and the year where rows have one."""
+    """Return the controls for the word, and for the year if rows have one."""
     places, words = places_of(run), words_of(run)
-    chosen = Menu("word", "Word", tuple(sorted(words, key=str.casefold)), words[0])
+    word_menu = Menu("word", "Word", tuple(sorted(words, key=str.casefold)), words[0])
     if places.time is None or len(times := np.unique(places.time)) == 1:
-        return (chosen,)
+        return (word_menu,)
     low, high, step = float(times[0]), float(times[-1]), float(np.diff(times).min())
-    return chosen, Slider("time", places.time_name.capitalize(), low, high, step, high, plays=True)
+    return word_menu, Slider(
+        "time", places.time_name.capitalize(), low, high, step, high, plays=True
+    )
 
 
 def words_of(run: xr.Dataset) -> list[str]:
-    """The words of a menu: those whose probability ranges widest over the rows, the widest first."""
+    """Return the words of a menu: those with the widest range of probabilities over the rows, widest first."""
     ranges = np.ptp(run["probability"].values, axis=0)
     return [
         str(run["word"].values[word]) for word in np.argsort(-ranges, kind="stable")[:MOST_WORDS]
@@ -163,9 +169,9 @@ def words_of(run: xr.Dataset) -> list[str]:
 def draw_word_map(
     view: View, shown: SideBySide, word: str | None = None, time: float | None = None
 ) -> Iterator[Picture]:
-    """A map of one run of each label whose rows have a latitude and a longitude, beside that of the counts.
+    """Draw a map of one run of each label whose rows have a latitude and a longitude, next to that of the counts.
 
-    ``word`` and ``time`` are by default those of `map_controls`; of a time without a row the nearest one is drawn.
+    ``word`` and ``time`` are by default those of `map_controls`; a time without rows is replaced by the nearest one.
     """
     runs = {
         label: run
@@ -178,41 +184,53 @@ def draw_word_map(
     word = word if word in first["word"].values else words_of(first)[0]
     runs = {label: run for label, run in runs.items() if word in run["word"].values}
     drawn, left_out = fitting_panels(runs)
-    panels, rows, areas, points, counted = [], [], [], [], False
+    panels, rows, areas, points, has_counts = [], [], [], [], False
     for label, run in runs.items():
-        found = _of_run(run, word, time, shown)
-        rows += rows_of(label, run, found.table)
+        map_data = _of_run(run, word, time, shown)
+        rows += rows_of(label, run, map_data.table)
         if label in drawn:
-            if found.shares is not None:
+            if map_data.shares is not None:
                 panels.append(
                     word_map_view(
-                        found.shapes,
-                        found.shares,
-                        found.most,
-                        f"{found.name}, counted",
-                        found.outlines,
+                        map_data.shapes,
+                        map_data.shares,
+                        map_data.most,
+                        f"{map_data.name}, counted",
+                        map_data.outlines,
                     )
                 )
-                counted = True
-            title = f"{found.name}, {label if len(runs) > 1 or len(label) < 20 else 'inferred'}, full colour: {found.most:.1%}"
+                has_counts = True
+            source = label if len(runs) > 1 or len(label) < 20 else "inferred"
+            title = f"{map_data.name}, {source}, full colour: {map_data.most:.1%}"
             panels.append(
-                word_map_view(found.shapes, found.probability, found.most, title, found.outlines)
+                word_map_view(
+                    map_data.shapes, map_data.probability, map_data.most, title, map_data.outlines
+                )
             )
-            for values in (found.shares, found.probability)[found.shares is None :]:
-                there = [at for at, value in enumerate(values) if np.isfinite(value)]
-                of_areas = [found.texts[at] for at in there for _ in found.shapes[at].polygons]
-                of_points = [found.texts[at] for at in there if not found.shapes[at].polygons]
+            for values in (map_data.shares, map_data.probability)[map_data.shares is None :]:
+                known_places = [place for place, value in enumerate(values) if np.isfinite(value)]
+                of_areas = [
+                    map_data.texts[place]
+                    for place in known_places
+                    for _ in map_data.shapes[place].polygons
+                ]
+                of_points = [
+                    map_data.texts[place]
+                    for place in known_places
+                    if not map_data.shapes[place].polygons
+                ]
                 areas += [of_areas] * bool(of_areas)
                 points += [of_points] * bool(of_points)
-    beside = (
-        "beside the share that it has of the tokens that were counted there, held-out ones too, "
-        if counted
+    shares_text = (
+        "next to its share of the tokens counted there, including held-out ones, "
+        if has_counts
         else ""
     )
     yield view.picture(
-        f"Probability of “{word}” in the rows of one time, mean over iterations after burn-in, {beside}in one scale over all "
-        "times: the largest probability of any row has the full colour, and what is beyond it too. A place without a count is "
-        "left blank: its probability is a prediction. Outlines of states: U.S. Census Bureau, TIGER/Line Shapefiles. "
+        f"Probability of “{word}” in the rows of one time, mean over iterations after burn-in, {shares_text}on one scale over "
+        "all times: full colour is the largest probability of any row, and anything above. In the map of counts, places "
+        "without a count are blank: their probability is a prediction. Outlines of states: U.S. Census Bureau, TIGER/Line "
+        "Shapefiles. "
         f"One run of each label.{left_out}",
         panels,
         [*WHOSE, *COLUMNS],
@@ -224,62 +242,65 @@ def draw_word_map(
     )
 
 
-class _Found(NamedTuple):
-    """What is drawn of one run."""
+class _MapData(NamedTuple):
+    """The data of the map of one run."""
 
     name: str  # word and time
     shapes: list[Shape]
     outlines: list[np.ndarray]
-    probability: np.ndarray  # (place,) NaN where no row of this time is
-    shares: np.ndarray | None  # (place,) of counts, where these are at hand
-    most: float  # what has the full colour
+    probability: np.ndarray  # (place,) NaN without a row of this time
+    shares: np.ndarray | None  # (place,) of counts, if these are available
+    most: float  # the value of the full colour
     texts: list[str]  # of each place
     table: list[list]
 
 
-def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -> _Found:
-    places, at = places_of(run), int(np.flatnonzero(run["word"].values == word)[0])
+def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -> _MapData:
+    """Return the data of the map of one run."""
+    places, word_id = places_of(run), int(np.flatnonzero(run["word"].values == word)[0])
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time
-    now = float(times.max() if time is None else times[np.argmin(np.abs(times - time))])
-    probability, n = run["probability"].values[:, at], len(places.names)
+    year = float(times.max() if time is None else times[np.argmin(np.abs(times - time))])
+    probability, n = run["probability"].values[:, word_id], len(places.names)
     deviation = (
-        run["probability_deviation"].values[:, at]
+        run["probability_deviation"].values[:, word_id]
         if "probability_deviation" in run
         else np.full(len(times), np.nan)
     )
     spec = spec_of(run)
-    corpora = [shown.corpora[each] for each in (spec.train, spec.test) if each in shown.corpora]
-    shares = shares_of(at, *corpora) if corpora else np.full(len(times), np.nan)
-    here = np.flatnonzero(times == now)
-    at_places = np.full((3, n), np.nan)
-    for which, values in enumerate((probability, deviation, shares)):
-        at_places[which, places.of_row[here]] = values[here]
-    known = shares[np.isfinite(shares)]
+    corpora = [
+        shown.corpora[numbers] for numbers in (spec.train, spec.test) if numbers in shown.corpora
+    ]
+    shares = shares_of(word_id, *corpora) if corpora else np.full(len(times), np.nan)
+    rows_of_time = np.flatnonzero(times == year)
+    place_values = np.full((3, n), np.nan)
+    for row, values in enumerate((probability, deviation, shares)):
+        place_values[row, places.of_row[rows_of_time]] = values[rows_of_time]
+    counted_shares = shares[np.isfinite(shares)]
     most = max(float(probability.max()), 1e-9)
-    name = word if places.time is None else f"{word} {now:g}"
+    name = word if places.time is None else f"{word} {year:g}"
     texts = [
         f"{place}\n{name}: {p:.2%}"
         + (f" ± {d:.2%}" if d > 0 else "")
         + (f"\ncounted: {s:.2%}" if s >= 0 else "")
-        for place, (p, d, s) in zip(places.names, at_places.T, strict=True)
+        for place, (p, d, s) in zip(places.names, place_values.T, strict=True)
     ]
     table = [
         [
             place,
-            "" if places.time is None else now,
+            "" if places.time is None else year,
             word,
-            *(value if np.isfinite(value) else "" for value in each),
+            *(value if np.isfinite(value) else "" for value in numbers),
         ]
-        for place, each in zip(places.names, at_places.T.tolist(), strict=True)
-        if np.isfinite(each[0])
+        for place, numbers in zip(places.names, place_values.T.tolist(), strict=True)
+        if np.isfinite(numbers[0])
     ]
-    return _Found(
+    return _MapData(
         name,
         shapes,
         outlines,
-        at_places[0],
-        at_places[2] if len(known) else None,
+        place_values[0],
+        place_values[2] if len(counted_shares) else None,
         most,
         texts,
         table,

@@ -142,7 +142,9 @@ def test_a_run_records_its_priors_and_estimates_with_them(name):
     tables = get_engine(name).model(n_states=2).for_data(records).tables
     means = tables.with_priors(priors[-1]).means(run["n_cpt"].values[-1])
     np.testing.assert_allclose(run["cpt"], means, rtol=1e-12)
-    assert [(each.name, each.how) for each in hyperparameters(run)] == [("prior_mean", "maximised")]
+    assert [(each.name, each.method) for each in hyperparameters(run)] == [
+        ("prior_mean", "maximised")
+    ]
 
 
 def test_cvb0_keeps_priors_as_given_unless_told():

@@ -112,7 +112,7 @@ def test_the_variance_of_a_step_is_drawn_from_its_inverse_gamma():
 
 def test_reports_tell_how_q_is_learnt_and_what_it_came_to(fitted):
     _, _, run = fitted
-    assert [(each.name, each.how, each.values.tolist()) for each in hyperparameters(run)] == [
+    assert [(each.name, each.method, each.values.tolist()) for each in hyperparameters(run)] == [
         ("alpha", "fixed", [0.1]),
         ("q", "sampled", [float(run["q"][-1])]),
     ]

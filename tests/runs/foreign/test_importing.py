@@ -129,9 +129,7 @@ def test_pages_and_figures_draw_no_course_of_it(store):
         for name in ("perplexity-by-iterations", "state-and-average", "topic-sizes", "recorded")
     )
     (picture,) = draw_view("perplexity-by-iterations", [ours, run])
-    assert picture.caption.endswith(
-        "Left out, as nothing is known of their iterations: sklearn-lda (imported)."
-    )
+    assert picture.caption.endswith("Left out, as imported models have no iterations: sklearn-lda.")
     assert {row[0] for row in picture.rows} == {"cgs"}
     assert size_series(path, "", 0, ())["content"] == {}
     assert repr(wb.Run(path)).endswith(f"imported from {wb.Run(path).spec.model['program']})")

@@ -23,7 +23,7 @@ from workbench.measures.choosing import (
 from workbench.measures.selection import grouped
 from workbench.numbers import format_with_error
 from workbench.report.drawing import draw, inline
-from workbench.report.gathering import gather_begun
+from workbench.report.gathering import gather_started
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
@@ -107,7 +107,7 @@ def shown_of(points: tuple[Point, ...], label: str, wanted: tuple[int, ...]) -> 
     )
     (view,) = (view for view in VIEWS if view.name == "choose-k")
     coming = set(wanted).difference(table["n_topics"].values.tolist())
-    picture = choose_k_picture(table, view, coming=coming)
+    picture = choose_k_picture(table, view, pending=coming)
     svg = draw(picture.panels, 2, ("svg",), picture.legend, picture.height)["svg"].decode()
     named = "numbers by K; the table below has them"
     figure = f'<figure style="{STYLE}" aria-label="{named}">{inline(svg, picture.name, picture.title)}</figure>'
@@ -126,7 +126,7 @@ def results_file(
         table = pd.DataFrame(picture.rows, columns=picture.header)
         return File(f"{picture.name}.csv", table.to_csv(index=False, lineterminator="\n").encode())
     return picture_file(
-        picture, gather_begun([point.moment.path for point in points]), form, columns
+        picture, gather_started([point.moment.path for point in points]), form, columns
     )
 
 

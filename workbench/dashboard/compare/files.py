@@ -29,7 +29,7 @@ from workbench.models import VARIABLES
 from workbench.numbers import format_size
 from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
-from workbench.report.gathering import gather_begun
+from workbench.report.gathering import gather_started
 from workbench.runs.execution.run import Run
 from workbench.views import Picture, draw_view
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
@@ -103,7 +103,7 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
         height=HEIGHTS[columns],
     )
     return picture_file(
-        picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns
+        picture, gather_started([path for path, *_ in drawn.runs]), extension, columns
     )
 
 
@@ -182,13 +182,13 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns:
         height=option(panel, "fig_inches")[1],
     )
     return picture_file(
-        picture, gather_begun([path for path, *_ in drawn.runs]), extension, columns
+        picture, gather_started([path for path, *_ in drawn.runs]), extension, columns
     )
 
 
 def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
     """Which run began from which: the picture, or as csv a row for each run that began from another."""
-    found, left_out = gather_begun(paths)
+    found, left_out = gather_started(paths)
     if not (pictures := draw_view("lineage", [each.dataset for each in found])):
         raise FileError("no run that has an iteration began from another one; wait for its first")
     return picture_file(pictures[0], (found, left_out), form, columns)
@@ -196,7 +196,7 @@ def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
 
 def convergence_file(paths: list[Path], form: str, columns: int = 1) -> File:
     """Ranks of the draws of the chains: the picture, or as csv R-hat and effective samples of each quantity."""
-    found, left_out = gather_begun(paths)
+    found, left_out = gather_started(paths)
     if not (pictures := draw_view("convergence", [each.dataset for each in found])):
         raise FileError(
             "ranks are of several chains; draw runs of one engine that differ in their seeds"
@@ -206,7 +206,7 @@ def convergence_file(paths: list[Path], form: str, columns: int = 1) -> File:
 
 def moves_file(path: Path, form: str, columns: int = 1) -> File:
     """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
-    found, left_out = gather_begun(path)
+    found, left_out = gather_started(path)
     (picture,) = draw_view("moves", [each.dataset for each in found])
     return picture_file(
         replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]),

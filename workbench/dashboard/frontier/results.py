@@ -16,7 +16,7 @@ from workbench.measures.frontier import CHAINS
 from workbench.measures.selection import in_papers_order
 from workbench.numbers import format_number, format_with_error
 from workbench.report.drawing import draw, inline
-from workbench.report.gathering import gather_begun
+from workbench.report.gathering import gather_started
 from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
 from workbench.runs.execution.run import Run
 from workbench.views import VIEWS, Picture
@@ -133,7 +133,7 @@ def results_file(asked: Asked, of_map: bool, form: str, columns: int = 1) -> Fil
         table = pd.DataFrame(picture.rows, columns=picture.header)
         return File(f"{picture.name}.csv", table.to_csv(index=False, lineterminator="\n").encode())
     points = asked.others if of_map else (*asked.settings, *asked.reference)
-    return picture_file(picture, gather_begun([point.path for point in points]), form, columns)
+    return picture_file(picture, gather_started([point.path for point in points]), form, columns)
 
 
 @lru_cache(maxsize=1024)

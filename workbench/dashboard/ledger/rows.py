@@ -9,8 +9,8 @@ from workbench.dashboard.shared.files import File
 from workbench.papers.ledger_table import (
     Entry,
     Line,
-    about_result,
     by_paper,
+    describe_result,
     to_markdown,
     verdict_of,
 )
@@ -59,7 +59,7 @@ def ledger_file(rows: list[Entry], form: str) -> File:
                 "extent": row.extent,
                 "claim": line.says,
                 "ours": line.ours,
-                "result": about_result(row),
+                "result": describe_result(row),
                 "command": row.command,
                 "source": row.source,
             }
@@ -78,7 +78,7 @@ def _group(entry: Entry) -> str:
     if entry.result:
         kind = "" if entry.extent == WHOLE else ' class="less"'
         about.append(
-            f"<p{kind}>{escape(about_result(entry))} <span>From {escape(entry.source)}.</span></p>"
+            f"<p{kind}>{escape(describe_result(entry))} <span>From {escape(entry.source)}.</span></p>"
         )
     if entry.command:
         about.append(f"<p><code>{escape(entry.command)}</code></p>")

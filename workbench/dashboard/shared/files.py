@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from workbench.report.captions import caption
 from workbench.report.figures import draw_picture, table_of
-from workbench.report.gathering import Gathered
+from workbench.report.gathering import ReportedRun
 from workbench.views import Picture
 
 HEIGHTS = {1: 2.1, 2: 2.9}
@@ -23,11 +23,11 @@ class File(NamedTuple):
 
 
 def picture_file(
-    picture: Picture, gathered: tuple[list[Gathered], list[str]], form: str, columns: int = 1
+    picture: Picture, gathered: tuple[list[ReportedRun], list[str]], form: str, columns: int = 1
 ) -> File:
     """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
 
-    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_begun` gave them, and the command
+    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_started` gave them, and the command
     that makes them again.
     """
     if form == "csv":

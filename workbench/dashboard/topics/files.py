@@ -21,7 +21,7 @@ from workbench.measures import (
     salient_words,
     topics_by_size,
 )
-from workbench.report.gathering import gather_begun
+from workbench.report.gathering import gather_started
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.views import draw_view
@@ -155,7 +155,7 @@ def recorded_file(shown: Shown, form: str, columns: int = 1) -> File:
             f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration"
         )
     return picture_file(
-        replace(picture, name=f"{path.name}-{picture.name}"), gather_begun(path), form, columns
+        replace(picture, name=f"{path.name}-{picture.name}"), gather_started(path), form, columns
     )
 
 
@@ -171,7 +171,7 @@ def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
             name, _with_labels(found.to_dataframe().reset_index(), shown.labels).set_index("topic")
         )
     picture = scores_picture(run, found, name, f"Coherence of the topics, {shown.name}", columns)
-    return picture_file(picture, gather_begun(shown.moment.path), form, columns)
+    return picture_file(picture, gather_started(shown.moment.path), form, columns)
 
 
 def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
@@ -196,7 +196,7 @@ def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
     picture = flow_picture(
         name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns
     )
-    return picture_file(picture, gather_begun([shown.moment.path, other.path]), form, columns)
+    return picture_file(picture, gather_started([shown.moment.path, other.path]), form, columns)
 
 
 def _view_file(
@@ -219,7 +219,7 @@ def _view_file(
         return _csv(name, _with_labels(table, shown.labels).set_index(table.columns[0]))
     title = f"{picture.title.partition(',')[0]}, {shown.name}"
     picture = replace(picture, name=name, title=title, height=picture.height or height)
-    return picture_file(picture, gather_begun(shown.moment.path), form, columns)
+    return picture_file(picture, gather_started(shown.moment.path), form, columns)
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
