@@ -152,7 +152,10 @@ def test_label_free_gives_the_reason_why_tokens_are_left_out(split, chains):
     assert "the corpora of the runs were not given" in label_free(chains).attrs["left_out"]
     few = [run.isel(snapshot=slice(-2, None)) for run in chains]
     result = convergence(few, split)
-    assert "fewer than 4 common snapshots" in result["left_out"].item() and result["n_draws"].item() == 50
+    assert (
+        "fewer than 4 common snapshots" in result["left_out"].item()
+        and result["n_draws"].item() == 50
+    )
     assert "same_topic" not in result["quantity"].values
 
 
