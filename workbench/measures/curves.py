@@ -34,7 +34,7 @@ class Curve(NamedTuple):
 def mean_curves(
     runs: Runs, measure: str, against: str = "iteration", labels: list[str] | None = None
 ) -> list[Curve]:
-    """Return a curve for each label whose runs record the measure.
+    """Return a curve for each label whose runs record the measure, and have the clock.
 
     Runs of one label are averaged at the iterations that all of them recorded; if they share none, each run has a curve of its
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no
@@ -44,7 +44,12 @@ def mean_curves(
         raise MeasureError(f"no axis '{against}'; there are {', '.join(CLOCKS)}")
     runs, curves = each_run(runs), []
     for label, members in grouped(labels_of(runs) if labels is None else labels, runs).items():
-        members = [run for run in members if quantity(run, measure) is not None and has_course(run)]
+        members = [
+            run
+            for run in members
+            if has_course(run)
+            and all(quantity(run, each) is not None for each in (against, measure))
+        ]
         if not members:
             continue
         common = reduce(np.intersect1d, [run["iteration"].values for run in members])
