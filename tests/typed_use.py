@@ -9,6 +9,7 @@ def use(path: Path, texts: list[str]) -> None:
     """Calls of what is public, with what they give."""
     corpus = wb.load_corpus("docstrings")
     train, test = wb.hold_out_tokens(corpus, fraction=0.1, seed=0)
+    wb.register_engine("mine", "my_engine")
     ds = wb.fit(train, engine="svb-cgs", n_topics=10, n_iterations=100, test=test, options={"r": 1})
     print(ds["test_perplexity"].values[-1], wb.perplexity(ds), wb.topics(ds, 8))
     table = wb.compare(corpus, engines=["svb", "cgs"], n_topics=10, n_iterations=100)

@@ -49,6 +49,7 @@ _HOMES = {
         "topic_sizes",
     ),
     "workbench.measures.tables": ("perplexity", "top_documents", "topics"),
+    "workbench.engines": ("register_engine",),
     "workbench.models.bayes_nets.bayes_net": ("BayesNet",),
     "workbench.models.bayes_nets.nodes": ("Node",),
     "workbench.models.bayes_nets.simulated": ("simulate_records",),

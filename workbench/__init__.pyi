@@ -27,6 +27,7 @@ from workbench.corpus.file_documents import FileDocuments as FileDocuments
 from workbench.corpus.streaming import read_shards as read_shards
 from workbench.dashboard.notebooks.live_view import watch as watch
 from workbench.dashboard.notebooks.tune import tune as tune
+from workbench.engines import register_engine as register_engine
 from workbench.measures import documents_table as documents_table
 from workbench.measures import effective_samples as effective_samples
 from workbench.measures import exact as exact

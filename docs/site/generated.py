@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PYTHON = {
     "corpora": ("Corpora and splits", ("corpus",)),
     "records": ("Records", ("records", "runs.loading")),
-    "models": ("Models", ("models",)),
+    "models": ("Models and engines of your own", ("models", "engines")),
     "runs": ("Fitting and runs", ("runs",)),
     "results": ("Measures, reports and views", ("measures", "report", "papers", "dashboard")),
 }

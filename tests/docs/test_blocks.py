@@ -14,6 +14,7 @@ from documented import ROOT, RUN, blocks_of
 from missing import skip_without
 
 import workbench as wb
+from workbench.engines import ENGINES
 
 FEW = {"n_iterations": 16, "n_documents": 60, "max_iter": 2, "seeds": 1}
 """What numbers of a call become, so that a page takes seconds; 16 is a few iterations more than burn-in."""
@@ -45,6 +46,7 @@ def run(code: str, names: dict) -> None:
 def small(monkeypatch, tmp_path):
     """Few iterations where a page says none, a small bundled corpus, and a folder of its own."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("WORKBENCH_STORE", str(tmp_path / "runs"))
     load, fit, compare, sweep, start, example = (
         wb.load_corpus,
@@ -79,7 +81,10 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(
         wb, "write_example_csv", lambda path, n_documents=60: example(path, n_documents)
     )
-    return tmp_path
+    engines = dict(ENGINES)
+    yield tmp_path
+    ENGINES.clear()
+    ENGINES.update(engines)
 
 
 def readers_own(folder: Path) -> dict:
@@ -123,8 +128,10 @@ def test_the_python_of_a_page_runs(page, small):
         # few iterations: chains that do not agree, quarters without documents
         warnings.simplefilter("ignore")
         for mark, code in blocks_of(page):
-            assert mark in ("", "illustration")
-            if mark == "":
+            if mark.endswith(".py"):
+                (small / mark).write_text(code)
+            elif mark != "illustration":
+                assert mark == ""
                 run(code, names)
 
 

@@ -85,7 +85,7 @@ def test_a_run_that_is_killed_in_the_middle_goes_on_with_the_same_bits(records, 
     path = create_run(tmp_path, spec, train, test)
     paths = os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])
     with subprocess.Popen(
-        [sys.executable, HERE / "killing_family.py", path, ENGINE, MODULE],
+        [sys.executable, HERE / "killing_family.py", path],
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": paths},

@@ -13,7 +13,7 @@ from workbench.corpus.experiments import (
     prepare,
     split_in_words,
 )
-from workbench.corpus.readers import read_corpus
+from workbench.corpus.readers import FORMATS, read_corpus
 from workbench.corpus.sharded import ShardedCorpus
 from workbench.corpus.splits import (
     hold_out_documents,
@@ -25,6 +25,7 @@ from workbench.corpus.splits import (
     split_halves,
 )
 from workbench.corpus.writers import write_corpus
+from workbench.plugins import load_plugins
 
 __all__ = [
     "SINGLETONS",
@@ -54,3 +55,5 @@ __all__ = [
     "synthetic",
     "write_corpus",
 ]
+
+FORMATS |= load_plugins("formats", FORMATS)

@@ -60,7 +60,7 @@ def files_of(
         raise CorpusError(
             f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"
         )
-    if found not in WRITTEN:
+    if not hasattr(FORMATS[found], "write"):
         raise CorpusError(
             f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}"
         )

@@ -1,13 +1,16 @@
 """The registry of engines: a name, the file it lives in, its paper. Importing this compiles nothing.
 
 A new engine is one new file with a function ``engine(name)`` and one line here; menus, command line,
-benchmarks and the protocol tests pick it up from the registry.
+benchmarks and the protocol tests pick it up from the registry. Engines of other packages come by the
+entry points ``workbench.engines``, or by `register_engine`.
 """
 
 import sys
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
+
+from workbench.plugins import find_plugins
 
 ENGINES: dict[str, str] = {
     "vb": ".lda.vb",  # Blei, Ng & Jordan 2003, sec. 5: variational EM
@@ -63,6 +66,11 @@ IMPORTED: dict[str, str] = dict.fromkeys(
     ".imported",
 )
 """Programs whose models are imported: engines of runs that are there, which no menu offers, as they infer nothing here."""
+ENGINES |= {
+    name: entry.module for name, entry in find_plugins("engines", ENGINES | IMPORTED).items()
+}
+OF_RUNS: dict[str, str] = {}
+"""Name → module of further engines that stored runs have, which no menu offers."""
 REFERENCE = "cgs"
 """The engine whose long runs draw from the exact posterior of LDA, to which others are compared."""
 STREAMING = "online-vb"
@@ -82,9 +90,8 @@ def get_engine(name: str):
     OptionError
         For an unknown name, with the nearest known one.
     """
-    if isinstance(name, str) and name in IMPORTED:
-        return import_module(IMPORTED[name], __name__).engine(name)
-    if not isinstance(name, str) or name not in ENGINES:
+    module = _modules().get(name) if isinstance(name, str) else None
+    if module is None:
         from workbench.errors import LONGEST_SHOWN, shown
         from workbench.models.options import OptionError
 
@@ -93,7 +100,55 @@ def get_engine(name: str):
         raise OptionError(
             f"no engine '{shown(name)}'; {hint} {', '.join(ENGINES)}", field="engine", value=name
         )
-    return import_module(ENGINES[name], __name__).engine(name)
+    if module.startswith("."):
+        return import_module(module, __name__).engine(name)
+    from workbench.engines.missing import import_engine, import_or_stand_in
+
+    return (import_engine if name in ENGINES else import_or_stand_in)(name, module)
+
+
+def _modules() -> dict[str, str]:
+    """Return the module of each engine that runs may have, by name."""
+    return OF_RUNS | IMPORTED | ENGINES
+
+
+def module_of(name: str) -> str | None:
+    """Return the module of an engine outside the package, as the spec of a run names it; None of others."""
+    module = _modules()[name]
+    return None if module.startswith(".") else module
+
+
+def register_engine(name: str, module: str | ModuleType) -> None:
+    """Add an engine of a module outside the package to those of this process.
+
+    The spec of a run names the module, and worker processes, pages, reports and the command line
+    import it by that name: it is a file that Python finds, as one beside the notebook, or a module
+    of an installed package. A package has the entry point ``workbench.engines`` instead.
+
+    Parameters
+    ----------
+    name : str
+        As ``my-gibbs``.
+    module : str or module
+        It has a function ``engine(name)`` that returns an `Engine`.
+
+    Raises
+    ------
+    OptionError
+        The name is that of another engine, or the module cannot be imported or has no such engine.
+    """
+    from workbench.engines.missing import import_engine
+    from workbench.models.options import OptionError
+
+    path = module if isinstance(module, str) else module.__name__
+    if (ENGINES | IMPORTED).get(name, path) != path:
+        raise OptionError(f"'{name}' is the name of another engine; choose another name")
+    if path == "__main__":
+        raise OptionError(
+            "other processes cannot import what a notebook or script defines; write the engine into a file of its own"
+        )
+    import_engine(name, path)
+    ENGINES[name] = path
 
 
 def any_with(scalar: str) -> str:

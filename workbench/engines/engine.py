@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 VARIATIONAL, HYBRID, SAMPLER = "variational", "hybrid", "sampler"
 """Kinds of engines: expectations are updated (of EM too); some tokens are averaged and others sampled; all are sampled."""
-BASELINE, IMPORTED = "baseline", "imported"
-"""Two more: a prediction in one step, to compare with; another program, whose models are imported as they are."""
+BASELINE, IMPORTED, NOT_INSTALLED = "baseline", "imported", "not installed"
+"""Three more: a prediction in one step, to compare with; another program, whose models are imported as they are; what stands
+for the engine of a run where its module is not installed."""
 Data: TypeAlias = "Corpus | Records"
 State: TypeAlias = Any
 """A NamedTuple of arrays and numbers, the engine's own."""

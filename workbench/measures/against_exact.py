@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.engines import ENGINES, get_engine
+from workbench.engines import ENGINES, get_engine, module_of
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid, hybrid_bound
 from workbench.engines.lda.token_probabilities import split_of, token_probabilities
@@ -45,8 +45,8 @@ class StartResult(NamedTuple):
 
 
 def lda_engines() -> list[str]:
-    """Return the names of the engines of LDA."""
-    return [name for name in ENGINES if get_engine(name).model is LDA]
+    """Return the engines of LDA whose states `token_probabilities` reads: those of the package."""
+    return [name for name in ENGINES if get_engine(name).model is LDA and not module_of(name)]
 
 
 def against_exact(

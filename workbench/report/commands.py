@@ -81,6 +81,10 @@ def missing_in_commands(specs: list[RunSpec]) -> list[str]:
             f"{MODEL} stands for the file of a model of another program, and {LIKE} for a run on the same split; see "
             "'Models of other programs' in the documentation."
         )
+    for engine, module in sorted({(spec.engine, spec.module) for spec in specs if spec.module}):
+        notes.append(
+            f"{engine} is a plug-in, of the module {module}; the command needs its package."
+        )
     for spec in filter(_stream, specs):
         stream = spec.start["stream"]
         passes = (

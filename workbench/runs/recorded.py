@@ -43,12 +43,25 @@ class Recorded(NamedTuple):
     sizes: dict[str, int]  # length of the dims that the model brings
 
     def as_stored(self, about: dict) -> Recorded:
-        """Return the columns and arrays that the attributes of a run's group name."""
+        """Return the columns and arrays that the attributes of a run's group name.
+
+        A run of an engine outside the package also says what its variables are.
+        """
+        brought = [
+            Variable(name, tuple(dims), *of) for name, dims, *of in about.get("variables", [])
+        ]
         return self._replace(
             names=tuple(about["columns"]),
             vectors=tuple(about["vectors"]),
             kept=tuple(about["kept"]),
+            variables=self.variables | {each.name: each for each in brought},
+            sizes=self.sizes | about.get("sizes", {}),
         )
+
+    def described(self) -> dict:
+        """Return what `as_stored` reads of variables and sizes, for JSON."""
+        brought = [each for name, each in self.variables.items() if name not in VARIABLES]
+        return {"variables": brought, "sizes": self.sizes}
 
     def width(self, n_topics: int) -> int:
         """The columns of rows with so many topics."""

@@ -21,8 +21,8 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import INT32_MAX
-from workbench.engines import ENGINES, STREAMING, any_with, get_engine
-from workbench.engines.engine import WarmStart
+from workbench.engines import ENGINES, OF_RUNS, STREAMING, any_with, get_engine, module_of
+from workbench.engines.engine import NOT_INSTALLED, WarmStart
 from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest_or_all
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
@@ -53,7 +53,8 @@ class RunSpec(RunSettings):
     are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
     to end early (see `workbench.runs.stopping`). ``table`` is the hash of what is kept of the training documents beside their
     counts: their texts, and the columns that were read with them; ``counted`` says how these texts were counted. ``shards``
-    is the number of shards of a corpus that is kept in several, since sums over them are taken in another order.
+    is the number of shards of a corpus that is kept in several, since sums over them are taken in another order. ``module`` has
+    the engine where that is not of this package.
     """
 
     corpus: str
@@ -68,6 +69,7 @@ class RunSpec(RunSettings):
     table: str | None = None
     counted: dict | None = None
     shards: int | None = None
+    module: str | None = None
     warm_start: WarmStart | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -84,11 +86,15 @@ class RunSpec(RunSettings):
             identity["start"] = self.start["counts"]
         if self.shards:
             identity["shards"] = self.shards
+        if self.module:
+            identity["module"] = self.module
         return hashlib.sha256(_json(identity).encode()).hexdigest()
 
     @cached_property
     def _parts(self) -> tuple:
         engine = get_engine(self.engine)
+        if engine.kind == NOT_INSTALLED:
+            return engine, engine.model(self.model), engine.options()
         beliefs, options = split_options(engine, _restored(self.options))
         try:
             return engine, engine.model(**_restored(self.model), **beliefs), options
@@ -115,6 +121,17 @@ class RunSpec(RunSettings):
     def n_topics(self) -> int | None:
         """The number of topics that the run was given; None where its model has none."""
         return self.model.get("n_topics")
+
+    def refuse_missing(self) -> None:
+        """Raise SpecError where the engine is of a module that is not installed, or of another one."""
+        engine = get_engine(self.engine)
+        if engine.kind == NOT_INSTALLED:
+            raise SpecError(engine.title)
+        if self.module and self.module != ENGINES.get(self.engine, self.module):
+            raise SpecError(
+                f"the run was computed by '{self.engine}' of the module {self.module}, and here that is an engine of "
+                f"{ENGINES[self.engine]}; fit anew under another name"
+            )
 
     @property
     def size_text(self) -> str:
@@ -151,6 +168,8 @@ class RunSpec(RunSettings):
             )
         spec = cls(**{name: given.get(name, default) for name, default in _defaults(cls).items()})
         _check_types(spec)
+        if spec.module:
+            OF_RUNS[spec.engine] = spec.module
         about = named_options(get_engine(spec.engine))
         options = {
             about[name].name if name in about else name: value
@@ -214,6 +233,7 @@ def _check_types(spec: RunSpec) -> None:
         "table": str,
         "counted": dict,
         "shards": int,
+        "module": str,
     }
     wanted = {
         "corpus": str,
@@ -269,6 +289,8 @@ def make_spec(
     Raises SpecError, ModelError or OptionError.
     """
     chosen = get_engine(engine)
+    if chosen.kind == NOT_INSTALLED:
+        raise SpecError(chosen.title, field="engine", value=engine)
     kind = chosen.model.data
     if getattr(train, "item", None) != kind.item:
         wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
@@ -320,6 +342,7 @@ def make_spec(
         table=table and table.content_hash,
         counted=dict(table.counted) if table else None,
         shards=shards,
+        module=module_of(chosen.name),
         **checked(settings),
     )
     _check_rule(spec, chosen)

@@ -1,5 +1,6 @@
 """Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists all views."""
 
+from workbench.plugins import load_plugins
 from workbench.views.against_topics import against_topics
 from workbench.views.choosing import choose_k_view
 from workbench.views.coherence import coherence_view
@@ -75,3 +76,5 @@ __all__ = [
     "topic_sizes_view",
     "topic_words_view",
 ]
+
+VIEWS += load_plugins("views", [view.name for view in VIEWS]).values()

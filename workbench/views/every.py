@@ -56,7 +56,7 @@ from workbench.views.topics import draw_words
 from workbench.views.word_map import draw_word_map, map_controls
 
 SCORED, COUNTED = ("test_perplexity",), ("phi n_kw",)
-VIEWS = (
+VIEWS = [
     View("ordering", "Final perplexity of each engine", SCORED, draw_ordering),
     View("differences", "Paired differences of held-out perplexity", SCORED, draw_differences),
     *(
@@ -243,7 +243,7 @@ VIEWS = (
         on_page=True,
         course=True,
     ),
-)
+]
 
 
 def pictures(

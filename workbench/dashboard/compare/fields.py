@@ -99,11 +99,15 @@ class Choice(NamedTuple):
         return HYPERPARAMETERS.fullmatch(self.field.name) is not None
 
 
-@lru_cache
 def choices() -> tuple[Choice, ...]:
     """Every option of every engine; one of the same name with another default or other values is another choice."""
+    return _choices(tuple(ENGINES))
+
+
+@lru_cache
+def _choices(engines: tuple[str, ...]) -> tuple[Choice, ...]:
     found: dict[tuple, tuple[dataclasses.Field, list[str]]] = {}
-    for engine in ENGINES:
+    for engine in engines:
         for field in options_of(get_engine(engine)).values():
             takes = {
                 name: value

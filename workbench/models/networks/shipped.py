@@ -2,6 +2,7 @@
 
 from workbench.models.lda import check_topics
 from workbench.models.networks.levels import AUTHORS, Level, Rows, Variable
+from workbench.plugins import call_plugins
 
 
 def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
@@ -152,4 +153,5 @@ SHIPPED = {
     "hpam1": hierarchical_pachinko_1,
     "hpam2": hierarchical_pachinko_2,
 }
-"""Models by the names that ``model=`` and ``--model`` take."""
+SHIPPED |= call_plugins("models", SHIPPED)
+"""Models by the names that ``model=`` and ``--model`` take, those of plug-ins too."""

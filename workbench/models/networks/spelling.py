@@ -16,6 +16,8 @@ def spelled(network: Network) -> dict | None:
     if network.name not in SHIPPED:
         return None
     known = {each.name: each for each in network.variables}
+    if not known.keys() & {"topic", "sub"}:
+        return None
     stops = 1 if network.name == "hpam2" else 0
     found = {"model": network.name, "n_topics": (known.get("topic") or known["sub"]).size - stops}
     if "super" in known:

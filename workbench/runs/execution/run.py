@@ -179,6 +179,7 @@ def extend(path: Path, n_iterations: int | None) -> None:
             "with start= it instead"
         )
     if n_iterations is not None:
+        read_spec(path).refuse_missing()
         set_end(path, whole("iterations", n_iterations, 1, CAPACITY))
 
 

@@ -38,6 +38,7 @@ from workbench.runs.store.status import (
     STOPPED,
     WAITING,
     read_json,
+    read_spec,
     request,
     requested,
     set_state,
@@ -68,6 +69,7 @@ def carry_on(
     written, does not fit into memory, is written by another process, or does not repeat itself.
     """
     path = Path(path)
+    read_spec(path).refuse_missing()
     give_back_freed()
     with RunWriter(path, lock) as writer:
         spec = writer.spec
@@ -143,6 +145,7 @@ def start_process(
     """Start the process of `spawn` and return it; its output is appended to ``log``.
 
     The lock is held without a gap: by the process from its first moment, and until it ends.
+    Modules are found there where this process finds them, those of engines too.
     """
     with lock, open(log, "ab") as file:
         return subprocess.Popen(
@@ -150,6 +153,7 @@ def start_process(
             stdin=stdin,
             stdout=file,
             stderr=file,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,
             pass_fds=(lock.fd,),
         )
@@ -161,6 +165,7 @@ def launch(path: Path) -> None:
     Raises StoreError where another process has the run, or its folder cannot be written.
     """
     path = Path(path).resolve()
+    read_spec(path).refuse_missing()
     with lock_run(path) as lock:
         try:
             request(path, RUNNING)

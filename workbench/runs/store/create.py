@@ -153,7 +153,8 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
             "kept": leaves.kept,
             "versions": versions(),
             "snapshots_kept": max(2, budget // max(snapshot_bytes(spec, train), 1)),
-        },
+        }
+        | (leaves.described() if spec.module else {}),
     )
 
 

@@ -1,0 +1,103 @@
+"""Engines of modules outside the package, and what stands for one whose module is not installed."""
+
+import re
+from dataclasses import dataclass, field
+from importlib import import_module
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import NOT_INSTALLED, Engine
+from workbench.engines.options import NoOptions
+from workbench.models.model import Model
+from workbench.models.options import OptionError
+
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class MissingModel(Model):
+    """The model of a run whose engine is missing: its settings are known, and nothing else."""
+
+    stored: dict = field(default_factory=dict)
+
+    def settings(self) -> dict:
+        """Return what the spec of the run stores."""
+        return self.stored
+
+    def dims(self, data=None) -> dict[str, int]:
+        """Return the length of each dimension of a corpus."""
+        return super().dims(data if isinstance(data, Corpus) else None)
+
+    def coords(self, data) -> dict[str, tuple]:
+        """Return the labels of the documents and words of a corpus."""
+        return super().coords(data) if isinstance(data, Corpus) else {}
+
+    def describe(self) -> list[tuple[str, str]]:
+        """Return what captions say of it."""
+        return [("model", "that of an engine which is not installed")]
+
+    def recorded(self, options) -> tuple:
+        """Return no variables: the run itself stores what its arrays are."""
+        return ()
+
+
+def import_engine(name: str, module: str) -> Engine:
+    """Return the engine of a module outside the package.
+
+    Raises
+    ------
+    OptionError
+        The module cannot be imported, or has no such engine.
+    """
+    if not NAME.fullmatch(name):
+        raise OptionError(
+            f"the name of an engine is small letters and digits with hyphens between, as my-gibbs; got {name!r}"
+        )
+    try:
+        engine = import_module(module).engine(name)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise OptionError(
+            f"engine '{name}' is in the module {module}, which cannot be imported ({error}); install the package "
+            f"that has it ({package}), or put its folder on PYTHONPATH"
+        ) from error
+    except Exception as error:  # whatever a module of somebody else raises
+        raise OptionError(
+            f"engine '{name}' of the module {module} fails ({error}); mend the module, or uninstall its package"
+        ) from error
+    if not isinstance(engine, Engine) or engine.name != name:
+        raise OptionError(f"{module}.engine('{name}') must return an Engine of that name")
+    return engine
+
+
+def import_or_stand_in(name: str, module: str) -> Engine:
+    """Return the engine of a module outside the package; where that fails one that computes nothing."""
+    try:
+        return import_engine(name, module)
+    except OptionError as error:
+        return stand_in(name, error)
+
+
+def stand_in(name: str, error: OptionError) -> Engine:
+    """Return an engine all of whose functions raise the error; its title is the sentence."""
+
+    def refuse(*_):
+        raise error
+
+    return Engine(
+        name=name,
+        title=str(error),
+        kind=NOT_INSTALLED,
+        source="",
+        model=MissingModel,
+        options=NoOptions,
+        state=tuple,
+        watches=(),
+        samples=lambda data, options: False,
+        init=refuse,
+        step=refuse,
+        watch=refuse,
+        counts=refuse,
+        predict=refuse,
+        fold_in=refuse,
+        learnt=refuse,
+    )
