@@ -1,4 +1,4 @@
-"""The registry of engines: a name, the file it lives in, its paper. Importing this compiles nothing.
+"""The registry of engines: the name of each, its module and its paper. Importing it compiles nothing.
 
 A new engine is one new file with a function ``engine(name)`` and one line here; menus, command line,
 benchmarks and the protocol tests pick it up from the registry. Engines of other packages come by the
@@ -65,7 +65,7 @@ IMPORTED: dict[str, str] = dict.fromkeys(
     ),
     ".imported",
 )
-"""Programs whose models are imported: engines of runs that are there, which no menu offers, as they infer nothing here."""
+"""Programs whose models are imported: engines of stored runs, which no menu offers."""
 ENGINES |= {
     name: entry.module for name, entry in find_plugins("engines", ENGINES | IMPORTED).items()
 }
@@ -83,7 +83,7 @@ FIRST_CHOICE = (
 
 
 def get_engine(name: str):
-    """The engine of a name; compiles nothing until its first step.
+    """Return the engine of a name; nothing is compiled before its first step.
 
     Raises
     ------
@@ -152,22 +152,21 @@ def register_engine(name: str, module: str | ModuleType) -> None:
 
 
 def any_with(scalar: str) -> str:
-    """The engines that record a scalar, for a sentence: "vb, svb or cvb"."""
+    """Return the engines that record a scalar as a list in words: "vb, svb or cvb"."""
     *others, last = [name for name in ENGINES if scalar in get_engine(name).watches]
     return f"{', '.join(others)} or {last}"
 
 
 def every_score() -> dict:
-    """Name → `Variable` of every score that a family has beside the perplexities, and that says which way is better."""
-    found = [scores for name in ENGINES for scores in get_engine(name).model.scores]
-    return {each.name: each for scores in found for each in scores.variables if each.better}
+    """Return the scores of all families beside the perplexities, by name, if they say which way is better."""
+    scores = [each for name in ENGINES for each in get_engine(name).model.scores]
+    return {each.name: each for group in scores for each in group.variables if each.better}
 
 
 def describe() -> dict[str, dict]:
-    """Every engine by name: its title, when to use it, its source, and its options with default and meaning."""
+    """Return each engine by name: its title, when to use it, its source, and its options with default and meaning."""
     from workbench.engines.options import options_of
 
-    found = {name: get_engine(name) for name in ENGINES}
     return {
         name: {
             "title": engine.title,
@@ -178,7 +177,7 @@ def describe() -> dict[str, dict]:
                 for each, f in options_of(engine).items()
             },
         }
-        for name, engine in found.items()
+        for name, engine in zip(ENGINES, map(get_engine, ENGINES), strict=True)
     }
 
 

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 
 def cached_by_corpus(function: Callable) -> Callable:
-    """Caches the results of a function of a corpus and of hashable arguments, which are positional."""
+    """Return the function with its results cached: by corpus, and by its other, hashable arguments."""
     results: WeakKeyDictionary = WeakKeyDictionary()
 
     @wraps(function)

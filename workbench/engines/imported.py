@@ -1,4 +1,4 @@
-"""Models of other programs as engines of their own: nothing is inferred, what they predict is scored as that of all others.
+"""Engines that stand for other programs, whose models are imported and scored, and never inferred here.
 
 The state has theta and phi as the program gives them. Tokens that are expected of them are computed here,
 q(z = k | d, w) ~ theta_dk phi_kw; a word that the program does not know has the topics of its document, q = theta_dk.
@@ -105,7 +105,7 @@ class Learnt(NamedTuple):
 
 
 def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
-    """The state of a model with theta (document, topic) and phi (topic, word), and the tokens that they expect in training."""
+    """Return the state with theta (document, topic), phi (topic, word) and the training tokens expected given them."""
     documents, words, n_topics = train.documents, train.words, len(phi)
     # at least the smallest double
     total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)
@@ -123,9 +123,9 @@ def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
 
 
 def probability(state: State, pairs: Corpus) -> np.ndarray:
-    """(pair,) p(w | d) = sum_k theta_dk phi_kw; 0 of a word that the program does not know."""
-    found = mixture_probability(state.theta, np.ascontiguousarray(state.phi.T), pairs)
-    return np.where(found > sys.float_info.min, found, 0.0)
+    """Return p(w | d) = sum_k theta_dk phi_kw (pair,); 0 for a word that the program does not know."""
+    mixture = mixture_probability(state.theta, np.ascontiguousarray(state.phi.T), pairs)
+    return np.where(mixture > sys.float_info.min, mixture, 0.0)
 
 
 def init(
@@ -136,8 +136,8 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     raise ModelError(
-        f"a model of {model.program or 'another program'} is as it was imported, and no iteration goes on from "
-        "it; to go on, fit an engine with the run as start"
+        f"a model of {model.program or 'another program'} was imported and cannot be resumed; "
+        "fit an engine with the run as start"
     )
 
 
@@ -169,7 +169,7 @@ def predict(
 
 
 def learnt(model: Imported, last: Mapping, topics) -> Learnt:
-    """phi, and the prior of theta where it is known."""
+    """Return phi, and the prior of theta where it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
     return Learnt(
         np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program
@@ -177,7 +177,7 @@ def learnt(model: Imported, last: Mapping, topics) -> Learnt:
 
 
 def fold_in(learnt: Learnt, options: NoOptions, documents, context: StepContext) -> np.ndarray:
-    """theta of unseen documents by CVB0 given phi and the prior of the other program."""
+    """Return theta of unseen documents by CVB0, given phi and the prior of the other program."""
     if learnt.alphas is None:
         raise ModelError(
             f"theta of other documents needs the Dirichlet prior of the topics, which {learnt.program} does not "
@@ -187,12 +187,12 @@ def fold_in(learnt: Learnt, options: NoOptions, documents, context: StepContext)
 
 
 def unseen(learnt: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
-    """(pair,) p(w | d) of unseen documents."""
+    """Return p(w | d) (pair,) of unseen documents."""
     return mixture_probability(theta, learnt.phi, pairs)
 
 
 def engine(name: str) -> Engine:
-    """The engine that stands for the models of a program."""
+    """Return the engine that stands for a program."""
     title, method, source, colour, line, marker = PROGRAMS[name]
     return Engine(
         name=name,

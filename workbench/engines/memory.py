@@ -1,6 +1,7 @@
 """The arrays of a state, declared before they are made, and the bytes that a run takes for its engine."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,25 +30,25 @@ class Array(NamedTuple):
 
 
 def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
-    """Allocates the arrays by name, filled with zeros."""
+    """Return the arrays by name, filled with zeros."""
     return {name: aligned_zeros(*array) for name, array in arrays.items()}
 
 
-def stacked(arrays) -> np.ndarray:
-    """The arrays of several chains behind a new first dimension; of a single chain the same array, not copied."""
+def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays of several chains along a new first dimension; that of a single chain is not copied."""
     first, *others = arrays
     return np.stack(arrays) if others else first[None]
 
 
 def size(arrays: dict[str, Array]) -> int:
-    """Bytes of the arrays."""
+    """Return the bytes of the arrays."""
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
 
 
 def topic_counts(
     name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None
 ) -> dict[str, Array]:
-    """Counts ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic) and ``<name>_k`` (topic,), padded."""
+    """Return arrays for counts: ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic), ``<name>_k`` (topic,), padded."""
     lanes = padded(n_topics)
     return {
         f"{name}_dk": Array((corpus.n_documents, lanes), dtype),
@@ -57,7 +58,7 @@ def topic_counts(
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
-    """Bytes of a `partition.Partition` of so many pairs; 0 for one part of all pairs, which shares the arrays of the corpus."""
+    """Return the bytes of a `partition.Partition`; one part of all pairs shares the arrays of the corpus, and takes 0."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
     return (
@@ -66,5 +67,5 @@ def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
 
 
 def word_major_bytes(corpus) -> int:
-    """Bytes of `Corpus.by_word`, the pairs in word-major order."""
+    """Return the bytes of `Corpus.by_word`, the pairs in word-major order."""
     return corpus.n_pairs * (8 + 4) + (corpus.n_words + 1) * 8

@@ -1,4 +1,4 @@
-"""What can be chosen for a run of an engine: the beliefs of its model, and its own options."""
+"""The options of a run: those of its model, and those of its engine."""
 
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ class NoOptions:
 
 
 def options_of(engine) -> dict:
-    """Name → dataclass field of all options of a run of the engine: those of its model, then its own."""
+    """Return the dataclass field of each option by name: those of the model, then those of the engine."""
     beliefs = {
         name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed
     }
@@ -20,13 +20,13 @@ def options_of(engine) -> dict:
 
 
 def named_options(engine) -> dict:
-    """`options_of`, also by the former names of renamed options."""
+    """Return `options_of` with the former names of renamed options too."""
     known = options_of(engine)
     return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
 
 
 def split_options(engine, given: dict) -> tuple[dict, object]:
-    """Options of the model (name → value) and of the engine, from one plain dict; defaults filled in.
+    """Return the options of the model by name, and those of the engine as an object; defaults are filled in.
 
     Raises
     ------
@@ -63,12 +63,12 @@ def split_options(engine, given: dict) -> tuple[dict, object]:
 
 
 def make_options(engine, given: dict):
-    """The options of an engine from a plain dict, defaults filled in; see `split_options`."""
+    """Return the options of an engine from a plain dict; defaults are filled in."""
     return split_options(engine, given)[1]
 
 
 def takes(engine, name: str, value) -> bool:
-    """Does the engine, or its model, have the option, and may it have this value?"""
+    """Return whether the engine or its model has the option, and it can have this value."""
     about = named_options(engine).get(name)
     try:
         return about is not None and checked_option(engine.name, about, value) is not None

@@ -1,4 +1,4 @@
-"""What a model estimates from rows of counts, computed for the rows that are wanted when they are wanted."""
+"""Arrays that a model estimates from counts, computed row by row when they are read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Estimate:
-    """An array each row of which is computed from the same row of others, as theta from n_dk; `numpy.asarray` gives all rows.
+    """An array whose rows are computed from the same rows of others, as theta from n_dk; `numpy.asarray` gives all.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Estimate:
         self._compute, self.arrays = compute, arrays
 
     def rows(self, wanted: slice | np.ndarray) -> np.ndarray:
-        """(row, …) float64 of these rows alone, with the bits that they have among all."""
+        """Return these rows alone (row, …) float64, with the bits that they have among all rows."""
         return self._compute(*(np.asarray(values[wanted]) for values in self.arrays))
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Models in files: one table of settings as TOML or JSON, whatever the family."""
+"""Files of models: one table of settings as TOML or JSON, the same for all families."""
 
 import json
 import tomllib
@@ -9,8 +9,10 @@ from workbench.errors import DataError
 from workbench.models.model import ModelError
 
 
-def read_settings(path, what: str, keys: str) -> dict:
-    """The table in a file, .toml or .json by its ending; what it is ("a network") and has ("name and levels"), for sentences.
+def read_settings(path: str | Path, what: str, keys: str) -> dict:
+    """Return the table in a .toml or .json file.
+
+    what, keys : what it is, as "a network", and what it has, as "name and levels", for errors.
 
     Raises
     ------
@@ -22,18 +24,18 @@ def read_settings(path, what: str, keys: str) -> dict:
         raise ModelError(f"{path}: {what} is read from .toml or .json; rename it")
     try:
         text = read_text(path)
-        given = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        table = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except DataError as error:
         raise ModelError(*error.parts) from None
     except (ValueError, RecursionError) as error:  # of both readers
         raise ModelError(f"{path} is not {path.suffix[1:].upper()}: {error}") from None
-    if not isinstance(given, dict):
-        raise ModelError(f"{path} must hold one table with {keys}; got {type(given).__name__}")
-    return given
+    if not isinstance(table, dict):
+        raise ModelError(f"{path} must hold one table with {keys}; got {type(table).__name__}")
+    return table
 
 
-def write_settings(settings: dict, path, what: str) -> Path:
-    """Writes a table as JSON; returns where.
+def write_settings(settings: dict, path: str | Path, what: str) -> Path:
+    """Write a table as JSON, and return its path.
 
     Raises
     ------

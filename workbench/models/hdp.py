@@ -1,4 +1,4 @@
-"""The hierarchical Dirichlet process topic model: as many topics as the documents ask for."""
+"""The hierarchical Dirichlet process topic model, whose number of topics is inferred."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8
-"""The smallest concentration, shape or rate that is taken."""
+"""The smallest concentration, shape or rate that is allowed."""
 POSITIVE = {"low": TINY, "high": LARGEST_PRIOR}
-"""Range of these."""
+"""The range of concentrations, shapes and rates."""
 
 
 @dataclass(frozen=True)
 class HDP(TopicModel):
-    """Documents mix topics whose number is not given; all share the weights pi of the topics.
+    """Documents mix topics, whose number is inferred; all documents share the weights pi of the topics.
 
     v_k ~ Beta(1, gamma), pi_k = v_k prod_l<k (1 - v_l); theta_d ~ Dirichlet(alpha pi); phi_k ~ Dirichlet(beta tau);
     where they are learnt, alpha ~ Gamma(a_alpha, b_alpha), beta ~ Gamma(a_beta, b_beta), gamma ~ Gamma(a_gamma, b_gamma), each
@@ -32,7 +32,7 @@ class HDP(TopicModel):
     Parameters
     ----------
     n_topics : int
-        Where inference starts, no belief: the truncation of `cv-hdp`, the number that `g-hdp` begins with.
+        Where inference starts, not part of the model: the truncation of `cv-hdp`, the first number of `g-hdp`.
     alpha_total, beta_total, top_concentration : float
         alpha, beta and gamma, where they are fixed.
     learn_alpha, learn_gamma, learn_beta, learn_tau : bool
@@ -91,16 +91,16 @@ class HDP(TopicModel):
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:
-        """The model with these settings of a run; the concentrations are options."""
+        """Return the model with these settings of a run; the concentrations are options."""
         return cls(n_topics)
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
+        """Return the variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
         names = ("n_k", "alpha", "n_kw", "n_dk", *(("tau",) if self.learn_tau else ()))
         return tuple(VARIABLES[name] for name in names)
 
     def priors(self, last: Mapping) -> Priors:
-        """Posterior means of the priors behind the counts of a snapshot: alpha of each topic and of all others, beta tau."""
+        """Return the priors behind the counts of a snapshot: alpha of each topic and of all others, and beta tau."""
         alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
         return Priors(
@@ -110,7 +110,7 @@ class HDP(TopicModel):
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Name of each concentration → "learnt" or "fixed"."""
+        """Return "learnt" or "fixed" for each concentration by name."""
         return {
             value: "learnt" if getattr(self, f"learn_{of}") else "fixed"
             for of, value, *_ in LEARNT
@@ -118,7 +118,7 @@ class HDP(TopicModel):
         }
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) of the priors, for captions."""
+        """Return (label, text) of the priors, for captions."""
         rows = []
         for of, value, prior, caption in LEARNT:
             if getattr(self, f"learn_{of}"):
@@ -141,7 +141,7 @@ LEARNT = (
 
 
 def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
-    """How many topics there are, by three definitions, each (…) float64; see `workbench.models.VARIABLES` for each.
+    """Return the number of topics by three definitions, each (…) float64; `VARIABLES` has their meanings.
 
     n_k : (…, topic) (expected) tokens of each topic.
     """

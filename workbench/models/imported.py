@@ -1,4 +1,4 @@
-"""Topics that another program has inferred: the distributions as it gives them, with no belief added to them."""
+"""Topics that another program has inferred: its theta and phi, unchanged."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Imported(TopicModel):
 
     @classmethod
     def of(cls, model: Imported | None = None) -> Imported:
-        """The model that was imported; a ModelError where there is none, as nothing can be inferred here."""
+        """Return the model that was imported; raise ModelError where there is none."""
         if not isinstance(model, cls):
             raise ModelError(
                 "topics of other programs are imported, and never inferred here: workbench.import_run(model, "
@@ -87,28 +87,28 @@ class Imported(TopicModel):
         return model
 
     def settings(self) -> dict:
-        """What the spec of a run stores: all that is known."""
+        """Return what the spec of a run stores: all that is known."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: theta and phi as they are, and the tokens that are expected of them."""
+        """Return the variables that a run records: theta, phi, and the tokens expected given them."""
         return *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")), THETA, PHI
 
     def priors(self, last: Mapping) -> Priors:
-        """The Dirichlet priors of the other program; in the place of an alpha that is not known the mean of theta."""
+        """Return the Dirichlet priors of the other program; an unknown alpha is replaced by the mean of theta."""
         known = self.topic_prior is not None
         alphas = np.array(self.topic_prior) if known else np.asarray(last[THETA.name]).mean(axis=0)
         return Priors(alphas, self.word_prior or 0.0, of_shares=known)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """``theta`` (document, topic) and ``phi`` (topic, word), as they were imported."""
+        """Return ``theta`` (document, topic) and ``phi`` (topic, word), as they were imported."""
         return {
             "theta": Estimate(np.asarray, last[THETA.name]),
             "phi": Estimate(np.asarray, last[PHI.name]),
         }
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for captions: the program, and how long it inferred, where it says."""
+        """Return (label, text) for captions: the program, and its iterations where they are known."""
         known = (
             [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
         )
@@ -116,11 +116,11 @@ class Imported(TopicModel):
 
 
 def content_hash(theta: np.ndarray, phi: np.ndarray) -> str:
-    """sha256 (hex) of theta (document, topic) and phi (topic, word), float64."""
-    found = hashlib.sha256()
+    """Return the sha256 (hex) of theta (document, topic) and phi (topic, word), float64."""
+    digest = hashlib.sha256()
     for values in (theta, phi):
-        found.update(repr(values.shape).encode() + np.ascontiguousarray(values, "<f8").tobytes())
-    return found.hexdigest()
+        digest.update(repr(values.shape).encode() + np.ascontiguousarray(values, "<f8").tobytes())
+    return digest.hexdigest()
 
 
 def _is_prior(value) -> bool:

@@ -64,31 +64,31 @@ class LDA(TopicModel):
 
     @property
     def alphas(self) -> np.ndarray:
-        """(topic,) the prior of each topic."""
+        """The prior of each topic (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, and the priors that are learnt."""
+        """Return the variables that a run records: counts, and the priors that are learnt."""
         learnt = [
             name for name in ("alpha", "beta") if self.hyperparameters(options)[name] != "fixed"
         ]
         return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
 
     def priors(self, last: Mapping) -> Priors:
-        """The priors behind the counts of a snapshot: as learnt by then, or as they were given."""
+        """Return the priors behind the counts of a snapshot: as learnt by then, or as given."""
         return Priors(
             np.asarray(last["alpha"]) if "alpha" in last else self.alphas,
             float(last["beta"]) if "beta" in last else self.beta,
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """ "fixed", "maximised" or "sampled", for alpha and beta."""
+        """Return "fixed", "maximised" or "sampled", for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 
     def simulate(
         self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
     ) -> tuple[Corpus, dict]:
-        """A corpus drawn from the model and the truth behind it.
+        """Return a corpus drawn from the model, and the truth behind it.
 
         Returns
         -------
@@ -101,8 +101,8 @@ class LDA(TopicModel):
         return draw_lda(self.alphas, self.beta, n_documents, n_words, tokens_per_document, seed)
 
 
-def check_topics(n_topics) -> int:
-    """The number of topics as an int within its range.
+def check_topics(n_topics: object) -> int:
+    """Return the number of topics as an int within its range.
 
     Raises
     ------

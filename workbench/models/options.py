@@ -25,7 +25,7 @@ def option(
     otherwise: Callable | None = None,
     size: bool = False,
 ):
-    """A dataclass field with its meaning and its range of values.
+    """Return a dataclass field with its meaning and its range of values.
 
     With ``choices`` it takes one of these, or what ``otherwise`` (value → value in its own form, or an `OptionError`) makes of
     another value; with a default of True or False it takes both; otherwise a
@@ -48,12 +48,12 @@ def option(
 
 
 def option_fields(kind: type) -> dict:
-    """Name → dataclass field of those fields of a model or of an engine's options that were made by `option`."""
+    """Return the dataclass fields that were made by `option`, by name."""
     return {f.name: f for f in fields(kind) if "meaning" in f.metadata}
 
 
 def checked_option(owner: str, about, value):
-    """The value of one option in its own type.
+    """Return the value of an option in the type of the option.
 
     owner : whose option it is, for the sentence; about : its dataclass field.
 

@@ -1,4 +1,4 @@
-"""The Dirichlet priors behind counts, fixed or learnt: all that turns counts into probabilities."""
+"""The Dirichlet priors that turn counts into probabilities, fixed or learnt."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Priors(NamedTuple):
 
     @property
     def n_topics(self) -> int:
-        """Topics that have a prior of their own."""
+        """The number of topics that have a prior of their own."""
         return len(self.alphas)
 
     def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
-        """The same with the rest as one more topic, one without a token: priors and counts (topic, word)."""
+        """Return priors and counts (topic, word) with the rest as one more topic, which has no token."""
         if not self.rest:
             return self, n_kw
         return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack(
@@ -33,20 +33,20 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """(document, topic) posterior means; they sum to 1 with the share of the rest."""
+        """Return the posterior means (document, topic); with the share of the rest they sum to 1."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
 
     def means(self, last) -> dict[str, Estimate]:
-        """``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
+        """Return ``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
         return {
             "theta": Estimate(self.theta, last["n_dk"]),
             "phi": Estimate(self.phi, last["n_kw"]),
         }
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
-        """(topic, word) posterior means."""
+        """Return the posterior means (topic, word)."""
         raised = n_kw + self.beta
         raised /= raised.sum(axis=1, keepdims=True)
         return raised

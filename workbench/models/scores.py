@@ -1,4 +1,4 @@
-"""Scores of held-out rows that a family has beside the perplexities: what they are computed from, and their names.
+"""Scores of held-out data that a family has beside the perplexities.
 
 A model has them as ``scores``. Each number is recorded with the perplexities, where something is held out.
 """
@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.corpus import Corpus
 from workbench.models.variables import Variable
 
 
 class Predicted(NamedTuple):
-    """Probabilities of what is held out.
+    """Probabilities of held-out data.
 
     The first three are those that ``test_perplexity`` scores: of the state until burn-in is over and where nothing is
     sampled, else their mean over the iterations since.
@@ -46,9 +47,9 @@ LOG_LIKELIHOOD = Variable(
     "mean log probability of a held-out item: minus the log of the held-out perplexity",
     better="higher",
 )
-"""Of families that say perplexities in nats."""
+"""The score of families whose perplexities are reported in nats."""
 
 
-def seen_in_training(train, test) -> np.ndarray:
-    """(test pair,) whether its word has a training item."""
+def seen_in_training(train: Corpus, test: Corpus) -> np.ndarray:
+    """Return whether the word of each test pair has a training item (test pair,)."""
     return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0

@@ -1,4 +1,4 @@
-"""The shared vocabulary: every array that leaves an engine, with its dims, unit and one sentence.
+"""Every array that leaves an engine: its name, dimensions, unit and meaning.
 
 These become the attributes of a run's Dataset, the labels of axes, the tooltips and the docs.
 """
@@ -19,14 +19,14 @@ class Variable(NamedTuple):
 
     @property
     def attrs(self) -> dict[str, str]:
-        """What xarray shows of it."""
+        """The attributes that xarray shows of it."""
         return {"long_name": self.meaning, "units": self.unit} | (
             {"better": self.better} if self.better else {}
         )
 
 
 def _scalar(name: str, unit: str, meaning: str) -> Variable:
-    """A number of each iteration."""
+    """Return the variable of a number of each iteration."""
     return Variable(name, ("iteration",), unit, meaning)
 
 
@@ -86,7 +86,7 @@ VARIABLES = {
         _scalar(
             "rho",
             "",
-            "rate of the last batch: the share of the way that the topics went to what it gives",
+            "learning rate of the last batch: the weight of its estimate in the new topics",
         ),
         _scalar(
             "moved",
