@@ -77,6 +77,17 @@ def download(page, button: str) -> tuple[str, bytes]:
     return arriving.value.suggested_filename, Path(arriving.value.path()).read_bytes()
 
 
+def field(page, name: str):
+    """The control of a field of a form, by the name of the field: what it is called may change."""
+    return page.locator(f"[id='{name}']")
+
+
+def type_into(page, name: str, value) -> None:
+    """Types into a field of a form, by its name, and leaves it."""
+    field(page, name).fill(str(value))
+    field(page, name).blur()
+
+
 def fill(page, label: str, value) -> None:
     """Types into the field with a label and leaves it."""
     field = page.get_by_label(label, exact=True)

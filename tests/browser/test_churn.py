@@ -1,6 +1,5 @@
 """Closed sessions go away, those that read the topics of a run too."""
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -13,7 +12,13 @@ from workbench.models import LDA
 from workbench.runs.execution.fit import fit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = ("compare", "choose-k", "frontier", "topics", "oracle", "ledger")
+PAGES = [
+    "topics",
+    *(
+        pytest.param(page, marks=pytest.mark.long)
+        for page in ("compare", "choose-k", "frontier", "oracle", "ledger")
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,47 +32,17 @@ def store(tmp_path_factory):
     return store
 
 
-@pytest.fixture(scope="module")
-def measured(store, browser):
-    """Page → its measurement; they run side by side, since most of it is waiting for sessions to expire."""
-    command = [
-        sys.executable,
-        "benchmarks/churn.py",
-        "--sessions",
-        "6",
-        "--tabs",
-        "2",
-        "--json",
-        "--store",
-        str(store),
-    ]
-    with contextlib.ExitStack() as stack:
-        found = {
-            page: stack.enter_context(
-                subprocess.Popen(
-                    [*command, "--page", page],
-                    cwd=ROOT,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            for page in PAGES
-        }
-        for process in found.values():
-            stack.callback(process.kill)
-        yield found
-
-
 @pytest.mark.parametrize("page", PAGES)
-def test_sessions_and_tabs_that_are_closed_leave_nothing_alive(page, measured):
-    out, errors = measured[page].communicate(timeout=900)
-    assert measured[page].returncode == 0, errors
-    assert "Models must be owned by only a single document" not in errors
-    told = [json.loads(line) for line in out.splitlines()]
-    assert [(row["after"], row["what"]) for row in told] == [
+def test_sessions_and_tabs_that_are_closed_leave_nothing_alive(page, store):
+    command = [sys.executable, "benchmarks/churn.py", "--page", page, "--store", store, "--json"]
+    command += ["--sessions", "4", "--tabs", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    assert "Models must be owned by only a single document" not in done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["after"], row["what"]) for row in rows] == [
         (1, "sessions"),
-        (6, "sessions"),
-        (2, "tabs"),
-    ], errors
-    assert [row["views"] for row in told] == [0, 0, 0], told
+        (4, "sessions"),
+        (1, "tabs"),
+    ], done.stderr
+    assert [row["views"] for row in rows] == [0, 0, 0], rows

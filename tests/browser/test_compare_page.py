@@ -15,6 +15,7 @@ import pytest
 from browser.desk import (
     cells,
     download,
+    field,
     figure,
     fill,
     marks,
@@ -23,6 +24,7 @@ from browser.desk import (
     priors,
     row,
     state,
+    type_into,
     until,
 )
 from browser.servers import ROOT, serving
@@ -333,24 +335,24 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(
 ):
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
-    fill(page, "Path of the corpus", texts)
+    type_into(page, "path", texts)
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     press(page, "Options: defaults")
     page.get_by_label("Schedule").select_option("sequential")
     typed = {
         "r": "inf",
-        "Chains": 2,
-        "Topics K": 3,
+        "n_chains": 2,
+        "n_topics": 3,
         "alpha": 0.2,
         "beta": 0.3,
-        "Iterations": 40,
-        "Seed": 5,
-        "Number of seeds": 2,
-        "Held-out tokens": 0.2,
+        "n_iterations": 40,
+        "seed": 5,
+        "seeds": 2,
+        "holdout": 0.2,
     }
-    for label, value in typed.items():
-        fill(page, label, value)
+    for name, value in typed.items():
+        type_into(page, name, value)
     press(page, "Seconds")
     press(page, "Start")
     page.get_by_text("2 runs started,").wait_for()
@@ -366,9 +368,9 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(
     press(page, "Start")
     page.get_by_text("2 runs were there already").wait_for()
     page.get_by_label("Phases").select_option("interleaved")
-    typed |= {"Chains": 1, "Number of seeds": 1}
-    for label in ("Chains", "Number of seeds"):
-        fill(page, label, typed[label])
+    typed |= {"n_chains": 1, "seeds": 1}
+    for each in ("n_chains", "seeds"):
+        type_into(page, each, typed[each])
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
     (name,) = {path.name for path in store.glob("texts-*")} - set(made)
@@ -383,8 +385,8 @@ def test_the_form_starts_what_it_says_and_its_link_gives_the_same_form(
     assert [
         other.get_by_label(engine, exact=True).is_checked() for engine in ("svb", "cgs", "svb-cgs")
     ] == [False, False, True]
-    shown = {label: other.get_by_label(label, exact=True).input_value() for label in typed}
-    assert shown == {label: str(value) for label, value in typed.items()}
+    shown = {each: field(other, each).input_value() for each in typed}
+    assert shown == {each: str(value) for each, value in typed.items()}
     until(lambda: figure(other)["legend"] == figure(page)["legend"], "the same runs are drawn")
     assert figure(other)["x"] == "seconds of inference"
     assert other.evaluate("location.href") == link
@@ -409,7 +411,7 @@ def test_a_link_of_nonsense_is_a_page_as_usual(url, new_page, finished):
     page = new_page(f"{url}?axis=nonsense&n_topics=many&engines=none&runs=no-such-run&other=1")
     page.get_by_text("could not be used").wait_for()
     assert figure(page)["x"] == "iteration"
-    assert page.get_by_label("Topics K").input_value() == "10"
+    assert field(page, "n_topics").input_value() == "10"
 
 
 def test_the_runs_that_are_chosen_are_linked_to_their_topics(url, new_page, finished):
@@ -431,13 +433,13 @@ def test_what_is_done_to_the_corpus_reaches_the_spec_of_the_run_and_the_link(
 ):
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
-    fill(page, "Path of the corpus", texts)
+    type_into(page, "path", texts)
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     press(page, "Preprocessing: defaults")
     page.get_by_label("Singletons").select_option("out of training")
-    for label, value in {"Vocabulary": 5, "Topics K": 2, "Iterations": 12}.items():
-        fill(page, label, value)
+    for name, value in {"top_words": 5, "n_topics": 2, "n_iterations": 12}.items():
+        type_into(page, name, value)
     before = set(store.iterdir())
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
@@ -578,16 +580,16 @@ def test_lineage_and_moves_are_taken_away(url, new_page, store, halves, finished
 
 
 WRONG = (
-    ("Topics K", 0, "Topics must be a whole number"),
+    ("n_topics", 0, "Topics must be a whole number"),
     ("alpha", -1, "Alpha must be a number greater than 0"),
-    ("Vocabulary", 0, "Vocabulary must be a whole number of at least 1"),
+    ("top_words", 0, "Vocabulary must be a whole number of at least 1"),
     ("beta", 0, "Beta must be a number greater than 0"),
-    ("Iterations", 0, "Iterations must be a whole number"),
-    ("Seed", -1, "Seed must be a whole number"),
-    ("Number of seeds", 0, "Number of seeds must be a whole number"),
+    ("n_iterations", 0, "Iterations must be a whole number"),
+    ("seed", -1, "Seed must be a whole number"),
+    ("seeds", 0, "Number of seeds must be a whole number"),
     ("r", "often", "“r” of svb-cgs must be"),
-    ("Held-out tokens", 2, "Held-out share must be"),
-    ("Path of the corpus", "/no/such/file", "No file and no folder"),
+    ("holdout", 2, "Held-out share must be"),
+    ("path", "/no/such/file", "No file and no folder"),
 )
 
 
@@ -597,22 +599,19 @@ def test_wrong_input_is_told_in_one_sentence_under_its_field_and_starts_nothing(
     page = new_page(url)
     before = {path.name for path in store.iterdir()}
     press(page, "Preprocessing: defaults")
-    for label, wrong, said in WRONG:
-        if label == "Path of the corpus":
-            page.get_by_label("Corpus", exact=True).select_option(FILE)
-        right = page.get_by_label(label, exact=True).input_value()
-        fill(page, label, wrong)
+    for name, wrong, said in WRONG:
+        if name == "path":
+            field(page, "corpus").select_option(FILE)
+        control, sentence = field(page, name), page.get_by_text(said)
+        right = control.input_value()
+        type_into(page, name, wrong)
         press(page, "Start")
-        sentence, field = page.get_by_text(said), page.get_by_label(label, exact=True)
         sentence.wait_for()
-        gap = (
-            sentence.bounding_box()["y"]
-            - field.bounding_box()["y"]
-            - field.bounding_box()["height"]
-        )
-        assert 0 <= gap < 30, f"the sentence about {label} is {gap} pixels below it"
+        box = control.bounding_box()
+        gap = sentence.bounding_box()["y"] - box["y"] - box["height"]
+        assert 0 <= gap < 30, f"the sentence about {name} is {gap} pixels below it"
         assert page.get_by_role("button", name="Start", exact=True).is_enabled()
-        fill(page, label, right)
+        type_into(page, name, right)
         sentence.wait_for(state="hidden")
     assert {path.name for path in store.iterdir()} == before
 
@@ -672,8 +671,8 @@ def test_nothing_is_cut_off(url, new_page, finished):
             lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
             "the page is as wide as the window",
         )
-        for label in ("Topics K", "Held-out tokens"):
-            box = page.get_by_label(label).bounding_box()
+        for name in ("n_topics", "holdout"):
+            box = field(page, name).bounding_box()
             assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
         assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
         right = page.locator("table[aria-label=comparison]").evaluate(

@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from browser.desk import fill, press, row, state, until
+from browser.desk import press, row, state, type_into, until
 
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.compare.fields import FILE
@@ -278,21 +278,21 @@ def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tm
     )
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
-    fill(page, "Path of the corpus", text)
+    type_into(page, "path", text)
     for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     press(page, "Options: defaults")
-    for label, value in {
-        "Topics K": "2, 3",
+    for name, value in {
+        "n_topics": "2, 3",
         "r": "0, inf",
-        "Iterations": 6,
-        "Parallel runs": 1,
+        "n_iterations": 6,
+        "jobs": 1,
     }.items():
-        fill(page, label, value)
+        type_into(page, name, value)
     page.get_by_text("4 runs, 1 in parallel, 3 queued.").wait_for()
-    fill(page, "Topics K", "2, 0")
+    type_into(page, "n_topics", "2, 0")
     page.get_by_text("Topics must be a whole number").wait_for()
-    fill(page, "Topics K", "2, 3")
+    type_into(page, "n_topics", "2, 3")
     press(page, "Start")
     page.get_by_text("4 runs started, 1 in parallel").wait_for()
     made = [path.name for path in store.glob("texts-*")]

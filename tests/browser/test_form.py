@@ -1,7 +1,7 @@
 """The form in a real Chromium: every control of it used, and a file of one's own read as it is told."""
 
 import pytest
-from browser.desk import fill, press, row, state, until
+from browser.desk import press, row, state, type_into, until
 from form_values import field_values
 
 from workbench.corpus import Corpus
@@ -33,7 +33,7 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
     page = new_page(url)
     fields = Settings().fields()
     page.get_by_label("Corpus", exact=True).select_option(FILE)
-    fill(page, "Path of the corpus", "somewhere.csv")
+    type_into(page, "path", "somewhere.csv")
     for engine in ENGINES:
         page.get_by_label(engine, exact=True).check()
     page.get_by_label("Network", exact=True).select_option("pachinko")
@@ -52,8 +52,7 @@ def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page)
         heard = (
             f"decodeURIComponent(new URLSearchParams(location.search).get('{name}') ?? 'nothing')"
         )
-        wanted = fields[name].typed(typed)
-        fields[name].value = wanted
+        fields[name].value = fields[name].typed(typed)
         until(
             lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value),
             f"{name} is heard",
@@ -89,11 +88,11 @@ def test_a_file_of_ones_own_is_read_when_the_form_has_told_what_it_needs(
     file.write_text("id,told\n" + "1,apples pears plums\n2,red green blue\n" * 20)
     page = new_page(url)
     page.get_by_label("Corpus", exact=True).select_option(FILE)
-    fill(page, "Path of the corpus", file)
+    type_into(page, "path", file)
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
-    for label, value in {"Topics K": 2, "Iterations": 3}.items():
-        fill(page, label, value)
+    for name, value in {"n_topics": 2, "n_iterations": 3}.items():
+        type_into(page, name, value)
     press(page, "Start")
     said = page.get_by_text("there are 'id', 'told'; say which under “Text column”")
     said.wait_for()

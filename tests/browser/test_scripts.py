@@ -278,8 +278,8 @@ def test_in_links(store, served, hostile):
         texts = [parameter for parameter, part in parts.items() if part.take(STRINGS[0])]
         assert known in texts
         page = hostile(served.replace("compare", name))
-        # eight for each parameter, and all through those of texts
-        for visit in range(max(8, -(-len(packs) // len(texts)))):
+        # three for each parameter, and all through those of texts
+        for visit in range(max(3, -(-len(packs) // len(texts)))):
             query = {
                 parameter: STRINGS[(25 * visit + at) % len(STRINGS)]
                 for at, parameter in enumerate(parts)
@@ -297,8 +297,8 @@ def test_in_names_of_uploaded_files(served, hostile):
     page = hostile(served.replace("compare", "topics?run=one"))
     page.get_by_text("20 topics of one, finished.").wait_for()
     chooser = page.get_by_label("File of documents that the run has not seen")
-    for at, some in enumerate(in_groups(4)):
-        title, kind = f"{at}: {' '.join(some)}", (".txt", ".pdf")[at % 8 == 7]
+    for at, some in enumerate(in_groups(10)):
+        title, kind = f"{at}: {' '.join(some)}", (".txt", ".pdf")[at % 4 == 3]
         chooser.set_input_files(
             {"name": f"{title}{kind}", "mimeType": "text/plain", "buffer": STRINGS[at].encode()}
         )

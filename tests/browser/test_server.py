@@ -4,7 +4,7 @@ import socket
 from urllib.parse import urlencode
 
 import pytest
-from browser.desk import cells, press, row, state, until
+from browser.desk import cells, field, press, row, state, until
 from browser.servers import our_server, serving
 from toys import simulated
 
@@ -179,5 +179,5 @@ def test_a_server_that_comes_again_finds_the_open_page_going_on(browser, store):
     with serving(our_server(port=port), store):
         page.wait_for_function("window.before === undefined", timeout=60_000)
         page.get_by_role("button", name="Start", exact=True).wait_for()
-        assert "n_topics=17" in page.url and page.get_by_label("Topics K").input_value() == "17"
+        assert "n_topics=17" in page.url and field(page, "n_topics").input_value() == "17"
     context.close()

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.desk import fill, press, state, until
+from browser.desk import press, state, type_into, until
 from browser.servers import our_server, serving
 
 import workbench as wb
@@ -82,8 +82,8 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
     )
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
-    for label, value in {"Topics K": 3, "Iterations": 5}.items():
-        fill(page, label, value)
+    for name, value in {"n_topics": 3, "n_iterations": 5}.items():
+        type_into(page, name, value)
     press(page, "Start")
     page.get_by_text("1 run started,").wait_for()
     (path,) = store.glob("news-*")
