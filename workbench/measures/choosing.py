@@ -259,7 +259,7 @@ def _label_of(runs: list[xr.Dataset]) -> str:
     """Return the common label of the runs; raise MeasureError for runs without K or that differ in more than K and seed."""
     for run in runs:
         spec = spec_of(run)
-        if "n_topics" not in spec.model or finds_topics(spec):
+        if not spec.n_topics or finds_topics(spec):
             raise MeasureError(f"run '{spec.name}' of {spec.engine} has no fixed K; leave it out")
     labels = list(runs_by_curve(runs))
     if len(labels) > 1 or len({spec_of(run).corpus for run in runs}) > 1:

@@ -43,7 +43,7 @@ def overtaking(runs: Runs) -> xr.Dataset:
         spec = spec_of(run)
         if (
             not is_plain_gibbs(spec)
-            and "n_topics" in spec.model
+            and spec.n_topics
             and (counterpart := gibbs.get(_pair_key(run))) is not None
         ):
             cell = spec.label(), description, spec.n_topics

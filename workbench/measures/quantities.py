@@ -37,8 +37,8 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
     """
     if name in run:
         return run[name]
-    if name == "steps" and "n_topics" in spec_of(run).model:
-        return _named(run, name, run["iteration"].values * float(spec_of(run).n_topics))
+    if name == "steps" and (n_topics := spec_of(run).n_topics):
+        return _named(run, name, run["iteration"].values * float(n_topics))
     if name == "log_likelihood" and "test_perplexity" in run:
         return _named(run, name, -np.log(run["test_perplexity"].values))
     if name == "bound_per_token" and "n_k" in run and (bound_name := bound_of(run)):

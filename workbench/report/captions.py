@@ -169,7 +169,7 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
     )
     rows = [
         ("corpus", every(spec.corpus for spec in specs)),
-        ("topics", every(_topics(spec) for spec in specs if "n_topics" in spec.model)),
+        ("topics", every(_topics(spec) for spec in specs if spec.n_topics)),
         *((label, every(texts)) for (_, label), texts in priors_by_network.items()),
         ("iterations", every(_reached(entry) for entry in reported if entry.spec.length)),
         ("burn-in", every(f"{spec.burn_in} iterations" for spec in specs if spec.length)),
@@ -209,7 +209,7 @@ def _priors(spec: RunSpec) -> list[tuple[str, str]]:
     """Return (label, text) of the priors of a run's model, and how they are learnt."""
     rows = []
     for name, per in (("alpha", "topic"), ("beta", "word type")):
-        if name in spec.model and "n_topics" in spec.model:
+        if name in spec.model and spec.n_topics:
             method = spec.options.get(f"learn_{name}", "fixed")
             learnt = f" initially, then {method}" if method != "fixed" else ""
             label = f"{name} (per {per})" if _item(spec) == "token" else name

@@ -97,7 +97,7 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
         labels |= {
             name: f"{labels[name]} · K={spec.n_topics}"
             for name, spec in specs.items()
-            if "n_topics" in spec.model
+            if spec.n_topics
         }
     for describe in (
         lambda name, spec: f"seed {spec.seed}",
