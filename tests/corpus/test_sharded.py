@@ -65,24 +65,19 @@ def plain_hash(corpus) -> str:
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 14])
 @pytest.mark.parametrize("n_documents", [1, 2, 4, 40])
-def test_the_content_hash_is_that_of_everything_written_out(monkeypatch, block, n_documents):
+def test_the_content_hash_is_that_of_everything_written_out(
+    monkeypatch, tmp_path, block, n_documents
+):
     monkeypatch.setattr(content, "BLOCK", block)
-    for corpus in (drawn(n_documents), full(40).of_documents(np.arange(n_documents))):
-        assert (
-            corpus.content_hash
-            == ShardedCorpus.of_corpus(corpus).computed_hash()
-            == plain_hash(corpus)
-        )
+    corpora = drawn(n_documents), full(40).of_documents(np.arange(n_documents))
+    for at, corpus in enumerate(corpora):
+        sharded = ShardedCorpus.write(corpus, tmp_path / str(at))
+        assert corpus.content_hash == sharded.computed_hash() == plain_hash(corpus)
 
 
 @pytest.mark.parametrize("corpus", [drawn(), full()], ids=["counts", "everything"])
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, corpus, in_memory):
-    sharded = (
-        ShardedCorpus.of_corpus(corpus)
-        if in_memory
-        else ShardedCorpus.write(corpus, tmp_path / "it")
-    )
+def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, corpus):
+    sharded = ShardedCorpus.write(corpus, tmp_path / "it")
     assert (
         sharded.n_shards > 3
         and sharded.content_hash == sharded.computed_hash() == corpus.content_hash
@@ -99,14 +94,9 @@ def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, c
     assert pickle.loads(pickle.dumps(sharded)).content_hash == corpus.content_hash
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_a_shard_is_the_corpus_of_its_documents(tmp_path, in_memory):
+def test_a_shard_is_the_corpus_of_its_documents(tmp_path):
     corpus = full()
-    sharded = (
-        ShardedCorpus.of_corpus(corpus)
-        if in_memory
-        else ShardedCorpus.write(corpus, tmp_path / "it")
-    )
+    sharded = ShardedCorpus.write(corpus, tmp_path / "it")
     for at in range(sharded.n_shards):
         first, last = sharded.bounds[at : at + 2]
         shard = sharded.shard(at)
@@ -121,11 +111,16 @@ def test_a_shard_is_the_corpus_of_its_documents(tmp_path, in_memory):
     assert sharded.bounds[-1] == corpus.n_documents and sharded.first_tokens[-1] == corpus.n_tokens
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A corpus in a folder of several shards."""
+    return ShardedCorpus.write(full(), tmp_path_factory.mktemp("shards") / "it")
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_any_rows_are_the_corpus_of_these_documents(data):
-    corpus = full()
-    sharded = ShardedCorpus.of_corpus(corpus)
+def test_any_rows_are_the_corpus_of_these_documents(written, data):
+    corpus, sharded = full(), written
     first = data.draw(st.integers(0, 39))
     last = data.draw(st.integers(first + 1, 40))
     same(sharded.rows(first, last), corpus.of_documents(np.arange(first, last)))
@@ -321,8 +316,8 @@ def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, 
             read()
 
 
-def test_shards_and_rows_that_there_are_not_are_refused():
-    sharded = ShardedCorpus.of_corpus(drawn())
+def test_shards_and_rows_that_there_are_not_are_refused(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_shards)):
         with pytest.raises(
             CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_shards - 1}; got"
@@ -333,8 +328,8 @@ def test_shards_and_rows_that_there_are_not_are_refused():
             sharded.rows(first, last)
 
 
-def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
-    sharded = ShardedCorpus.of_corpus(drawn())
+def test_what_memory_does_not_hold_is_not_taken_into_it(tmp_path, monkeypatch):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     monkeypatch.setenv("WORKBENCH_MEMORY", "1K")
     with pytest.raises(
         CorpusError,
@@ -343,16 +338,17 @@ def test_what_memory_does_not_hold_is_not_taken_into_it(monkeypatch):
         sharded.in_memory()
 
 
-def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence():
+def test_what_only_a_corpus_in_memory_has_is_refused_in_one_sentence(tmp_path):
+    sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     with pytest.raises(
         CorpusError,
         match=r"'drawn' is kept in shards, and its words are no array; take shard\(i\), rows",
     ):
-        keep_top_words(ShardedCorpus.of_corpus(drawn()), 3)
+        keep_top_words(sharded, 3)
     for ask, why in (
         ("by_word", "needs all documents at once"),
         ("to_scipy", "makes one thing of all documents"),
     ):
         with pytest.raises(CorpusError, match=f"'drawn' is kept in shards, and {ask} {why}; take"):
-            getattr(ShardedCorpus.of_corpus(drawn()), ask)
-    assert not hasattr(ShardedCorpus.of_corpus(drawn()), "nonsense")
+            getattr(sharded, ask)
+    assert not hasattr(sharded, "nonsense")

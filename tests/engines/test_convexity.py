@@ -23,6 +23,7 @@ from workbench.engines.networks import gibbs
 from workbench.engines.networks.compiled import compile_network, initial_alphas, owners_of
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.vb import documents_joint
 from workbench.engines.networks.vb import log_joint as network_log_joint
 from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.networks.path_slots import Counts, count_paths
@@ -183,6 +184,5 @@ def counts_of_places(network, corpus, places) -> Counts:
 
 
 def joint_of_network(network, corpus, counts) -> float:
-    return network_log_joint(
-        compile_network(network, initial_alphas(network), corpus.n_words), corpus, counts
-    )
+    compiled = compile_network(network, initial_alphas(network), corpus.n_words)
+    return network_log_joint(compiled, counts, **documents_joint(compiled, corpus, counts))

@@ -5,6 +5,7 @@ A new engine is tested here by its line in the registry alone; the toy engine st
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from toys import (
 )
 from toys import simulated as words_alone
 
+from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.bayes_nets import cases
 from workbench.engines.engine import StepContext, WarmStart
@@ -33,6 +35,8 @@ from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 from workbench.records import Records
+from workbench.runs.parts.laying_out import LaidOut
+from workbench.runs.parts.whole import Whole
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits
@@ -107,11 +111,14 @@ def rounding_of(options):
     return SINGLE_ROUNDING if getattr(options, "precision", "double") == "single" else ROUNDING
 
 
-def assert_counts_add_up(engine, corpus, model, options, state, begun=True):
-    counts, watched = (
-        engine.counts(corpus, model, options, state),
-        engine.watch(corpus, model, options, state),
-    )
+def laid_out(engine, corpus, model, options):
+    """The data of a run as the loop works on them."""
+    parts = engine, model, options
+    spec = SimpleNamespace(seed=0, n_threads=1, warm_start=None, parts=lambda data=None: parts)
+    return (Whole if corpus.n_parts == 1 else LaidOut)(spec, corpus, None)
+
+
+def assert_counts_add_up(engine, corpus, model, options, counts, watched, begun=True):
     assert set(counts) == {
         *(each.name for each in model.recorded(options) if "snapshot" in each.dims),
         *engine.keeps,
@@ -148,7 +155,9 @@ def test_counts_add_up_and_numbers_are_finite_after_every_step(name, corpus):
         engine, corpus, n_topics=(3, 1, 17), priors=(0.1, 1e-8, 1e-4, 3.0)
     ):
         for state, info in states_of(engine, corpus, model, options, 4):
-            assert_counts_add_up(engine, corpus, model, options, state)
+            counts = engine.counts(corpus, model, options, state)
+            watched = engine.watch(corpus, model, options, state)
+            assert_counts_add_up(engine, corpus, model, options, counts, watched)
             scalars = info | engine.watch(corpus, model, options, state)
             if not engine.samples(corpus, options):  # then there is no share of what was sampled
                 scalars = {
@@ -189,7 +198,33 @@ def test_a_start_adds_up(name):
     corpus = data_for(engine, simulated())
     for model, options in every_choice(engine, corpus):
         state = engine.init(corpus, model, options, StepContext(0, 0))
-        assert_counts_add_up(engine, corpus, model, options, state, begun=name != "vb")
+        counts = engine.counts(corpus, model, options, state)
+        watched = engine.watch(corpus, model, options, state)
+        assert_counts_add_up(engine, corpus, model, options, counts, watched, begun=name != "vb")
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+@pytest.mark.parametrize("name", [name for name in ENGINES if get_engine(name).in_parts])
+def test_counts_add_up_over_so_many_parts(name, n_parts, monkeypatch, tmp_path):
+    engine = get_engine(name)
+    corpus = parted = data_for(engine, simulated())
+    if n_parts > 1:
+        monkeypatch.setattr(shard_writer, "SHARD_PAIRS", corpus.n_pairs // n_parts + 1)
+        parted = ShardedCorpus.write(corpus, tmp_path / "shards")
+    assert parted.n_parts == n_parts
+    for model, options in every_choice(engine, corpus):
+        try:
+            engine.check_options(options, parted)
+        except OptionError:
+            continue
+        data = laid_out(engine, parted, model, options)
+        state, _ = data.init(StepContext(0, 0))
+        for step in range(1, 4):
+            state, info = data.step(state, StepContext(0, step))
+            assert info["updates"] > 0
+            counts = {each: np.asarray(rows) for each, rows in data.counts(state).items()}
+            assert_counts_add_up(engine, corpus, model, options, counts, data.watch(state))
+            assert np.isfinite(data.train_perplexity(state, StepContext(0, step)))
 
 
 @pytest.mark.parametrize("name", LDA_ENGINES)

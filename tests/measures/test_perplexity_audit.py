@@ -259,7 +259,7 @@ def test_texts_are_counted_as_those_of_the_run():
     assert table.loc["exact", "n_tokens"] == 4
 
 
-def test_perplexity_audit_refuses_wrong_input():
+def test_perplexity_audit_refuses_wrong_input(tmp_path):
     run, (train, _, unseen) = fitted("cgs"), given()
     with pytest.raises(MeasureError, match="was trained on another corpus"):
         perplexity_audit(run, unseen)
@@ -276,7 +276,7 @@ def test_perplexity_audit_refuses_wrong_input():
     with pytest.raises(wb.SpecError, match="seed"):
         perplexity_audit(run, seed=-1)
     with pytest.raises(wb.DataError, match="is kept in shards"):
-        perplexity_audit(run, wb.ShardedCorpus.of_corpus(train))
+        perplexity_audit(run, wb.ShardedCorpus.write(train, tmp_path / "shards"))
 
 
 def test_the_page_about_perplexity_names_every_protocol():

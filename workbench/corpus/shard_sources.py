@@ -1,4 +1,4 @@
-"""Where the shards of a corpus come from: a folder whose files are mapped into memory, or a corpus in memory."""
+"""The folder of a corpus in shards, whose files are mapped into memory."""
 
 from __future__ import annotations
 
@@ -8,63 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.corpus import Corpus
-from workbench.corpus.shard_writer import MANIFEST, VALUES, VERSION, cuts, hash_of, shard_stem
-from workbench.data.arrays import sealed
+from workbench.corpus.shard_writer import MANIFEST, VALUES, VERSION, hash_of, shard_stem
 from workbench.data.saving import checksum
 from workbench.data.stored_texts import StoredTexts
 from workbench.errors import DataError
 
 MEND = "convert the corpus again"
-
-
-class Held:
-    """A corpus in memory as the source of shards."""
-
-    folder = None
-
-    def __init__(self, corpus: Corpus):
-        self.corpus = corpus
-        self.name, self.held_out_rows, self.input_names = (
-            corpus.name,
-            corpus.held_out_rows,
-            corpus.input_names,
-        )
-        self.bounds = np.array(cuts(corpus.indptr))
-        self.first_pairs = corpus.indptr[self.bounds]
-        self.first_tokens = np.concatenate([[0], np.cumsum(corpus.document_tokens)])[self.bounds]
-
-    @property
-    def content_hash(self) -> str:
-        return self.corpus.content_hash
-
-    def arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        first, last = self.bounds[shard : shard + 2]
-        pairs = slice(self.first_pairs[shard], self.first_pairs[shard + 1])
-        return (
-            sealed(self.corpus.indptr[first : last + 1] - pairs.start),
-            self.corpus.words[pairs],
-            self.corpus.counts[pairs],
-        )
-
-    def read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        start = self.first_pairs[shard]
-        return getattr(self.corpus, part)[start + first : start + last]
-
-    def field(self, name: str):
-        return getattr(self.corpus, name)
-
-    def input(self, name: str) -> np.ndarray:
-        return self.corpus.input(name)
-
-    def word_tokens(self) -> np.ndarray:
-        return self.corpus.word_tokens
-
-    def document_tokens(self) -> np.ndarray:
-        return self.corpus.document_tokens
-
-    def check(self) -> None:
-        """A corpus in memory was checked when it was made."""
 
 
 class Folder:

@@ -206,12 +206,3 @@ def link(source: Path, target: Path) -> None:
 def shard_stem(shard: int) -> str:
     """How the names of a shard's files begin."""
     return f"shard-{shard:05d}"
-
-
-def cuts(indptr: np.ndarray) -> list[int]:
-    """(shard + 1,) the first document of each shard of a corpus, and one after the last."""
-    bounds = [0]
-    while bounds[-1] < len(indptr) - 1:
-        last = int(np.searchsorted(indptr, indptr[bounds[-1]] + SHARD_PAIRS))
-        bounds.append(min(last, len(indptr) - 1))
-    return bounds

@@ -30,7 +30,7 @@ import numpy as np
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.content import content_hash
 from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
-from workbench.corpus.shard_sources import MEND, Folder, Held, manifest_of
+from workbench.corpus.shard_sources import MEND, Folder, manifest_of
 from workbench.corpus.shard_writer import (
     MANIFEST,
     VALUES,
@@ -69,14 +69,14 @@ class Documents(NamedTuple):
 class ShardedCorpus(AnyCorpus):
     """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
 
-    Made by `open`, `write` or `of_corpus`. The arrays of a folder are mapped into memory, read-only.
+    Made by `open` or `write`. The arrays of its folder are mapped into memory, read-only.
 
     Attributes
     ----------
     name : str
         What pages and file names call it.
-    folder : Path or None
-        Where it lies; None of one in memory.
+    folder : Path
+        Where it lies.
     vocabulary : (word,) str
         A sequence that reads one word at a time; equal to a tuple of the same words.
     bounds : (shard + 1,) int64
@@ -92,7 +92,7 @@ class ShardedCorpus(AnyCorpus):
     table: ClassVar[None] = None
     """Texts as they were read are not kept."""
 
-    def __init__(self, source: Folder | Held):
+    def __init__(self, source: Folder):
         self._source = source
         self.name, self.folder, self.held_out_rows = (
             source.name,
@@ -114,11 +114,6 @@ class ShardedCorpus(AnyCorpus):
         The sizes of all files are looked at; `check` reads them.
         """
         return cls(Folder(Path(folder), manifest_of(Path(folder))))
-
-    @classmethod
-    def of_corpus(cls, corpus: Corpus) -> ShardedCorpus:
-        """A corpus in memory as shards, which are views of it."""
-        return cls(Held(corpus))
 
     @classmethod
     def write(
@@ -224,8 +219,7 @@ class ShardedCorpus(AnyCorpus):
                     words,
                     counts,
                 )
-                if self.folder is not None:
-                    self._check_range(*found[1:])
+                self._check_range(*found[1:])
                 yield found
                 first = last
 
@@ -264,8 +258,7 @@ class ShardedCorpus(AnyCorpus):
     def _corpus(
         self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray
     ) -> Corpus:
-        if self.folder is not None:
-            self._check_range(indptr, words, counts)
+        self._check_range(indptr, words, counts)
         about = {
             field: values[first:last]
             for field in ROWWISE
@@ -440,9 +433,6 @@ class ShardedCorpus(AnyCorpus):
         path = Path(folder) / self.content_hash
         if path.exists():
             return path
-        if self.folder is None:
-            ShardedCorpus.write(self, path)
-            return path
         partial = partial_of(path)
         try:
             partial.mkdir(parents=True)
@@ -470,12 +460,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def __reduce__(self):
-        held = self.folder is None
-        return (
-            (ShardedCorpus.of_corpus, (self._source.corpus,))
-            if held
-            else (ShardedCorpus.open, (self.folder,))
-        )
+        return ShardedCorpus.open, (self.folder,)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
@@ -515,21 +500,19 @@ def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
 
 def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
     """Writes the documents of a part; titles only where they are not the default ones."""
-    sharded = part if isinstance(part, ShardedCorpus) else ShardedCorpus.of_corpus(part)
     n_before = writer.n_documents
-    if "titles" in writer.fields or sharded.titles != NumberedTitles(
-        range(n_before, n_before + part.n_documents)
-    ):
+    numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
+    if "titles" in writer.fields or part.titles != numbered:
         if "titles" not in writer.fields:
             writer.texts("titles").add(NumberedTitles(range(n_before)))
-        writer.texts("titles").add(sharded.titles)
+        writer.texts("titles").add(part.titles)
     for field in VALUES:
-        if (values := getattr(sharded, field)) is not None:
-            _add_values(writer, field, values, sharded.name)
-    for name in sharded.input_names:
-        writer.inputs(name).add(sharded.input(name))
-    for _, indptr, words, counts in sharded.blocks():
-        writer.add(indptr, words, counts)
+        if (values := getattr(part, field)) is not None:
+            _add_values(writer, field, values, part.name)
+    for name in part.input_names:
+        writer.inputs(name).add(part.input(name))
+    for piece in part.parts():
+        writer.add(piece.indptr, piece.words, piece.counts)
 
 
 def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:

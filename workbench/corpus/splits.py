@@ -67,13 +67,6 @@ def hold_out_tokens(
 
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
-    if isinstance(corpus, ShardedCorpus) and corpus.folder is None:
-        return tuple(
-            map(
-                ShardedCorpus.of_corpus,
-                hold_out_tokens(corpus.in_memory(), fraction, seed, per, folder),
-            )
-        )
     if isinstance(corpus, ShardedCorpus):
         lengths, wanted = _wanted(corpus, fraction, seed, per)
         split = {"fraction": float(fraction), "seed": int(seed), "per": per}

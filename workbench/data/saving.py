@@ -125,6 +125,8 @@ class SavedByHash:
 
     beside: ClassVar[tuple[str, ...]] = ()
     """Fields that are no part of the content, and are left out of the file."""
+    folder: ClassVar[None] = None
+    """Where shards would lie."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.in_parts import InParts
 from workbench.engines.memory import Memory
 from workbench.kernels.uniforms import draw_key, key_from
 from workbench.models.model import Model
@@ -57,6 +56,17 @@ class StepContext(NamedTuple):
     first_token: int = 0  # and how many tokens these have
     # (document,) int64: what stands for each of them in its uniforms; None: its place
     numbers: np.ndarray | None = None
+    # of a part of a corpus: is any token of the whole corpus sampled?
+    samples: bool | None = None
+    # (name, make) -> what is derived from the documents, made once for a part
+    derived: Callable = lambda name, make: make()
+    # (name, make) -> what all parts need until they meet again, made once
+    once: Callable = lambda name, make: make()
+
+    @property
+    def in_part(self) -> bool:
+        """Is the corpus one part of several?"""
+        return bool(self.before)
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
         """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
@@ -224,5 +234,8 @@ class Engine(NamedTuple):
     check_options: Callable[[Options, Data], None] = lambda options, data: None
     predict_rows: PredictRows | None = None
     memory: Forecast = lambda data, model, options: Memory()
-    # how it works on a corpus that is kept in parts; None: it does not
-    in_parts: InParts | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Does it work on a corpus in several parts? See `workbench.engines.parts`."""
+        return hasattr(self.step, "phases")

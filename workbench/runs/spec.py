@@ -324,8 +324,6 @@ def make_spec(
     model = chosen.suits(model.for_data(train))
     chosen.check_options(of_engine, train)
     shards = train.n_parts if train.n_parts > 1 else None
-    if shards:
-        chosen.in_parts.refuse(of_engine)
     _refuse_uncountable(chosen, of_engine, train)
     warm_start, origin = start or (None, None)
     table = getattr(train, "table", None)
@@ -358,7 +356,7 @@ def make_spec(
 
 def _refuse_in_parts(engine, train: AnyCorpus) -> None:
     """Refuses engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
-    if engine.in_parts is None:
+    if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
         once = ", visit it once with fit_stream" if engine.name == STREAMING else ""
@@ -377,20 +375,15 @@ def _refuse_uncountable(engine, options, train) -> None:
         return
     if max(train.document_tokens.max(), train.word_tokens.max()) <= INT32_MAX:
         return
-    if train.n_parts > 1:
-        if not engine.in_parts.samples(options):
-            return
-        of_documents, of_words = train.document_tokens, train.word_tokens
-    elif not (hasattr(options, "start_sweeps") or engine.samples(train, options)):
-        return
-    else:
-        sampled = np.where(train.counts <= getattr(options, "r", math.inf), train.counts, 0)
-        of_documents, of_words = (
-            np.bincount(train.documents, sampled),
-            np.bincount(train.words, sampled),
-        )
+    of_documents, of_words = [], np.zeros(train.n_words)
+    for part in train.parts():
+        samples = hasattr(options, "start_sweeps") or engine.samples(part, options)
+        least = getattr(options, "r", math.inf) if samples else 0
+        sampled = np.where(part.counts <= least, part.counts, 0)
+        of_documents.append(np.bincount(part.documents, sampled, part.n_documents))
+        of_words += np.bincount(part.words, sampled, part.n_words)
     for of, tokens, labels in (
-        ("document", of_documents, train.titles),
+        ("document", np.concatenate(of_documents), train.titles),
         ("word", of_words, train.vocabulary),
     ):
         if tokens.max() > INT32_MAX:

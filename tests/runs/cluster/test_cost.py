@@ -35,18 +35,20 @@ def test_added_counts_go_to_each_worker_and_up_a_tree(in_shards, n_workers):
     assert found == pytest.approx((2 * n_workers * of_words, 2 * (1 + levels) * of_words))
 
 
-def test_sets_of_words_go_to_each_worker_once(in_shards):
-    passes = cost.moved_by(planned(in_shards, "cgs", partition=4))
-    alone, two, four = (cost.network_of(passes, n).n_bytes for n in (1, 2, 4))
-    assert two == pytest.approx(alone * 5 / 2) and four == pytest.approx(alone * 9 / 2)
+def test_counts_in_turn_go_from_worker_to_worker(in_shards):
+    of_words = in_shards.n_words * padded(N_TOPICS) * 4
+    phases = cost.moved_by(planned(in_shards, "cgs"))
+    for n_workers, waited in ((1, 2), (2, 4), (4, 7)):
+        found = cost.network_of(phases, n_workers)
+        assert found == pytest.approx((2 * n_workers * of_words, waited * of_words))
 
 
-def test_a_hybrid_moves_both(in_shards):
-    both = cost.network_of(cost.moved_by(planned(in_shards, "svb-cgs", partition=4)), 4)
-    assert (
-        both.n_bytes
-        > cost.network_of(cost.moved_by(planned(in_shards, "cgs", partition=4)), 4).n_bytes
-    )
+def test_a_hybrid_moves_both_in_each_phase(in_shards):
+    assert [phase.in_turn for phase in cost.moved_by(planned(in_shards, "svb-cgs"))] == [
+        True,
+        False,
+    ]
+    assert [phase.in_turn for phase in cost.moved_by(planned(in_shards, "cvb"))] == [True]
 
 
 @pytest.mark.slow

@@ -17,12 +17,14 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 from workbench.data.available_memory import GIB, AvailableMemory
+from workbench.engines.parts import Largest
 from workbench.errors import InputError
 from workbench.runs.execution import fit as running
 from workbench.runs.execution.cluster import fitting, on_worker
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.run import Run
 from workbench.runs.parts.crew import Here, PartsLost
+from workbench.runs.parts.part import Met
 from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
 
@@ -37,6 +39,8 @@ ENGINES = [
     ("cvb", {"partition": 3}),
     ("svb-cgs", {"partition": 3, "n_chains": 2}),
     ("cvb0-cgs", {"partition": 2}),
+    ("g-hdp", {}),
+    ("network-hybrid", {}),
 ]
 
 
@@ -68,6 +72,7 @@ def shared(request, tmp_path_factory):
 
 def fitted(corpora, engine, options, n_iterations=6, **more):
     train, test = corpora
+    more |= {"model": "lda"} if engine.startswith("network") else {}
     return wb.fit(
         train,
         engine,
@@ -110,8 +115,8 @@ def test_recounts_in_the_fiftieth_step_are_those_of_one_process(in_shards, one_w
 
 def test_cpu_seconds_are_those_of_the_workers_too(in_shards, shared):
     assert float(fitted(in_shards, "svb", {}, 3, client=shared)["cpu_time"][-1]) > 0.0
-    assert all(not groups for groups in shared.run(lambda: [*on_worker.GROUPS]).values()), (
-        "groups were left behind"
+    assert all(not parts for parts in shared.run(lambda: [*on_worker.PARTS]).values()), (
+        "parts were left behind"
     )
 
 
@@ -224,12 +229,12 @@ def test_a_client_that_is_killed_leaves_a_run_that_goes_on_and_workers_that_forg
     process.kill()
     process.wait()
     client = client_to(cluster.address)
-    (left,) = client.run(lambda: [*on_worker.GROUPS]).values()
+    (left,) = client.run(lambda: [*on_worker.PARTS]).values()
     assert left, "nothing was left behind, so nothing is tested"
     gone = left[0][0].split("/")[0]
     until(lambda: gone not in client.run_on_scheduler(on_worker.clients_there))
     assert differing(straight, wb.resume(run, progress=False, client=client)) == []
-    assert not any(client.run(lambda: [*on_worker.GROUPS]).values())
+    assert not any(client.run(lambda: [*on_worker.PARTS]).values())
 
 
 def test_a_stop_ends_the_run_and_it_can_go_on(in_shards, one_worker, tmp_path):
@@ -270,7 +275,7 @@ def test_a_whole_corpus_a_worker_without_memory_and_a_corpus_it_cannot_read_are_
         fitted(in_shards, "svb", {}, client=client)
     monkeypatch.undo()
     monkeypatch.setattr(
-        "workbench.runs.parts.laying_out.given", lambda corpus: str(tmp_path / "elsewhere")
+        "workbench.runs.parts.laying_out.sent", lambda corpus: str(tmp_path / "elsewhere")
     )
     monkeypatch.setattr(fitting, "bytes_of", lambda setting, places: 0)
     with pytest.raises(
@@ -286,16 +291,13 @@ def test_what_a_worker_has_free_is_what_the_machine_says(monkeypatch):
 
 def test_a_sum_leaves_what_it_adds_as_it_is():
     a, b = (
-        {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 1.0},
-        {"n_wk": np.ones(3), "alpha": np.ones(2), "entropy": 2.0},
+        Met({"n_wk": np.ones(3)}, {"entropy": each, "change": Largest(each), "guests": [each]})
+        for each in (1.0, 2.0)
     )
     total = on_worker.added_up(a, b)
-    assert (
-        total["n_wk"].tolist() == [2, 2, 2]
-        and total["alpha"].tolist() == [1, 1]
-        and total["entropy"] == 3.0
-    )
-    assert a["n_wk"].tolist() == b["n_wk"].tolist() == [1, 1, 1]
+    assert total.shared["n_wk"].tolist() == [2, 2, 2]
+    assert total.sums == {"entropy": 3.0, "change": 2.0, "guests": [1.0, 2.0]}
+    assert a.shared["n_wk"].tolist() == b.shared["n_wk"].tolist() == [1, 1, 1]
 
 
 def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(
@@ -309,23 +311,23 @@ def test_workers_that_a_cache_of_the_client_has_forgotten_are_not_lost(
 
 
 @pytest.fixture
-def groups_go(monkeypatch):
-    """From now on a group is lost in each attempt, in the third pass of a crew."""
+def parts_go(monkeypatch):
+    """From now on a part is lost in each attempt, in the third phase of a crew."""
 
     class Losing(Here):
         n_passes = 0
 
-        def added(self, *arguments):
+        def side_by_side(self, *arguments):
             self.n_passes += 1
             if self.n_passes == 3:
                 raise PartsLost("worker tcp://there:1 was lost")
-            return super().added(*arguments)
+            return super().side_by_side(*arguments)
 
     monkeypatch.setattr(running, "_crew", lambda client, corpus: Losing)
 
 
 def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
-    in_shards, groups_go, tmp_path, capsys
+    in_shards, parts_go, tmp_path, capsys
 ):
     with pytest.raises(
         InputError,
@@ -340,7 +342,7 @@ def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
     assert only_run(tmp_path).state == "interrupted"
 
 
-def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_shards, groups_go):
+def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_shards, parts_go):
     with pytest.raises(
         InputError,
         match="^worker tcp://there:1 was lost, and this run with it; with store it goes on from",

@@ -12,12 +12,13 @@ import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.in_parts import from_subtrees, in_tree, subtrees
+from workbench.engines.parts import from_subtrees, in_tree, subtrees
+from workbench.models import HDP, LDA
 from workbench.models.options import OptionError
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.execution import memory_check
 from workbench.runs.execution.run import Run, open_runs
-from workbench.runs.parts import group, own_rows
+from workbench.runs.parts import own_rows, part
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.spec import SpecError
 from workbench.runs.store import writer
@@ -25,45 +26,57 @@ from workbench.runs.store import writer
 LEARNT = {"learn_alpha": "maximised", "learn_after": 2, "learn_every": 1}
 EXACT = [
     ("cgs", {"scan": "documents"}),
-    ("cgs", {"partition": 2}),
-    ("cgs", {"partition": 4}),
-    ("cgs", {"partition": 7}),
-    ("cgs", {"partition": 3, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
-    ("cvb0", {}),
-    ("cvb0", {"partition": 2}),
-    ("cvb0", {"partition": 4}),
-    ("cvb0", {"partition": 3, "precision": "single"}),
-    ("cvb", {}),
-    ("cvb", {"partition": 4}),
-    ("cvb0-cgs", {"partition": 3, "r": 1}),
-    ("cvb0-cgs", {"partition": 2, "r": 2, "n_chains": 2}),
-    ("cvb0-cgs", {"r": 1}),
-    ("cvb-cgs", {"partition": 3, "r": 2, "cg_second_order": True}),
-    ("cvb0-cgs", {"partition": 3, "r": math.inf}),
-    ("cvb0-cgs", {"partition": 3, "r": 0}),
-    ("svb-cgs", {"partition": 3, "r": math.inf, "n_chains": 2}),
+    ("cgs", {"scan": "documents", **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cvb0-cgs", {"r": math.inf}),
+    ("svb-cgs", {"r": math.inf, "n_chains": 1}),
+    ("network-gibbs", {}),
+    ("g-hdp", {}),
 ]
-"""Of a partition: bit for bit that of the whole corpus."""
+"""Sampled one token after the other: bit for bit the chain of the whole corpus."""
 SUMMED = [
     ("svb", {}),
     ("svb", {**LEARNT, "learn_beta": "maximised"}),
     ("svb", {"init": "noise"}),
+    ("svb", {"schedule": "sequential"}),
     ("vb", {}),
     ("vb", LEARNT),
     ("vb", {"n_inner": 1, "topics": "point"}),
     ("vb", {"restart_documents": True}),
-    ("svb-cgs", {"partition": 3, "r": 1}),
-    ("svb-cgs", {"r": 2, "n_chains": 2}),
+    ("cvb", {}),
+    ("cvb0", {}),
+    ("cvb0", LEARNT),
+    ("svb-cgs", {"r": 1}),
     ("svb-cgs", {"r": 0}),
-    ("svb-cgs", {"partition": 2, "r": 2, **LEARNT, "learn_beta": "maximised"}),
-    ("cvb0-cgs", {"partition": 2, "r": 1, **LEARNT}),
+    ("svb-cgs", {"r": 2, **LEARNT, "learn_beta": "maximised"}),
+    ("svb-cgs", {"phases": "interleaved", "schedule": "sequential"}),
+    ("cvb0-cgs", {"r": 1, **LEARNT}),
+    ("cvb0-cgs", {"phases": "interleaved"}),
+    ("cvb-cgs", {"r": 2, "cg_second_order": True}),
+    ("network-vb", {}),
+    ("network-vb-ml", {}),
+    ("network-hybrid", {}),
+    ("network-cvb0", {}),
+    ("adaptive-cgs", {"split": "counts"}),
 ]
 """Of sums over documents: up to rounding that of the whole corpus."""
+BESIDE = [
+    ("cgs", {"partition": 2}),
+    ("cgs", {"partition": 4, **LEARNT, "learn_alpha": "sampled", "learn_beta": "maximised"}),
+    ("cvb", {"partition": 4}),
+    ("cvb0", {"partition": 3, "precision": "single"}),
+    ("cvb0-cgs", {"partition": 3, "r": 1}),
+    ("svb-cgs", {"r": 2, "n_chains": 2}),
+    ("network-hybrid", {"n_chains": 2}),
+    ("adaptive-cgs", {"refresh": 3}),
+    ("adaptive-cgs", {"refresh": 3, "average": "cvb0"}),
+]
+"""Sampled or updated side by side: parts see each other's counts a step late, so it is a run of its own."""
 ROUNDING = 1e-9
 """Relative: sums of the same numbers in another order, carried through a few sweeps and through `vb`'s tolerance."""
 
 
 def fitted(corpus, test, engine: str, options: dict, n_iterations: int = 6, **more):
+    size = {"model": "lda"} if engine.startswith("network") else {}
     return wb.fit(
         corpus,
         engine,
@@ -73,12 +86,13 @@ def fitted(corpus, test, engine: str, options: dict, n_iterations: int = 6, **mo
         n_iterations=n_iterations,
         burn_in=2,
         progress=False,
+        **size,
         **more,
     )
 
 
 @pytest.mark.parametrize(("engine", "options"), EXACT)
-def test_a_partition_of_a_corpus_in_shards_is_that_of_the_whole_corpus_bit_for_bit(
+def test_a_chain_over_parts_is_that_of_the_whole_corpus_bit_for_bit(
     pair, in_shards, engine, options
 ):
     whole, parts = fitted(*pair, engine, options), fitted(*in_shards, engine, options)
@@ -89,6 +103,16 @@ def test_a_partition_of_a_corpus_in_shards_is_that_of_the_whole_corpus_bit_for_b
     for name in numbers:
         # sums over parts, in another order
         np.testing.assert_allclose(parts[name], whole[name], rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(("engine", "options"), BESIDE)
+def test_parts_side_by_side_count_every_token_and_predict_as_well(pair, in_shards, engine, options):
+    whole, parts = (fitted(*corpora, engine, options, 40) for corpora in (pair, in_shards))
+    n_tokens = pair[0].n_tokens
+    for name in ("n_kw", "n_dk"):
+        np.testing.assert_allclose(last(parts[name]).sum(), n_tokens, rtol=1e-6)
+        assert last(parts[name]).min() >= 0
+    assert float(parts["test_perplexity"][-1]) < 1.05 * float(whole["test_perplexity"][-1])
 
 
 @pytest.mark.parametrize(("engine", "options"), SUMMED)
@@ -102,11 +126,11 @@ def test_sums_over_shards_are_those_of_the_whole_corpus_up_to_rounding(
         )
 
 
-def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_shards):
-    whole, parts = (fitted(*corpora, "cvb", {"partition": 3}, 51) for corpora in (pair, in_shards))
-    assert not {*KEPT, "n_k"} & set(differing(whole, parts))
-    # drift is less
-    np.testing.assert_allclose(parts["collapsed_bound"], whole["collapsed_bound"], rtol=1e-12)
+@pytest.mark.parametrize("engine", ["cvb", "cvb0-cgs", "network-cvb0"])
+def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_shards, engine):
+    whole, parts = (fitted(*corpora, engine, {}, 51) for corpora in (pair, in_shards))
+    for name in ("n_kw", "n_dk"):
+        np.testing.assert_allclose(last(parts[name]), last(whole[name]), rtol=1e-6, atol=1e-9)
 
 
 @pytest.fixture
@@ -123,7 +147,7 @@ def out_of_core(monkeypatch, tmp_path):
     return begin
 
 
-@pytest.mark.parametrize(("engine", "options"), [*EXACT, *SUMMED])
+@pytest.mark.parametrize(("engine", "options"), [*EXACT, *SUMMED, *BESIDE])
 def test_rows_in_files_are_the_rows_in_memory(
     in_shards, engine, options, monkeypatch, tmp_path, out_of_core
 ):
@@ -152,7 +176,7 @@ def test_rows_in_files_outlast_a_checkpoint_and_are_deleted_at_the_end(
 
 def test_rows_in_files_of_a_process_that_was_killed_are_deleted_by_the_next(in_shards, tmp_path):
     fitted(*in_shards, "svb", {}, 2, store=tmp_path / "runs", name="run")
-    left = tmp_path / "runs" / "run" / "rows-x.partial" / "0-0"
+    left = tmp_path / "runs" / "run" / "rows-x.partial" / "0"
     left.mkdir(parents=True)
     (left / "mean_dk.npy").write_bytes(b"left")
     wb.resume(tmp_path / "runs" / "run", 4, progress=False)
@@ -163,13 +187,13 @@ def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(
     in_shards, monkeypatch, out_of_core
 ):
     asked = []
-    monkeypatch.setattr(group, "read_ahead", asked.append)
+    monkeypatch.setattr(part, "read_ahead", asked.append)
     fitted(*in_shards, "svb", {}, 1)
     assert asked == []
     out_of_core()
     fitted(*in_shards, "svb", {}, 1)
     first_pass = [folder.name for folder in asked[: in_shards[0].n_shards - 1]]
-    assert first_pass == [f"{number}-0" for number in range(1, in_shards[0].n_shards)]
+    assert first_pass == [str(number) for number in range(1, in_shards[0].n_shards)]
 
 
 def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
@@ -199,6 +223,7 @@ def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
         ("cgs", {"partition": 4}),
         ("cvb0", {"partition": 3}),
         ("cvb0-cgs", {"partition": 3}),
+        ("network-vb", {}),
     ],
 )
 def test_threads_change_no_bit(in_shards, engine, options, n_threads):
@@ -221,6 +246,9 @@ def test_threads_change_no_bit(in_shards, engine, options, n_threads):
         ("cvb0", {}),
         ("svb-cgs", {"partition": 3}),
         ("cvb0-cgs", {"partition": 2, "n_chains": 2}),
+        ("g-hdp", {}),
+        ("network-hybrid", {}),
+        ("adaptive-cgs", {"refresh": 3}),
     ],
 )
 def test_a_run_that_goes_on_from_its_checkpoint_has_the_bits_of_an_uninterrupted_one(
@@ -258,7 +286,7 @@ def test_an_examination_reads_the_rows_of_a_checkpoint(in_shards, tmp_path):
 
 def test_a_run_begins_from_the_counts_of_another_as_it_does_with_the_whole_corpus(pair, in_shards):
     first = fitted(*pair, "cgs", {"scan": "documents"}, 3)
-    for engine, options in (("cgs", {"partition": 2}), ("cvb0", {"partition": 2})):
+    for engine, options in (("cgs", {"scan": "documents"}), ("svb-cgs", {"r": math.inf})):
         whole, parts = (
             fitted(*corpora, engine, options, 3, start=first) for corpora in (pair, in_shards)
         )
@@ -279,7 +307,7 @@ def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
     assert one[0].n_shards == 1
     assert (
         differing(
-            fitted(*pair, "g-hdp", {}, 3), fitted(*one, "g-hdp", {}, 3, store=tmp_path / "runs")
+            fitted(*pair, "cv-hdp", {}, 3), fitted(*one, "cv-hdp", {}, 3, store=tmp_path / "runs")
         )
         == []
     )
@@ -297,7 +325,8 @@ def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
     [
         ("svb", {}),
         ("vb", {}),
-        ("cgs", {"partition": 3}),
+        ("cgs", {}),
+        ("g-hdp", {}),
         ("cvb0", {}),
         ("cvb", {}),
         ("svb-cgs", {}),
@@ -313,17 +342,20 @@ def test_empty_documents_and_documents_of_one_token(
     documents, words = np.nonzero(table)
     corpus = Corpus.from_pairs(documents, words, table[documents, words], None, *table.shape)
     parts = ShardedCorpus.write(corpus, tmp_path / "corpus")
+    priors = {} if engine == "g-hdp" else {"alpha": 1e-6}
     whole, parts = (
-        wb.fit(each, engine, n_topics, 1e-6, options=options, n_iterations=4, progress=False)
+        wb.fit(each, engine, n_topics, options=options, n_iterations=4, progress=False, **priors)
         for each in (corpus, parts)
     )
-    np.testing.assert_allclose(last(parts["n_dk"]), last(whole["n_dk"]), rtol=ROUNDING, atol=1e-12)
-    np.testing.assert_allclose(parts["train_perplexity"], whole["train_perplexity"], rtol=ROUNDING)
+    # second-order terms over so small a prior make much of a rounding
+    rtol, atol = (1e-4, 1e-4) if engine == "cvb" else (ROUNDING, 1e-12)
+    np.testing.assert_allclose(last(parts["n_dk"]), last(whole["n_dk"]), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(parts["train_perplexity"], whole["train_perplexity"], rtol=rtol)
 
 
 def test_engines_that_need_the_whole_corpus_say_so(in_shards):
     for name in ENGINES:
-        if get_engine(name).model.__name__ == "LDA" and get_engine(name).in_parts is None:
+        if get_engine(name).model in (LDA, HDP) and not get_engine(name).in_parts:
             with pytest.raises(
                 SpecError,
                 match=f"{name} needs its corpus in memory, and 'drawn' is kept in .* shards; take ",
@@ -334,12 +366,9 @@ def test_engines_that_need_the_whole_corpus_say_so(in_shards):
 @pytest.mark.parametrize(
     ("engine", "options", "instead"),
     [
-        ("svb", {"schedule": "sequential"}, "schedule=parallel"),
-        ("cgs", {"scan": "words"}, "scan=documents"),
         ("cgs", {"scored": "sampled"}, "scored=means"),
         ("cvb", {"learn_beta": "maximised"}, "learn_beta=fixed"),
-        ("svb-cgs", {"schedule": "sequential"}, "schedule=parallel"),
-        ("cvb0-cgs", {"phases": "interleaved"}, "phases=two_phase"),
+        ("cvb0-cgs", {"learn_beta": "maximised"}, "learn_beta=fixed"),
     ],
 )
 def test_options_that_need_the_whole_corpus_say_what_to_use(in_shards, engine, options, instead):

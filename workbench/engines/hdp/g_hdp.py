@@ -16,6 +16,7 @@ C has pi integrated out and therefore stands before D: drawn after it, it would 
 A topic keeps its number as long as it has a token; the number of one that is gone goes to the next new topic.
 """
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,10 @@ from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.split import all_sampled
 from workbench.engines.memory import Memory, size, zeros
 from workbench.engines.options import NoOptions
+from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, start_of, step_of
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
 from workbench.kernels.lda.gibbs import count_topics
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.simd.lanes import aligned_zeros, padded
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, HDP_WEIGHTS, TOPICS
@@ -43,9 +45,9 @@ GROWTH = 1.5
 
 
 class State(NamedTuple):
-    topics: np.ndarray  # (token,) uint16, in canonical order
+    topics: Rows  # (token,) uint16, in canonical order
     # (document, slot) int32; there are more slots than topics, in whole lanes
-    n_dk: np.ndarray
+    n_dk: Rows
     n_wk: np.ndarray  # (word, slot) int32
     n_k: np.ndarray  # (slot,) int64
     weights: np.ndarray  # (slot,) pi_k; 0 for a slot that is free
@@ -57,13 +59,13 @@ class State(NamedTuple):
     steps: int  # topics in use, summed over the sweeps
 
 
-def init(
+def first_state(
     corpus: Corpus,
     model: HDP,
     options: NoOptions,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
     n_topics = model.n_topics
     alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
@@ -88,17 +90,39 @@ def init(
         corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, sampled, *state[:4]
     )
     state.weights[:n_topics] = share
-    return draw_hyperparameters(corpus, model, state, context)
+    return (yield Meeting(state, arrays_of(state, "n_wk", "n_k")))[0]
 
 
-def step(
+def draw_topics(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
-) -> tuple[State, dict]:
-    """Draw every token's topic once, in canonical order, then tables, gamma, pi and alpha."""
-    state, n_moved = sweep(corpus, model, state, context)
-    state = draw_hyperparameters(corpus, model, state, context)
-    state = state._replace(steps=state.steps + int(np.count_nonzero(state.n_k)))
-    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+) -> Generator:
+    """Draw every token's topic once, in canonical order."""
+    state, n_moved = sweep(corpus, model, with_slots_of_all(state), context)
+    state, sums = yield Meeting(state, {"updates": corpus.n_tokens, "moved": n_moved})
+    return state, sums | {"moved": sums["moved"] / max(sums["updates"], 1)}
+
+
+def draw_hyperparameters(
+    corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
+) -> Generator:
+    """B to E: draw tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
+    state = with_slots_of_all(state)
+    state, sums = yield Meeting(state, tables_and_guests(corpus, state, context))
+    state = drawn_from(model, state, sums, context)
+    used = int(np.count_nonzero(state.n_k)) if context.step else 0
+    return state._replace(steps=state.steps + used), {}
+
+
+init = start_of(first_state, Phase(draw_hyperparameters))
+step = step_of(Phase(draw_topics), Phase(draw_hyperparameters))
+
+
+def with_slots_of_all(state: State) -> State:
+    """The state with as many slots in its documents as other parts of the corpus have come to need."""
+    n_slots = len(state.n_k)
+    if state.n_dk.shape[1] == n_slots:
+        return state
+    return state._replace(n_dk=wider(state.n_dk, n_slots))
 
 
 def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tuple[State, int]:
@@ -144,29 +168,35 @@ def with_more_slots(state: State) -> State:
             f"g-hdp has room for {MOST_TOPICS} topics and needs more; take a smaller alpha_total or top_concentration"
         )
     capacity = padded(min(int(GROWTH * len(state.n_k)), MOST_TOPICS) + 1)
-
-    def wider(array):
-        grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
-        grown[..., : array.shape[-1]] = array
-        return grown
-
-    return state._replace(
-        **{name: wider(getattr(state, name)) for name in ("n_dk", "n_wk", "n_k", "weights")}
-    )
+    names = "n_dk", "n_wk", "n_k", "weights"
+    return state._replace(**{name: wider(getattr(state, name), capacity) for name in names})
 
 
-def draw_hyperparameters(corpus: Corpus, model: HDP, state: State, context: StepContext) -> State:
-    """B to E: draws tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
-    live = np.flatnonzero(state.n_k)
+def wider(array: np.ndarray, capacity: int) -> np.ndarray:
+    """A copy with so many slots, those that are new empty."""
+    grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
+    grown[..., : array.shape[-1]] = array
+    return grown
+
+
+def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dict:
+    """B: tables (slot,) of the documents, and how many tokens each of them has."""
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
-    alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
     tables = draw_tables(
         corpus.indptr,
         corpus.tokens_before,
         state.n_dk,
-        alpha * state.weights,
+        state.alpha_total * state.weights,
         context.key(HDP_TABLES),
-    )[live]
+    )
+    return {"tables": tables, "guests": [corpus.document_tokens]}
+
+
+def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> State:
+    """C to E: draws gamma, pi and alpha given the tables and guests of all documents."""
+    live = np.flatnonzero(state.n_k)
+    alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
+    tables, guests = sums["tables"][live], np.concatenate(sums["guests"])
     total = tables.sum()
     random = np.random.Generator(np.random.Philox(int(context.key(HDP_WEIGHTS))))
     if model.learn_gamma:
@@ -177,9 +207,7 @@ def draw_hyperparameters(corpus: Corpus, model: HDP, state: State, context: Step
     weights = np.maximum(weights / weights.sum(), SMALLEST_WEIGHT)
     state.weights[live] = weights[:-1]
     if model.learn_alpha:
-        alpha = _draw_concentration(
-            random, alpha, total, corpus.document_tokens, model.a_alpha, model.b_alpha
-        )
+        alpha = _draw_concentration(random, alpha, total, guests, model.a_alpha, model.b_alpha)
     return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
 
 
@@ -203,14 +231,18 @@ def _alphas(state: State) -> np.ndarray:
     return row
 
 
-def watch(corpus: Corpus, model: HDP, options: NoOptions, state: State) -> dict:
+@over_parts
+def watch(
+    corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext | None = None
+) -> Generator:
     """Log joint of words and topics given alpha and pi (eq. 5), hyperparameters, numbers of topics."""
-    alphas, topics = _alphas(state), slice(state.n_slots)
+    alphas, topics, n_topics = _alphas(state), slice(state.n_slots), state.n_slots + 1
     word_beta = model.beta_total / corpus.n_words
+    documents = log_documents(state.n_dk, alphas, n_topics)
+    state, sums = yield Meeting(state, {"documents": documents})
+    joint = log_joint_from(sums["documents"], state.n_wk, state.n_k, word_beta, n_topics)
     return {
-        "log_joint": log_joint(
-            state.n_dk, state.n_wk, state.n_k, alphas, word_beta, state.n_slots + 1
-        ),
+        "log_joint": joint,
         "alpha_total": state.alpha_total,
         "beta_total": model.beta_total,
         "top_concentration": state.top_concentration,

@@ -14,6 +14,7 @@ is that of N <= r, bit for bit.
 """
 
 import math
+from collections.abc import Generator
 from functools import partial
 from typing import ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
@@ -46,6 +47,7 @@ from workbench.engines.lda.split import (
     split_by_count,
 )
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
+from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_dearest
@@ -60,20 +62,20 @@ PARTS = {"svb": svb, "cvb": cvb, "cvb0": cvb0}
 
 
 class State(NamedTuple):
-    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts of the averaged pairs
+    mean_dk: Rows  # (document, topic) float64, padded: expected counts of the averaged pairs
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray  # (topic,) float64, padded
     # (document, topic) float64, padded: variances of these counts; but in cvb all var_* are empty
-    var_dk: np.ndarray
+    var_dk: Rows
     var_wk: np.ndarray  # (word, topic) float64, padded
     var_k: np.ndarray  # (topic,) float64, padded
-    gamma: np.ndarray  # (averaged pair, topic) float64 or float32, padded; no rows with svb
+    gamma: Rows  # (averaged pair, topic) float64 or float32, padded; no rows with svb
     entropy: float  # of the responsibilities, nats; with svb alone
-    topics: np.ndarray  # (chain, token) uint16; of tokens of averaged pairs they are not used
-    n_dk: np.ndarray  # (chain, document, topic) int32, padded: sampled counts
+    topics: Rows  # (chain, token) uint16; of tokens of averaged pairs they are not used
+    n_dk: Rows  # (chain, document, topic) int32, padded: sampled counts
     n_wk: np.ndarray  # (chain, word, topic) int32, padded
     n_k: np.ndarray  # (chain, topic) int64, padded
-    sampled: np.ndarray  # (pair,) bool: the split
+    sampled: Rows  # (pair,) bool: the split
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
     beta: float  # prior of each word in a topic, as learnt
 
@@ -209,13 +211,18 @@ def due(options: Options, step: int) -> bool:
     return at == step if options.rarer > 1.0 else step % options.refresh == 0
 
 
+MEANS, DRAWN = ("mean_wk", "mean_k", "var_wk", "var_k"), ("n_wk", "n_k")
+"""Fields of a state that hold sums over documents."""
+
+
+@over_parts
 def init(
     corpus: Corpus,
     model: LDA,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Initial state: as that of a hybrid, split by counts, or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
@@ -226,12 +233,10 @@ def init(
             context,
         )
     split = split_from(corpus, options, sampled)
-    n_chains = options.n_chains if split.n_sampled else 1
-    part = PARTS[options.average]
-    return with_split(
-        hybrid.initial(corpus, model, options, split, n_chains, context, warm_start, part),
-        split.sampled,
-    )
+    n_chains = options.n_chains if hybrid.samples_any(split, context) else 1
+    given = corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
+    state = with_split(hybrid.initial(*given), split.sampled)
+    return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
 def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
@@ -253,21 +258,69 @@ def at_random(
     return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
-def step(
+def choose(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
-    """Choose the split where that is due; then draw the sampled tokens, update the averaged pairs, and learn priors."""
-    split, inner, info = split_from(corpus, options, state.sampled), of_hybrid(options, state), None
-    if due(options, context.step):
-        split, inner, info = split_anew(corpus, options, split, inner, context)
+) -> Generator:
+    """Choose the split where that is due; with `svb` the variational update comes with it."""
+    if not due(options, context.step):
+        return state, {}
+    split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
+    split, inner, sums = split_anew(corpus, options, split, inner, anew(context))
+    state = with_split(inner, split.sampled)
+    if sums is None:
+        return (yield Meeting(state, arrays_of(state, *MEANS)))[0], {}
+    state, sums = yield Meeting(state, sums)
+    return state, {"updates": sums["updates"] * len(state.topics)}
+
+
+def sample(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> Generator:
+    """Draw the sampled tokens of every chain."""
+    split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     swept = hybrid.sweep_chains(corpus, options, split, inner, context)
-    if info is None:
-        inner, info = hybrid.update(corpus, options, split, inner, context, PARTS[options.average])
-    inner, info = hybrid.concluded(corpus, options, split, inner, context, swept, info)
-    info.pop("change", None)  # which `svb` does not store
-    return with_split(inner, split.sampled), info | {
-        "sampled_share": split.n_tokens / max(corpus.n_tokens, 1)
-    }
+    sums = hybrid.drawn_sums(split, inner, swept)
+    state, sums = yield Meeting(with_split(inner, split.sampled), sums)
+    return state, hybrid.told_of_draws(sums)
+
+
+def update(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> Generator:
+    """Update the averaged pairs, unless that came with another split; then learn priors."""
+    split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
+    sums, part = {"updates": 0}, PARTS[options.average]
+    if not (part is svb and due(options, context.step)):
+        given = corpus, options, split, inner, anew(context), part
+        inner, sums = hybrid.updated(*given)
+    sums = sums | {"sampled": split.n_tokens, "tokens": corpus.n_tokens}
+    work = hybrid.concluded(corpus, options, split, inner, context, sums)
+    inner, told = yield from outside(work, options, split.sampled)
+    told = {name: told[name] for name in told if name != "change"}  # which `svb` does not store
+    share = told.pop("sampled") / max(told.pop("tokens"), 1)
+    return with_split(inner, split.sampled), told | {"sampled_share": share}
+
+
+step = step_of(
+    Phase(choose, lambda options: True),
+    Phase(sample),
+    Phase(update, lambda options: options.average == "svb"),
+)
+
+
+def anew(context: StepContext):
+    """The context without what was derived from the documents of a part under another split."""
+    return context._replace(derived=lambda name, make: make())
+
+
+def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
+    """A generator over the state of a hybrid as one over states with a split."""
+    meeting = next(work)
+    state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
+    try:
+        work.send((of_hybrid(options, state), sums))
+    except StopIteration as end:
+        return end.value
 
 
 def split_anew(
@@ -291,14 +344,8 @@ def split_anew(
         )
     new, info, before = split_from(corpus, options, sampled), None, state
     if isinstance(state, SvbState):
-        state, info = hybrid.update(
-            corpus,
-            options,
-            new,
-            with_workspace(corpus, state, new, workspace, context),
-            context,
-            svb,
-        )
+        state = with_workspace(corpus, state, new, workspace, context)
+        state, info = hybrid.updated(corpus, options, new, state, context, svb)
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         kept_after(
@@ -438,11 +485,14 @@ def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 
-def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
+@over_parts
+def watch(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
+) -> Generator:
     """`objective` as that of a hybrid: it only monitors."""
-    return hybrid.watch_under(
-        options, split_from(corpus, options, state.sampled), of_hybrid(options, state)
-    )
+    split = split_from(corpus, options, state.sampled)
+    work = hybrid.watch_under(options, split, of_hybrid(options, state))
+    return (yield from outside(work, options, split.sampled))
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:

@@ -9,20 +9,19 @@ Where there are many topics, sweeps go word after word once that is cheaper (see
 the corpus are drawn side by side, and n_k is a little late (see `partition`).
 """
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.in_parts import ROUNDS, InParts, Pass, in_each_step
+from workbench.engines.engine import SAMPLER, Data, Engine, StepContext, WarmStart
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import (
     Counts,
     SufficientStatistics,
     learn,
     learning,
-    polya_of,
     watched,
 )
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
@@ -36,6 +35,7 @@ from workbench.engines.lda.scan import (
 )
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
+from workbench.engines.parts import Largest, Meeting, Rows, arrays_of, over_parts
 from workbench.errors import Named
 from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
@@ -51,8 +51,8 @@ NO_MEAN = (None,) * 6
 
 
 class State(NamedTuple):
-    topics: np.ndarray  # (token,) uint16, in canonical order
-    n_dk: np.ndarray  # (document, topic) int32, padded
+    topics: Rows  # (token,) uint16, in canonical order
+    n_dk: Rows  # (document, topic) int32, padded
     n_wk: np.ndarray  # (word, topic) int32, padded
     n_k: np.ndarray  # (topic,) int64, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
@@ -87,15 +87,17 @@ def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
     return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
 
 
+@over_parts
 def init(
     corpus: Corpus,
     model: LDA,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Every token in a topic drawn uniformly, or given the counts of another run."""
-    return initial_chain(corpus, model, all_sampled(corpus), context, 0, warm_start)
+    state = initial_chain(corpus, model, all_sampled(corpus), context, 0, warm_start)
+    return (yield Meeting(state, arrays_of(state, "n_wk", "n_k")))[0]
 
 
 def initial_chain(
@@ -141,17 +143,16 @@ def initial_topics(corpus: Corpus, model: LDA, key, warm_start: WarmStart | None
     return topics
 
 
+@over_parts
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
     """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
-    state = learn(corpus, options, state, context, True, sufficient_statistics)
-    return state, {
-        "updates": corpus.n_tokens,
-        "moved": n_moved / max(corpus.n_tokens, 1),
-        "scan": scan,
-    }
+    sums = {"updates": corpus.n_tokens, "moved": n_moved, "scan": Largest(scan)}
+    given = sufficient_statistics, sums
+    state, told = yield from learn(corpus, options, state, context, True, *given)
+    return state, told | {"moved": told["moved"] / max(told["updates"], 1)}
 
 
 def sweep_all(
@@ -200,18 +201,13 @@ def sweep(
     return n_moved
 
 
-def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
-
-
-def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """What is watched of documents alone: their part of the log joint."""
-    return {"documents": log_documents(state.n_dk, pad_topics(state.alpha), len(state.alpha))}
-
-
-def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part`."""
+@over_parts
+def watch(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
+) -> Generator:
     n_topics = len(state.alpha)
+    documents = log_documents(state.n_dk, pad_topics(state.alpha), n_topics)
+    state, sums = yield Meeting(state, {"documents": documents})
     joint = log_joint_from(sums["documents"], state.n_wk, state.n_k, state.beta, n_topics)
     return {"log_joint": joint, "n_k": state.n_k[:n_topics]} | watched(options, state)
 
@@ -270,41 +266,14 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     return Memory(state, indices, max(step, drawn))
 
 
-def work_of_part(
-    corpus: Corpus, options: Options, state: State, context: StepContext, split
-) -> tuple[State, dict]:
-    """Draws the tokens of one block of a part, document after document."""
-    return state, {"moved": sweep(corpus, split, state, NO_MEAN, context, 0, options.partition)}
-
-
-def refuse_in_parts(options: Options) -> None:
-    """Refuses what goes through all tokens of a word, or draws for all documents at once."""
-    for name, whole, instead in (("scan", "words", "documents"), ("scored", "sampled", "means")):
-        if getattr(options, name) == whole:
-            raise OptionError(
-                Named(name, whole),
-                " needs the whole corpus at once, and this one is kept in parts; use ",
-                Named(name, instead),
-            )
-
-
-def told_in_parts(corpus: Corpus, options: Options, sums: dict) -> dict:
-    """What a step tells, given the sums over its blocks."""
-    return {"updates": corpus.n_tokens, "moved": sums["moved"] / corpus.n_tokens, "scan": DOCUMENTS}
-
-
-IN_PARTS = InParts(
-    own=("topics", "n_dk"),
-    split=lambda corpus, options: all_sampled(corpus),
-    passes=in_each_step(Pass(ROUNDS, work_of_part, ("n_wk",), ("n_k",))),
-    of_part=of_part,
-    watched=watched_in_parts,
-    likelihood=polya_of(sufficient_statistics),
-    told=told_in_parts,
-    of_words=lambda state: state.n_wk,
-    samples=lambda options: True,
-    refuse=refuse_in_parts,
-)
+def check_options(options: Options, data: Data) -> None:
+    """Refuses a draw of theta and phi for all documents of a corpus in several parts."""
+    if data.n_parts > 1 and options.scored == "sampled":
+        raise OptionError(
+            Named("scored", "sampled"),
+            " needs the whole corpus at once, and this one is kept in parts; use ",
+            Named("scored", "means"),
+        )
 
 
 def engine(name: str = "cgs") -> Engine:
@@ -333,5 +302,5 @@ def engine(name: str = "cgs") -> Engine:
         fold_in=by_gibbs,
         memory=memory,
         idle=lambda options: idle_alone("tokens are drawn") if options.partition == 1 else None,
-        in_parts=IN_PARTS,
+        check_options=check_options,
     )

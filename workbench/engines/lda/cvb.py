@@ -15,13 +15,13 @@ the collapsed model, its expectations over counts by improved second order (Teh,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
 """
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.in_parts import IN_ORDER, ROUNDS, InParts, Pass
+from workbench.engines.engine import VARIATIONAL, Data, Engine, StepContext, WarmStart
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -29,7 +29,6 @@ from workbench.engines.lda.hyperparameters import (
     learn,
     learning,
     learnt,
-    polya_of,
     watched,
 )
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
@@ -46,6 +45,7 @@ from workbench.engines.memory import (
     word_major_bytes,
     zeros,
 )
+from workbench.engines.parts import Largest, Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.count_moments import (
     add_variances,
@@ -58,7 +58,7 @@ from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, upda
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -77,15 +77,25 @@ def precision_option():
     )
 
 
+class Product(NamedTuple):
+    """An array of which the parts of a corpus multiply, in the place of the first."""
+
+    array: np.ndarray  # (word, topic) the probability that a word has no token of a topic
+
+    def __add__(self, other: "Product") -> "Product":
+        self.array[...] *= other.array
+        return self
+
+
 class State(NamedTuple):
-    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_dk: Rows  # (document, topic) float64, padded: expected counts
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray  # (topic,) float64, padded
     # (document, topic) float64, padded: variances of the counts; in CVB0 all var_* are empty
-    var_dk: np.ndarray
+    var_dk: Rows
     var_wk: np.ndarray  # (word, topic) float64, padded
     var_k: np.ndarray  # (topic,) float64, padded
-    gamma: np.ndarray  # (variational pair, topic) float64, or float32 in single precision, padded
+    gamma: Rows  # (variational pair, topic) float64, or float32 in single precision, padded
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
     beta: float  # prior of each word in a topic, as learnt
 
@@ -102,26 +112,49 @@ class Options:
     precision: str = precision_option()
 
 
-def init(
+COUNTS = ("mean_wk", "mean_k", "var_wk", "var_k")
+"""Fields of a state that hold sums over documents."""
+
+
+def first_state(
     corpus: Corpus,
     model: LDA,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-    second_order=True,
-) -> State:
+    second_order: bool = True,
+) -> Generator:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(
+    state = initial_mean(
         corpus, model, options, none_sampled(corpus), context, warm_start, second_order
     )
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
-def step(
+init = over_parts(first_state)
+
+
+def recount(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
+    """Sum means and variances afresh in every fiftieth iteration; see `recounted`."""
+    if context.step % RECOUNT_EVERY:
+        return state, {}
+    state = recounted(corpus, none_sampled(corpus), state)
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0], {}
+
+
+def visit(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
+) -> Generator:
     """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
-    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
-    return learn(corpus, options, state, context, False, sufficient_statistics), info
+    split = none_sampled(corpus)
+    state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
+    given = sufficient_statistics, sums
+    return (yield from learn(corpus, options, state, context, False, *given))
+
+
+step = step_of(Phase(recount), Phase(visit))
 
 
 def arrays(
@@ -175,26 +208,20 @@ def moments_added(corpus: Corpus, split, state: State) -> State:
     return state
 
 
-def recount_in_time(corpus: Corpus, split, state: State, context: StepContext) -> None:
-    """Sums means and variances afresh in every fiftieth iteration, see `recounted`."""
-    if context.step % RECOUNT_EVERY == 0:
-        recounted(corpus, split, state)
-
-
 def update(
-    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
+    corpus: Corpus,
+    options: Options,
+    split: Split,
+    state: State,
+    sampled: tuple,
+    context: StepContext,
 ) -> tuple[State, dict]:
-    """One pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
+    """One pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
+
+    Returns the state, and what it brings to the next meeting.
+    """
     if not len(state.gamma):
-        return state, {"updates": 0, "change": 0.0}
-    recount_in_time(corpus, split, state, context)
-    return visit(corpus, options, split, state, sampled, context)
-
-
-def visit(
-    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
-) -> tuple[State, dict]:
-    """`update` without a recount."""
+        return state, {"updates": 0, "change": Largest(0.0)}
     partition = split.partition(options.partition, sampled=False)
     rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
@@ -224,7 +251,17 @@ def visit(
 
     sizes = (mean_k,) if var_k is None else (mean_k, var_k)
     changes = each_block(partition, sizes, work, context)
-    return state, {"updates": len(state.gamma), "change": max(changes)}
+    return state, {"updates": len(state.gamma), "change": Largest(max(changes))}
+
+
+def stored_entropy(options: Options, split: Split, state: State) -> float:
+    """Entropy of responsibilities that are stored: of all of them."""
+    return entropy_of(split, state)
+
+
+def total_entropy(options: Options, state: State, of_pairs: float) -> float:
+    """Entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    return of_pairs
 
 
 def entropy_of(split, state: State) -> float:
@@ -232,67 +269,38 @@ def entropy_of(split, state: State) -> float:
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 
-def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    alpha, beta, sums = state.alpha, state.beta, of_part(corpus, model, options, state)
-    betas = np.full(corpus.n_words, beta)
-    expected = expected_log_joint(
-        corpus, state.gamma, alpha, alpha.sum(), betas, corpus.n_words * beta
-    )
-    return watched_numbers(options, state, sums, expected)
-
-
-def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """What is watched of documents alone: their part of the log joint, and the entropy of their responsibilities."""
-    documents = log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))
-    return {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
-
-
-def watched_numbers(options: Options, state: State, sums: dict, expected: float) -> dict:
-    """What is watched, given the sums of `of_part` and the expected log joint."""
-    n_topics = len(state.alpha)
+@over_parts
+def watch(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
+) -> Generator:
+    """The bound, and the collapsed bound, for which words in several parts take an array for each part."""
+    n_topics, alpha, beta = len(state.alpha), state.alpha, state.beta
+    documents = log_documents(state.mean_dk, pad_topics(alpha), n_topics)
+    sums = {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
+    if context is None:
+        betas, total = np.full(corpus.n_words, beta), corpus.n_words * beta
+        expected = expected_log_joint(corpus, state.gamma, alpha, alpha.sum(), betas, total)
+        state, sums = yield Meeting(state, sums)
+    else:
+        of_documents, _ = expected_log_joint_of_documents(corpus, state.gamma, alpha, alpha.sum())
+        given = corpus.words, corpus.counts, state.gamma, n_topics
+        zero = np.ones_like(state.mean_wk)
+        multiply_zeros(*given, zero)
+        of_words = {"zero": Product(zero), "expected": of_documents}
+        if not len(state.var_k):  # which a state of CVB0 has not
+            of_words["variance"] = np.zeros_like(state.mean_wk)
+            add_variances(*given, of_words["variance"])
+        state, sums = yield Meeting(state, sums | of_words)
+        variance = sums.get("variance", state.var_wk)
+        expected = sums["expected"] + expected_log_joint_of_counts(
+            state.mean_wk, variance, sums["zero"].array, beta, n_topics
+        )
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     bounds = {"bound": joint + sums["entropy"], "collapsed_bound": expected + sums["entropy"]}
     return bounds | {"n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def of_part_collapsed(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """`of_part`, with the part of the documents in the expected log joint."""
-    expected, _ = expected_log_joint_of_documents(
-        corpus, state.gamma, state.alpha, state.alpha.sum()
-    )
-    return of_part(corpus, model, options, state) | {"expected": expected}
-
-
-def by_word(corpus: Corpus, model: LDA, options: Options, state: State) -> np.ndarray:
-    """(1, word, topic padded) the probability that a word has no token of a topic in these documents; its variances behind.
-
-    These are computed in CVB0 alone: the state has them else. Both multiply, or add up, over documents.
-    """
-    found = aligned_zeros((1 if len(state.var_k) else 2, *state.mean_wk.shape), np.float64)
-    found[0], given = 1.0, (corpus.words, corpus.counts, state.gamma, len(state.alpha))
-    multiply_zeros(*given, found[0])
-    if len(found) > 1:
-        add_variances(*given, found[1])
-    return found
-
-
-def joined(total: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """`by_word` of two parts together, in place of the first."""
-    total[0] *= other[0]
-    total[1:] += other[1:]
-    return total
-
-
-def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part_collapsed` and what `by_word` comes to."""
-    zero, variance = sums["by_word"][0], state.var_wk if len(state.var_k) else sums["by_word"][1]
-    expected = expected_log_joint_of_counts(
-        state.mean_wk, variance, zero, state.beta, len(state.alpha)
-    )
-    return watched_numbers(options, state, sums, sums["expected"] + expected)
-
-
-def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
     """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
@@ -335,51 +343,12 @@ def memory(
     return Memory(size(declared), indices, step=max(3 * corpus.n_pairs * DOUBLE, learning))
 
 
-def work_of_part(
-    corpus: Corpus, options: Options, state: State, context: StepContext, split
-) -> tuple[State, dict]:
-    """Updates the pairs of one block of a part."""
-    state, info = visit(corpus, options, split, state, NOTHING_SAMPLED, context)
-    return state, {"change": info["change"]}
-
-
-def recount_part(
-    corpus: Corpus, options: Options, state: State, context: StepContext, split
-) -> tuple[State, dict]:
-    """Sums the moments of a part afresh: those of its documents from 0, those of words after the parts before."""
-    state.mean_dk[...] = state.var_dk[...] = 0.0
-    return moments_added(corpus, split, state), {}
-
-
-def passes_in_parts(options: Options, step: int) -> tuple[Pass, ...]:
-    """A recount after the start and in every fiftieth step, and then the blocks."""
-    return RECOUNT * (step % RECOUNT_EVERY == 0) + UPDATE * (step > 0)
-
-
-def refuse_in_parts(options: Options) -> None:
-    """Refuses to learn beta."""
-    if options.learn_beta != "fixed":
+def check_options(options: Options, data: Data) -> None:
+    """Refuses to learn beta from a corpus in several parts."""
+    if data.n_parts > 1 and options.learn_beta != "fixed":
         asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
         why = " needs all pairs of a word at once, and this corpus is kept in parts; use "
         raise OptionError(asked, why, fixed, ", or cgs or svb")
-
-
-COUNTS = ("mean_wk", "var_wk"), ("mean_k", "var_k")
-RECOUNT, UPDATE = (Pass(IN_ORDER, recount_part, *COUNTS),), (Pass(ROUNDS, work_of_part, *COUNTS),)
-IN_PARTS = InParts(
-    own=("mean_dk", "var_dk", "gamma"),
-    split=lambda corpus, options: none_sampled(corpus),
-    passes=passes_in_parts,
-    of_part=of_part_collapsed,
-    watched=watched_in_parts,
-    by_word=by_word,
-    joined=joined,
-    likelihood=polya_of(sufficient_statistics),
-    told=lambda corpus, options, sums: {"updates": corpus.n_pairs, "change": sums["change"]},
-    of_words=lambda state: state.mean_wk,
-    samples=lambda options: False,
-    refuse=refuse_in_parts,
-)
 
 
 def engine(name: str = "cvb") -> Engine:
@@ -407,5 +376,5 @@ def engine(name: str = "cvb") -> Engine:
         fold_in=by_cvb0,
         memory=memory,
         idle=lambda options: idle_alone("pairs are updated") if options.partition == 1 else None,
-        in_parts=IN_PARTS,
+        check_options=check_options,
     )

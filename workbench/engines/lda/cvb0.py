@@ -12,10 +12,12 @@ from functools import partial
 
 from workbench.engines.engine import Engine
 from workbench.engines.lda import cvb
+from workbench.engines.parts import over_parts
 
-initial_mean, init, memory = (
-    partial(each, second_order=False) for each in (cvb.initial_mean, cvb.init, cvb.memory)
+initial_mean, memory = (
+    partial(each, second_order=False) for each in (cvb.initial_mean, cvb.memory)
 )
+init = over_parts(partial(cvb.first_state, second_order=False))
 update, sufficient_statistics = cvb.update, cvb.sufficient_statistics
 
 

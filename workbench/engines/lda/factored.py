@@ -129,9 +129,14 @@ def weighed_words(
     return factors
 
 
-def weigh_topics(
-    corpus: Corpus, state, sampled, point: bool, workspace: Workspace, context: StepContext
-) -> None:
+def words_of_parts(state, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
+    """`weighed_words`, made once for all parts of a corpus; None where it is in one part."""
+    if context.in_part:
+        return context.once("words", lambda: weighed_words(state, sampled, point, context))
+    return None
+
+
+def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
     """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
     if not workspace.weighed:
         _weigh(state, sampled, point, workspace.word_factors, context)

@@ -15,9 +15,10 @@ tokens, and the pairs of `cvb` and `cvb0`, are visited by blocks (see `partition
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from workbench.corpus import Corpus
 from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hybrid_in_parts import in_parts
 from workbench.engines.lda.hybrid_state import (
     CvbState,
     SvbState,
@@ -45,8 +45,17 @@ from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.scan import DOCUMENTS
 from workbench.engines.lda.split import Split
 from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
+from workbench.engines.parts import (
+    Largest,
+    Meeting,
+    Phase,
+    arrays_of,
+    over_parts,
+    step_of,
+    told_together,
+)
 from workbench.errors import Named
-from workbench.kernels.lda.log_joint import log_joint, predictive
+from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
@@ -146,72 +155,144 @@ def samples(corpus: Corpus, options) -> bool:
     return split_of(corpus, options).n_sampled > 0
 
 
-def chains_of(corpus: Corpus, options) -> int:
+def samples_any(split: Split, context: StepContext) -> bool:
+    """Is any token sampled, of the whole corpus where the split is of one part?"""
+    return split.n_sampled > 0 if context.samples is None else context.samples
+
+
+def chains_of(corpus: Corpus, options: Sampling, context: StepContext | None = None) -> int:
     """S, or 1 where no token is sampled and all chains would be the same."""
-    return options.n_chains if samples(corpus, options) else 1
+    sampled = (
+        samples(corpus, options)
+        if context is None
+        else samples_any(split_of(corpus, options), context)
+    )
+    return options.n_chains if sampled else 1
 
 
-def init(
+def first_state(
     corpus: Corpus,
     model: LDA,
-    options,
+    options: Sampling,
     context: StepContext,
     warm_start: WarmStart | None = None,
     *,
-    part=svb,
-):
+    part: ModuleType = svb,
+) -> Generator:
     """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
-    return initial(
-        corpus,
-        model,
-        options,
-        split_of(corpus, options),
-        chains_of(corpus, options),
-        context,
-        warm_start,
-        part,
-    )
+    split, n_chains = split_of(corpus, options), chains_of(corpus, options, context)
+    state = initial(corpus, model, options, split, n_chains, context, warm_start, part)
+    return (yield Meeting(state, arrays_of(state, *part_of(state).COUNTS, "n_wk", "n_k")))[0]
 
 
-def step(corpus: Corpus, model: LDA, options, state, context: StepContext, *, part=svb):
-    """Draw the sampled tokens of every chain, update the variational pairs given all chains, learn priors that are due."""
+init = over_parts(first_state)
+
+
+def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
+    """Is each pair sampled or averaged by its own rule, in one pass?"""
+    return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
+
+
+def sample(
+    corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
+) -> Generator:
+    """Draw the sampled tokens of every chain."""
     split = split_of(corpus, options)
-    if options.phases == "interleaved" and split.n_averaged:
-        drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
-        n_moved, info = interleaved_pass(
-            corpus, split, mean_part(state), chain_of(state, 0), drawn, context
-        )
-        return concluded(corpus, options, split, state, context, [(n_moved, DOCUMENTS)], info)
+    if interleaves(options, split, context):
+        return state, {}
     swept = sweep_chains(corpus, options, split, state, context)
-    state, info = update(corpus, options, split, state, context, part)
-    return concluded(corpus, options, split, state, context, swept, info)
+    state, sums = yield Meeting(state, drawn_sums(split, state, swept))
+    return state, told_of_draws(sums)
 
 
-def update(corpus: Corpus, options, split: Split, state, context: StepContext, part) -> tuple:
-    """The state after one update of the averaged pairs, given all chains, and the numbers of that update."""
-    mean, info = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
-    return type(state)(*mean[:-2], *state[-6:]), info
+def recount(
+    corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
+) -> Generator:
+    """Sum means and variances of `cvb` afresh in every fiftieth iteration."""
+    if isinstance(state, SvbState) or context.step % cvb.RECOUNT_EVERY:
+        return state, {}
+    cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
+    return (yield Meeting(state, arrays_of(state, *cvb.COUNTS)))[0], {}
+
+
+def update(
+    corpus: Corpus,
+    model: LDA,
+    options: Sampling,
+    state: SvbState | CvbState,
+    context: StepContext,
+    *,
+    part: ModuleType,
+) -> Generator:
+    """Update the variational pairs given all chains, learn priors that are due; where phases interleave, draw tokens, too."""
+    split = split_of(corpus, options)
+    if not interleaves(options, split, context):
+        state, sums = updated(corpus, options, split, state, context, part)
+        return (yield from concluded(corpus, options, split, state, context, sums))
+    drawn = (state.n_dk, state.n_wk, state.n_k[:, None])
+    n_moved, sums = interleaved_pass(
+        corpus, split, mean_part(state), chain_of(state, 0), drawn, context
+    )
+    sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
+    state, told = yield from concluded(corpus, options, split, state, context, sums)
+    draws = told_of_draws({name: told.pop(name) for name in ("drawn", "moved", "scan")})
+    return state, told_together(told, draws)
+
+
+def updated(
+    corpus: Corpus,
+    options: Sampling,
+    split: Split,
+    state: SvbState | CvbState,
+    context: StepContext,
+    part: ModuleType,
+) -> tuple:
+    """The state after one update of the averaged pairs, given all chains, and what it brings to the meeting."""
+    mean, sums = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
+    return type(state)(*mean[:-2], *state[-6:]), sums
 
 
 def concluded(
     corpus: Corpus,
-    options,
+    options: Sampling,
     split: Split,
-    state,
+    state: SvbState | CvbState,
     context: StepContext,
-    swept: list[tuple[int, int]],
-    info: dict,
-) -> tuple:
-    """The end of a step: the state with priors that are due, and the numbers of the step; swept: see `sweep_chains`."""
-    n_sampled = split.n_tokens * len(state.topics)
-    state = learn(
-        corpus, options, state, context, n_sampled > 0, partial(sufficient_statistics, split=split)
+    sums: dict,
+) -> Generator:
+    """The meeting at the end of a step; returns the state with priors that are due, and what the step tells."""
+    given = partial(sufficient_statistics, split=split), sums
+    sampled = samples_any(split, context)
+    state, told = yield from learn(corpus, options, state, context, sampled, *given)
+    told = {name: value for name, value in told.items() if name not in state._fields}
+    return state, told | {"updates": told["updates"] * len(state.topics)}
+
+
+def drawn_sums(split: Split, state: SvbState | CvbState, swept: list[tuple[int, int]]) -> dict:
+    """What draws bring to a meeting; swept: see `sweep_chains`."""
+    order = sum(scan for _, scan in swept) / len(swept) if swept else 0.0
+    n_drawn, n_moved = split.n_tokens * len(state.topics), sum(n for n, _ in swept)
+    return {"drawn": n_drawn, "moved": n_moved, "scan": Largest(order)}
+
+
+def told_of_draws(sums: dict) -> dict:
+    """What a step tells of its draws."""
+    if not sums["drawn"]:
+        return {"updates": 0, "moved": math.nan, "scan": math.nan}
+    return {"updates": sums["drawn"], "moved": sums["moved"] / sums["drawn"], "scan": sums["scan"]}
+
+
+def step_with(part: ModuleType) -> Callable:
+    """The step of the hybrid with the variational engine of a module."""
+    anew = part is svb
+    return step_of(
+        Phase(sample),
+        Phase(recount),
+        Phase(partial(update, part=part), lambda options: anew and options.schedule == "parallel"),
     )
-    info["updates"] = n_sampled + info["updates"] * len(state.topics)
-    if not n_sampled:
-        return state, info | {"moved": math.nan, "scan": math.nan}
-    n_moved, scans = zip(*swept, strict=True)
-    return state, info | {"moved": sum(n_moved) / n_sampled, "scan": sum(scans) / len(scans)}
+
+
+step = step_with(svb)
 
 
 def sweep_chains(
@@ -228,7 +309,7 @@ def sweep_chains(
 
     def sweep(s, interrupt: Callable[[], None]):
         chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
-        if not split.n_averaged:
+        if math.isinf(options.r) or not (split.n_averaged or context.in_part):
             return cgs.sweep_all(corpus, chain, own, s, options.partition)
         return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
 
@@ -247,21 +328,32 @@ def under_split(split: Split, state) -> tuple:
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
-def watch(corpus: Corpus, model: LDA, options, state) -> dict:
+@over_parts
+def watch(
+    corpus: Corpus,
+    model: LDA,
+    options: Sampling,
+    state: SvbState | CvbState,
+    context: StepContext | None = None,
+) -> Generator:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
-    return watch_under(options, split_of(corpus, options), state)
+    return (yield from watch_under(options, split_of(corpus, options), state))
 
 
-def watch_under(options, split: Split, state) -> dict:
+def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
     """`watch` under a split."""
-    alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
+    alpha, n_topics, part = pad_topics(state.alpha), len(state.alpha), part_of(state)
+    documents = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
+    of_pairs = part.stored_entropy(options, split, mean_part(state))
+    sums = {"documents": np.array(documents), "entropy of pairs": of_pairs}
+    state, sums = yield Meeting(state, sums)
     joints = [
-        log_joint(*totals(state, s), alpha, state.beta, n_topics) for s in range(len(state.topics))
+        log_joint_from(of_documents, *totals(state, s)[1:], state.beta, n_topics)
+        for s, of_documents in enumerate(sums["documents"])
     ]
-    entropy, n_k = part_of(state).entropy_of(split, mean_part(state)), state.mean_k + state.n_k[0]
-    return {"objective": float(np.mean(joints)) + entropy, "n_k": n_k[:n_topics]} | watched(
-        options, state
-    )
+    entropy = part.total_entropy(options, mean_part(state), sums["entropy of pairs"])
+    objective, n_k = float(np.mean(joints)) + entropy, state.mean_k + state.n_k[0]
+    return {"objective": objective, "n_k": n_k[:n_topics]} | watched(options, state)
 
 
 def counts(corpus: Corpus, model: LDA, options, state) -> dict:
@@ -385,13 +477,13 @@ def engine(name: str = "svb-cgs") -> Engine:
         state=state,
         samples=samples,
         watches=("objective", "moved", "scan", *watches),
-        init=partial(init, part=part),
-        step=partial(step, part=part),
+        init=over_parts(partial(first_state, part=part)),
+        step=step_with(part),
         watch=watch,
         counts=counts,
         predict=predict,
         fold_in=by_gibbs,
         memory=partial(memory, part=part),
         idle=idle,
-        in_parts=in_parts(part),
+        check_options=cvb.check_options if state is CvbState else lambda options, data: None,
     )

@@ -1,7 +1,7 @@
 """The state of a hybrid: that of its variational engine beside that of `cgs`, how both begin, and what each gives the other."""
 
 import math
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,9 @@ def _state(name: str, part: type) -> type:
 
     Topics of the tokens of variational pairs are not used.
     """
-    return namedtuple(
-        name, (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:]), module=__name__
-    )
+    types = part.__annotations__ | cgs.State.__annotations__
+    names = (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:])
+    return NamedTuple(name, [(field, types[field]) for field in names])
 
 
 SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)

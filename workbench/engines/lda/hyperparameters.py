@@ -12,7 +12,7 @@ the priors are learnt from is the engine's (`Counts`)::
 What is maximised is then the bound of the engine, or the joint of its sample (Monte-Carlo EM).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ import scipy
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
+from workbench.engines.parts import Meeting
 from workbench.errors import Named
 from workbench.kernels.lda.polya import real_sites, single_sites, slopes, whole_sites
 from workbench.kernels.uniforms import HYPERPARAMETERS
@@ -177,20 +178,27 @@ def learn(
     context: StepContext,
     sampled: bool,
     statistics: Callable,
-    likelihood: Callable | None = None,
-):
-    """The state with the priors that are learnt after this step; the same state if none is due.
+    sums: dict,
+    likelihood: Callable = lambda state: polya,
+) -> Generator:
+    """The last meeting of a step, and the state with the priors that are learnt after it; returns it and the other sums.
 
     sampled : is any token sampled?
     statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
-    likelihood : (corpus, sufficient statistics, prior: Prior) -> the likelihood of a prior; default `polya`
+    sums : what else the parts bring to the meeting
+    likelihood : (state) -> (corpus, sufficient statistics, prior: Prior) -> the likelihood of a prior
     """
-    if not due(options, context.step, sampled):
-        return state
-    new = {}
-    for name in learnt(options):
-        prior = asked(state, options, name, corpus.n_words)
-        found = (likelihood or polya)(corpus, statistics(corpus, state, name), prior)
+    new, names = {}, learnt(options) if due(options, context.step, sampled) else ()
+    priors = {name: asked(state, options, name, corpus.n_words) for name in names}
+
+    def of_counts(name: str):
+        return likelihood(state)(corpus, statistics(corpus, state, name), priors[name])
+
+    own = {name: of_counts(name) for name in names if name == "alpha"}
+    state, sums = yield Meeting(state, sums | {f"likelihood of {name}": own[name] for name in own})
+    for name, prior in priors.items():
+        key = f"likelihood of {name}"
+        found = sums.pop(key) if key in sums else of_counts(name)
         if getattr(options, f"learn_{name}") == "maximised":
             x = climbed(found, within(prior.x))
         else:
@@ -200,7 +208,7 @@ def learn(
             gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
             x = drawn(found, within(prior.x), *gamma_prior, random)
         new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
-    return state._replace(**new)
+    return state._replace(**new), sums
 
 
 def watched(options, state) -> dict:
@@ -219,14 +227,7 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
     return Polya(whole_sites(groups, n_chains), totals, prior.copies, n_chains == 1)
 
 
-def polya_of(statistics: Callable) -> Callable:
-    """(corpus, options, state, prior) -> `polya`, from the statistics as `learn` takes them."""
-    return lambda corpus, options, state, prior: polya(
-        corpus, statistics(corpus, state, prior.name), prior
-    )
-
-
-def document_sizes(corpus: Corpus):
+def document_sizes(corpus):
     """N_d of the documents that have tokens, as sites."""
     return whole_sites([corpus.document_tokens])
 

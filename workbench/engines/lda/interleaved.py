@@ -9,6 +9,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cvb
+from workbench.engines.parts import Largest
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
@@ -26,8 +27,6 @@ def interleaved_pass(
     (chain, …) arrays.
     """
     collapsed = isinstance(mean, cvb.State)
-    if collapsed:
-        cvb.recount_in_time(corpus, split, mean, context)
     moments = mean.moments if collapsed else (*mean[:3], None, None, None)
     alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
     workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
@@ -56,7 +55,7 @@ def interleaved_pass(
 
     found = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
     info = {"updates": len(mean.gamma)} | (
-        {"change": max(change for _, change in found)} if collapsed else {}
+        {"change": Largest(max(change for _, change in found))} if collapsed else {}
     )
     return sum(n_moved for n_moved, _ in found), info
 

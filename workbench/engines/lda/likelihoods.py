@@ -65,6 +65,11 @@ class Polya(NamedTuple):
 
         return value
 
+    def __add__(self, other: "Polya") -> "Polya":
+        """That of the counts of two parts of a corpus."""
+        cells = polya.added([self.cells, other.cells])
+        return self._replace(cells=cells, totals=polya.added([self.totals, other.totals]))
+
     @property
     def flat(self) -> bool:
         """Is the likelihood constant, as of no count or a single category?"""
@@ -119,24 +124,15 @@ class Dirichlet(NamedTuple):
 
         return value
 
+    def __add__(self, other: "Dirichlet") -> "Dirichlet":
+        """That of the rows of two parts of a corpus."""
+        n_rows, log_means = self.n_rows + other.n_rows, self.log_means + other.log_means
+        return self._replace(n_rows=n_rows, log_means=log_means)
+
     @property
     def flat(self) -> bool:
         """Is the likelihood constant, as of no row or a single category?"""
         return self.n_rows == 0 or self.copies * len(self.log_means) == 1
-
-
-def added(likelihoods: list):
-    """The likelihood of a prior from those of several parts of a corpus, in their order."""
-    first = likelihoods[0]
-    if isinstance(first, Dirichlet):
-        return first._replace(
-            n_rows=sum(each.n_rows for each in likelihoods),
-            log_means=sum(each.log_means for each in likelihoods),
-        )
-    cells, totals = (
-        polya.added([getattr(each, name) for each in likelihoods]) for name in ("cells", "totals")
-    )
-    return first._replace(cells=cells, totals=totals)
 
 
 def inverse_digamma(y: np.ndarray) -> np.ndarray:

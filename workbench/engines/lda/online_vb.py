@@ -33,6 +33,7 @@ from workbench.engines.lda.hyperparameters import learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option
 from workbench.engines.lda.svb import counts, predict, samples, sufficient_statistics
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.parts import alone
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
 from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
@@ -160,8 +161,8 @@ def step(
         n_visited += found.n_visited
     state = state._replace(entropy=entropy)
     info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
-    given = sufficient_statistics, partial(vb.likelihood, options, state)
-    return learn(corpus, options, state, context, False, *given), info
+    given = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
+    return alone(learn(corpus, options, state, context, False, *given))
 
 
 def batches_of(corpus: Corpus, options: Options, context: StepContext) -> list[np.ndarray]:

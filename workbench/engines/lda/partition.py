@@ -121,18 +121,6 @@ def column_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> C
     return _columns(corpus, pairs, np.flatnonzero(sets[corpus.words[pairs]] == of))
 
 
-class BlockOfPart(NamedTuple):
-    """Stands for the split of a part of a corpus while one set of its words is worked off: a partition of a single block."""
-
-    n_documents: int
-    words: np.ndarray  # (word,) bool: those of the set
-    columns: Callable  # (sampled) -> columns of the pairs of the set that are sampled, or averaged
-
-    def partition(self, n_parts: int, sampled: bool) -> Partition:
-        """The one block, whatever the number of parts."""
-        return Partition([(0, self.n_documents)], [self.columns(sampled)])
-
-
 @cached_by_corpus
 def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
     """(word,) the set of each word of a corpus."""

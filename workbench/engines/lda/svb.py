@@ -11,19 +11,20 @@ no gamma, `sequential` moves the counts along after each pair. One parallel swee
 iteration of variational EM (`vb`) with one inner pass.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import (
     Entropy,
     weigh_topics,
-    weighed_words,
+    words_of_parts,
     workspace_for,
     workspace_in_blocks,
 )
@@ -33,13 +34,12 @@ from workbench.engines.lda.hyperparameters import (
     SufficientStatistics,
     learn,
     learning,
-    polya_of,
     watched,
 )
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
-from workbench.errors import Named
+from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
 from workbench.kernels.lda.standard_vb import (
@@ -51,15 +51,15 @@ from workbench.kernels.lda.standard_vb import (
 from workbench.kernels.simd.lanes import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
-from workbench.models.options import OptionError, option
+from workbench.models.options import option
 
 
 class State(NamedTuple):
-    mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts
+    mean_dk: Rows  # (document, topic) float64, padded: expected counts
     mean_wk: np.ndarray  # (word, topic) float64, padded
     mean_k: np.ndarray  # (topic,) float64, padded
     # (variational pair, topic) float64, padded; no rows in the parallel schedule
-    gamma: np.ndarray
+    gamma: Rows
     entropy: float | Entropy  # of the responsibilities behind the expected counts, nats
     alpha: np.ndarray  # (topic,) float64: prior of each topic in a document, as learnt
     beta: float  # prior of each word in a topic, as learnt
@@ -80,23 +80,33 @@ class Options(OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
+COUNTS = ("mean_wk", "mean_k")
+"""Fields of a state that hold sums over documents."""
+
+
+@over_parts
 def init(
     corpus: Corpus,
     model: LDA,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Responsibilities of every pair, at random or from the counts of another run."""
-    return initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start)
+    state = initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start)
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
+@over_parts
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
     """Update the responsibilities of every pair once, then learn priors that are due."""
-    state, info = update(corpus, options, none_sampled(corpus), state, NOTHING_SAMPLED, context)
-    return learn(corpus, options, state, context, False, sufficient_statistics), info
+    split = none_sampled(corpus)
+    state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
+    given = sufficient_statistics, sums
+    state, told = yield from learn(corpus, options, state, context, False, *given)
+    return state, {"updates": told["updates"]}
 
 
 def arrays(corpus: Corpus, model: LDA, options: Options, n_averaged: int) -> dict[str, Array]:
@@ -126,14 +136,30 @@ def initial_mean(
 
 
 def update(
-    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext
+    corpus: Corpus,
+    options: Options,
+    split: Split,
+    state: State,
+    sampled: tuple,
+    context: StepContext,
 ) -> tuple[State, dict]:
-    """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any."""
-    if split.n_averaged and options.schedule == "parallel":
-        state = state._replace(entropy=update_in_parallel(corpus, split, state, sampled, context))
-    elif split.n_averaged:
-        update_sequentially(corpus, split, state, sampled, context)
-    return state, {"updates": split.n_averaged}
+    """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
+
+    Returns the state, and what it brings to the next meeting: what the parallel schedule counts anew, and the updates.
+    """
+    sums = {"updates": split.n_averaged}
+    if options.schedule == "sequential":
+        if split.n_averaged:
+            update_sequentially(corpus, split, state, sampled, context)
+        return state, sums
+    if split.n_averaged:
+        entropy = update_in_parallel(corpus, split, state, sampled, context)
+        # what it is computed from does not outlast the work on a part
+        state = state._replace(entropy=float(entropy) if context.in_part else entropy)
+    elif context.in_part:
+        state.mean_wk[:] = state.mean_k[:] = 0.0
+        state = state._replace(entropy=0.0)
+    return state, sums | arrays_of(state, *COUNTS, "entropy")
 
 
 BY_LOGS = 1000
@@ -156,7 +182,9 @@ def update_in_parallel(
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
 
     def make():
-        return workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads))
+        cut = partial(split.blocks, lanes, context.n_threads)
+        of_words = words_of_parts(state, sampled, point, context)
+        return workspace_in_blocks(corpus, lanes, context.derived("blocks", cut), of_words)
 
     workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
@@ -226,23 +254,27 @@ def entropy_of(split, state: State) -> float:
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 
-def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    state = state._replace(entropy=entropy_of(none_sampled(corpus), state))
-    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
-
-
-def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """What is watched of documents alone: their part of the log joint."""
-    return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
-
-
-def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part`."""
+@over_parts
+def watch(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
+) -> Generator:
     n_topics = len(state.alpha)
+    documents = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics)
+    of_pairs = stored_entropy(options, none_sampled(corpus), state)
+    state, sums = yield Meeting(state, {"documents": documents, "entropy of pairs": of_pairs})
     joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
-    return {"bound": joint + state.entropy, "n_k": state.mean_k[:n_topics]} | watched(
-        options, state
-    )
+    entropy = total_entropy(options, state, sums["entropy of pairs"])
+    return {"bound": joint + entropy, "n_k": state.mean_k[:n_topics]} | watched(options, state)
+
+
+def stored_entropy(options: Options, split: Split, state: State) -> float:
+    """Entropy of responsibilities that are stored, as in the sequential schedule, nats; else 0."""
+    return entropy_of(split, state) if options.schedule == "sequential" else 0.0
+
+
+def total_entropy(options: Options, state: State, of_pairs: float) -> float:
+    """Entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    return of_pairs if options.schedule == "sequential" else float(state.entropy)
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
@@ -293,57 +325,6 @@ def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 
 
-def prepare_parts(options: Options, state: State, context: StepContext) -> tuple:
-    """The weights of words, the same for all parts."""
-    return weighed_words(state, NOTHING_SAMPLED, False, context)
-
-
-def work_of_part(
-    corpus: Corpus, options: Options, state: State, context: StepContext, split, of_words
-) -> tuple[State, dict]:
-    """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
-    return update_part(corpus, options, split, state, NOTHING_SAMPLED, context, of_words)
-
-
-def update_part(
-    corpus: Corpus, options: Options, split, state: State, sampled, context: StepContext, of_words
-) -> tuple[State, dict]:
-    """The same given sampled counts; of a part without averaged pairs nothing is counted."""
-    if not split.n_averaged:
-        state.mean_wk[:] = state.mean_k[:] = 0.0
-        return state._replace(entropy=0.0), {"updates": 0}
-    lanes = len(state.mean_k)
-    workspace = workspace_in_blocks(corpus, lanes, split.blocks(lanes, context.n_threads), of_words)
-    state = state._replace(entropy=Entropy(corpus, state[:3], workspace, len(state.alpha)))
-    state, info = update(corpus, options, split, state, sampled, context)
-    return state._replace(entropy=float(state.entropy)), info
-
-
-def refuse_in_parts(options: Options) -> None:
-    """Refuses the sequential schedule, in which each pair waits for the one before."""
-    if options.schedule != "parallel":
-        raise OptionError(
-            Named("schedule", "sequential"),
-            " goes pair by pair through the whole corpus, and this one is kept in parts; use ",
-            Named("schedule", "parallel"),
-        )
-
-
-IN_PARTS = InParts(
-    own=("mean_dk", "gamma"),
-    split=lambda corpus, options: none_sampled(corpus),
-    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
-    of_part=of_part,
-    watched=watched_in_parts,
-    likelihood=polya_of(sufficient_statistics),
-    told=lambda corpus, options, sums: sums,
-    of_words=lambda state: state.mean_wk,
-    samples=lambda options: False,
-    numbers=("entropy",),
-    refuse=refuse_in_parts,
-)
-
-
 def engine(name: str = "svb") -> Engine:
     return Engine(
         name=name,
@@ -369,5 +350,4 @@ def engine(name: str = "svb") -> Engine:
         fold_in=by_variational_bayes,
         memory=memory,
         idle=lambda options: IDLE[options.schedule],
-        in_parts=IN_PARTS,
     )

@@ -15,6 +15,7 @@ Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
 """
 
 import math
+from collections.abc import Generator
 from functools import partial
 from typing import NamedTuple
 
@@ -22,13 +23,11 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.in_parts import ADDED, InParts, Pass, in_each_step
 from workbench.engines.lda.factored import (
     Entropy,
     weigh_topics,
-    weighed_words,
+    words_of_parts,
     workspace_for,
-    workspace_in_blocks,
     workspace_in_slices,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
@@ -37,6 +36,7 @@ from workbench.engines.lda.initial_responsibilities import init_option, initiali
 from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import (
+    COUNTS,
     counts,
     in_parallel,
     predict,
@@ -45,6 +45,7 @@ from workbench.engines.lda.svb import (
     update_in_parallel,
 )
 from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
+from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
@@ -56,7 +57,7 @@ from workbench.models.options import option
 
 
 class State(NamedTuple):
-    mean_dk: np.ndarray  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
+    mean_dk: Rows  # (document, topic) float64, padded: q(theta) is Dirichlet(alpha + mean_dk)
     mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
     mean_k: np.ndarray  # (topic,) float64, padded
     entropy: float | Entropy  # of the responsibilities behind the counts, nats
@@ -81,13 +82,14 @@ class Options:
     init: str = init_option()
 
 
+@over_parts
 def init(
     corpus: Corpus,
     model: LDA,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Topics from responsibilities at random or from another run; documents even, or as in that run."""
     state = State(
         **zeros(topic_counts("mean", corpus, model.n_topics)),
@@ -108,7 +110,7 @@ def init(
     )
     if warm_start is None:
         spread_evenly(corpus, state)
-    return state
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def spread_evenly(corpus: Corpus, state: State) -> None:
@@ -117,16 +119,19 @@ def spread_evenly(corpus: Corpus, state: State) -> None:
     state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
 
+@over_parts
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
     """Fit the documents to the topics, then the topics to the documents; then learn priors that are due.
 
     The same bits for any number of threads.
     """
     state, info = update(corpus, options, state, context)
-    given = sufficient_statistics, partial(likelihood, options, state)
-    return learn(corpus, options, state, context, False, *given), info
+    sums = info | arrays_of(state, *COUNTS, "entropy")
+    given = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
+    state, told = yield from learn(corpus, options, state, context, False, *given)
+    return state, {"updates": told["updates"]}
 
 
 def update(
@@ -136,6 +141,8 @@ def update(
     if options.restart_documents:
         spread_evenly(corpus, state)
     entropy, n_visited = fit(corpus, options, state, context)
+    # what it is computed from does not outlast the work on a part
+    entropy = float(entropy) if context.in_part else entropy
     return state._replace(entropy=entropy), {"updates": n_visited}
 
 
@@ -143,15 +150,18 @@ def fit(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[Entropy, int]:
     """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
+    point = options.topics == "point"
     if options.n_inner == 1:  # documents and topics in one visit
-        point = options.topics == "point"
         return update_in_parallel(
             corpus, none_sampled(corpus), state, NOTHING_SAMPLED, context, point
         ), corpus.n_pairs
     mean_dk, mean_wk, mean_k = mean = state[:3]
-    workspace = workspace_for(
-        state.entropy, tuple, lambda: workspace_in_slices(corpus, len(mean_k))
-    )
+
+    def make():
+        of_words = words_of_parts(state, NOTHING_SAMPLED, point, context)
+        return workspace_in_slices(corpus, len(mean_k), of_words)
+
+    workspace = workspace_for(state.entropy, tuple, make)
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
     alpha, n_topics = pad_topics(state.alpha, 1.0), len(state.alpha)
 
@@ -185,7 +195,7 @@ def fit(
             mean_wk,
         )
 
-    weigh_topics(corpus, state, NOTHING_SAMPLED, options.topics == "point", workspace, context)
+    weigh_topics(corpus, state, NOTHING_SAMPLED, point, workspace, context)
     n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
     mean_k[:] = sum(
         each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt)
@@ -193,18 +203,13 @@ def fit(
     return Entropy(corpus, mean, workspace, n_topics), sum(n_visited)
 
 
-def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    return watched_in_parts(model, options, state, of_part(corpus, model, options, state))
-
-
-def of_part(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """What is watched of documents alone: their part of the log joint."""
-    return {"documents": log_documents(state.mean_dk, pad_topics(state.alpha), len(state.alpha))}
-
-
-def watched_in_parts(model: LDA, options: Options, state: State, sums: dict) -> dict:
-    """What is watched, given the sums of `of_part`."""
+@over_parts
+def watch(
+    corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
+) -> Generator:
     n_topics = len(state.alpha)
+    documents = log_documents(state.mean_dk, pad_topics(state.alpha), n_topics)
+    state, sums = yield Meeting(state, {"documents": documents})
     if options.topics == "full":
         joint = log_joint_from(sums["documents"], state.mean_wk, state.mean_k, state.beta, n_topics)
     else:
@@ -258,48 +263,6 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     return found._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
-def prepare_parts(options: Options, state: State, context: StepContext) -> tuple:
-    """The weights of words, the same for all parts."""
-    return weighed_words(state, NOTHING_SAMPLED, options.topics == "point", context)
-
-
-def work_of_part(
-    corpus: Corpus, options: Options, state: State, context: StepContext, split, of_words
-) -> tuple[State, dict]:
-    """`update` of a part of a corpus, whose expected counts of words are those of the part alone; the entropy is a number."""
-    lanes = len(state.mean_k)
-    if options.n_inner == 1:
-        workspace = workspace_in_blocks(
-            corpus, lanes, split.blocks(lanes, context.n_threads), of_words
-        )
-    else:
-        workspace = workspace_in_slices(corpus, lanes, of_words)
-    state = state._replace(entropy=Entropy(corpus, state[:3], workspace, len(state.alpha)))
-    state, info = update(corpus, options, state, context)
-    return state._replace(entropy=float(state.entropy)), info
-
-
-def likelihood_of_part(corpus: Corpus, options: Options, state: State, prior) -> Dirichlet:
-    """`likelihood` from the counts of a part."""
-    return likelihood(
-        options, state, corpus, sufficient_statistics(corpus, state, prior.name), prior
-    )
-
-
-IN_PARTS = InParts(
-    own=("mean_dk",),
-    split=lambda corpus, options: none_sampled(corpus),
-    passes=in_each_step(Pass(ADDED, work_of_part, ("mean_wk",), ("mean_k",), prepare_parts)),
-    of_part=of_part,
-    watched=watched_in_parts,
-    likelihood=likelihood_of_part,
-    told=lambda corpus, options, sums: sums,
-    of_words=lambda state: state.mean_wk,
-    samples=lambda options: False,
-    numbers=("entropy",),
-)
-
-
 def engine(name: str = "vb") -> Engine:
     return Engine(
         name=name,
@@ -324,5 +287,4 @@ def engine(name: str = "vb") -> Engine:
         predict=predict,
         fold_in=by_variational_bayes,
         memory=memory,
-        in_parts=IN_PARTS,
     )

@@ -11,6 +11,7 @@ counts follow each pair; `change`, the largest change of a responsibility, says 
 S super-topics and T sub-topics takes S x T numbers a pair, which `network-vb` does not.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,9 +37,18 @@ from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.vb import initialise_rows, log_joint
+from workbench.engines.networks.priors import Learning, learn
+from workbench.engines.networks.vb import COUNTS, documents_joint, initialise_rows, log_joint
 from workbench.engines.networks.weights import predict
+from workbench.engines.parts import (
+    Largest,
+    Meeting,
+    Phase,
+    Rows,
+    arrays_of,
+    over_parts,
+    step_of,
+)
 from workbench.kernels.networks.cvb0 import Added, add_paths, spread_over_paths, update_paths
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.simd.lanes import aligned_zeros
@@ -49,12 +59,12 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
-    n_own: np.ndarray
+    n_own: Rows
     n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray  # (R,) float64
     # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
-    gamma: np.ndarray
+    gamma: Rows
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
@@ -86,13 +96,14 @@ def arrays(corpus: Corpus, model: Network, options: Options) -> dict[str, Array]
     return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
 
 
+@over_parts
 def init(
     corpus: Corpus,
     model: Network,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Initial state: rows of the last level as in `network-vb`, for each pair; paths that end in a row at random."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
@@ -122,7 +133,7 @@ def init(
         state.gamma,
     )
     recount(corpus, model, state)
-    return state
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def added_by(compiled) -> Added:
@@ -173,12 +184,20 @@ def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, fl
     )
 
 
-def step(
+def recount_in_time(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
+    """Sum all counts afresh in every fiftieth iteration."""
+    if context.step % RECOUNT_EVERY:
+        return state, {}
+    recount(corpus, model, state)
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0], {}
+
+
+def visit(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> Generator:
     """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
-    if context.step % RECOUNT_EVERY == 0:
-        recount(corpus, model, state)
     paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
     lanes, real, change = laid_out(model).lanes, paths.real, 0.0
     added = added_by(compile_network(model, state.alphas, corpus.n_words))
@@ -202,16 +221,28 @@ def step(
             new,
         )
         change = max(change, found)
-    if learns(model, options, context.step):
-        state = state._replace(alphas=learnt_alphas(model, state.alphas, state))
-    return state, {"updates": corpus.n_pairs, "change": change}
+    sums = {"updates": corpus.n_pairs, "change": Largest(change)}
+    given = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, told, alphas = yield from learn(*given)
+    return state._replace(alphas=alphas), told
 
 
-def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
-    return {"bound": joint + summed(corpus, model, state)[1]} | watched(
-        paths_of(model), state.n_k, state.alphas
-    )
+step = step_of(Phase(recount_in_time), Phase(visit))
+
+
+@over_parts
+def watch(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    state: State,
+    context: StepContext | None = None,
+) -> Generator:
+    compiled = compile_network(model, state.alphas, corpus.n_words)
+    sums = documents_joint(compiled, corpus, state)
+    state, sums = yield Meeting(state, sums | {"entropy": summed(corpus, model, state)[1]})
+    joint = log_joint(compiled, state, sums["own"], sums["of_authors"])
+    return {"bound": joint + sums["entropy"]} | watched(paths_of(model), state.n_k, state.alphas)
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:

@@ -8,6 +8,7 @@ a value for every hidden variable, is drawn in turn with the token removed from 
 LDA as a network walks through the states of `cgs`. Priors that learn are maximised given the sampled counts.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,8 +31,9 @@ from workbench.engines.networks.compiled import (
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learns, learnt_alphas
-from workbench.engines.networks.vb import log_joint
+from workbench.engines.networks.priors import Learning, learn
+from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
+from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.networks.gibbs import draw_paths
 from workbench.kernels.networks.path_slots import (
     Counts,
@@ -47,9 +49,9 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     # (token,) int32: number of its author among the document's, times lanes, plus lane
-    places: np.ndarray
+    places: Rows
     # (document, D) int32: cells and row sums of documents, see `networks.compiled`
-    n_own: np.ndarray
+    n_own: Rows
     n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
     n_wk: np.ndarray  # (word, R) int32, padded: of the rows of the last level
     n_k: np.ndarray  # (R,) int64
@@ -84,15 +86,17 @@ def arrays(corpus: Corpus, paths) -> dict[str, Array]:
     )
 
 
+@over_parts
 def init(
     corpus: Corpus,
     model: Network,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Every token on a path drawn uniformly, or given the counts of another run."""
-    return initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
+    state = initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def initial_chain(
@@ -174,14 +178,17 @@ def initial_places(corpus: Corpus, model: Network, key, warm_start: WarmStart | 
     return places
 
 
+@over_parts
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
     """Draw every token's path once, in canonical order; then learn priors that are due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
-    if learns(model, options, context.step):
-        state = state._replace(alphas=learnt_alphas(model, state.alphas, state, sampled=True))
-    return state, {"updates": corpus.n_tokens, "moved": n_moved / max(corpus.n_tokens, 1)}
+    sums = {"updates": corpus.n_tokens, "moved": n_moved}
+    given = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, told, alphas = yield from learn(*given, sampled=True)
+    told["moved"] /= max(told["updates"], 1)
+    return state._replace(alphas=alphas), told
 
 
 def sweep(
@@ -226,11 +233,19 @@ def sweep(
     return n_moved
 
 
-def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
-    return {"log_joint": joint + log_known(corpus, model, state)} | watched(
-        paths_of(model), state.n_k, state.alphas
-    )
+@over_parts
+def watch(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    state: State,
+    context: StepContext | None = None,
+) -> Generator:
+    compiled = compile_network(model, state.alphas, corpus.n_words)
+    sums = documents_joint(compiled, corpus, state) | {"known": log_known(corpus, model, state)}
+    state, sums = yield Meeting(state, sums)
+    joint = log_joint(compiled, state, sums["own"], sums["of_authors"]) + sums["known"]
+    return {"log_joint": joint} | watched(paths_of(model), state.n_k, state.alphas)
 
 
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:

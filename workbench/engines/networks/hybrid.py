@@ -12,7 +12,7 @@ the chains.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +21,13 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
-from workbench.engines.lda.hybrid import chains_of, n_chains_option, r_option, samples
+from workbench.engines.lda.hybrid import (
+    chains_of,
+    n_chains_option,
+    r_option,
+    samples,
+    samples_any,
+)
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
@@ -29,8 +35,9 @@ from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
+from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
 from workbench.models.networks.network import Network
@@ -38,15 +45,15 @@ from workbench.models.networks.network import Network
 
 class State(NamedTuple):
     # (document, D) float64: expected counts of the variational pairs, as in `networks.vb`
-    mean_own: np.ndarray
+    mean_own: Rows
     mean_rest: np.ndarray  # (C + A * authors,) float64
     mean_wk: np.ndarray  # (word, R) float64, padded
     mean_k: np.ndarray  # (R,) float64
-    mean_dr: np.ndarray  # (document, R) float64
+    mean_dr: Rows  # (document, R) float64
     entropy: float  # of the responsibilities, nats
     # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
-    places: np.ndarray
-    n_own: np.ndarray  # (chain, document, D) int32: sampled counts
+    places: Rows
+    n_own: Rows  # (chain, document, D) int32: sampled counts
     n_rest: np.ndarray  # (chain, C + A * authors) int64
     n_wk: np.ndarray  # (chain, word, R) int32, padded
     n_k: np.ndarray  # (chain, R) int64
@@ -79,13 +86,18 @@ class Options(Learning, OwnOptions):
     """Options of the engine, and of learning its priors."""
 
 
+MEANS, DRAWN = ("mean_rest", "mean_wk", "mean_k"), ("n_rest", "n_wk", "n_k")
+"""Fields of a state that hold sums over documents."""
+
+
+@over_parts
 def init(
     corpus: Corpus,
     model: Network,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(
@@ -93,19 +105,32 @@ def init(
     )
     chains = [
         network_gibbs.initial_chain(corpus, model, split, context, s, warm_start)[:5]
-        for s in range(chains_of(corpus, options))
+        for s in range(chains_of(corpus, options, context))
     ]
-    return State(*mean[:5], mean.entropy, *map(stacked, zip(*chains, strict=True)), mean.alphas)
+    drawn = map(stacked, zip(*chains, strict=True))
+    state = State(*mean[:5], mean.entropy, *drawn, mean.alphas)
+    return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
-def step(
+def sample(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
-    """Draw the sampled tokens of every chain, then update the variational pairs given all chains; learn priors that are due."""
-    split = split_of(corpus, options)
-    n_sampled, part = split.n_tokens * len(state.places), split.averaged
+) -> Generator:
+    """Draw the sampled tokens of every chain."""
+    n_sampled = split_of(corpus, options).n_tokens * len(state.places)
     n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
-    n_visited = 0
+    state, sums = yield Meeting(state, {"drawn": n_sampled, "moved": n_moved})
+    moved = sums["moved"] / sums["drawn"] if sums["drawn"] else math.nan
+    return state, {"updates": sums["drawn"], "moved": moved}
+
+
+def update(
+    corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
+) -> Generator:
+    """Update the variational pairs given all chains; learn priors that are due."""
+    split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
+    part, n_sampled = split.averaged, samples_any(split, context)
+    if not context.in_part:
+        alone = not part.n_pairs
     if part.n_pairs:
         drawn = (
             Sampled(state.n_own, state.n_rest[:, None], state.n_wk, state.n_k[:, None])
@@ -117,15 +142,20 @@ def step(
             part, compiled, options, mean_part(state), context, drawn
         )
         state = state._replace(entropy=entropy)
-    if learns(model, options, context.step):
-        of_chains = [totals(state, s) for s in range(len(state.places))]
-        if not part.n_pairs:
-            of_chains = [chain_of(state, s) for s in range(len(state.places))]
-        state = state._replace(
-            alphas=learnt_alphas(model, state.alphas, *of_chains, sampled=not part.n_pairs)
-        )
-    moved = n_moved / n_sampled if n_sampled else math.nan
-    return state, {"updates": n_sampled + n_visited * len(state.places), "moved": moved}
+    elif context.in_part:
+        state.mean_rest[:], state.mean_wk[:], state.mean_k[:] = 0.0, 0.0, 0.0
+        state = state._replace(entropy=0.0)
+
+    def of_chains(state: State) -> list:
+        return [(chain_of if alone else totals)(state, s) for s in range(len(state.places))]
+
+    sums = {"updates": n_visited * len(state.places)} | arrays_of(state, *MEANS, "entropy")
+    given = model, options, context, state.alphas, state, of_chains, sums
+    state, told, alphas = yield from learn(*given, sampled=alone)
+    return state._replace(alphas=alphas), {"updates": told["updates"]}
+
+
+step = step_of(Phase(sample), Phase(update, lambda options: True))
 
 
 def sweep_chains(
@@ -133,7 +163,7 @@ def sweep_chains(
 ) -> list[int]:
     """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
     split, mean = split_of(corpus, options), None
-    if split.n_averaged:
+    if split.n_averaged or (context.in_part and not math.isinf(options.r)):
         known = compile_network(model, state.alphas, corpus.n_words).priors.known
         mean = Counts(
             state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
@@ -149,16 +179,29 @@ def sweep_chains(
     )
 
 
-def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
+@over_parts
+def watch(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    state: State,
+    context: StepContext | None = None,
+) -> Generator:
     """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
         split_of(corpus, options),
     )
+    chains = range(len(state.places))
+    known = [network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in chains]
+    joints = [network_vb.documents_joint(compiled, corpus, totals(state, s)) for s in chains]
+    own = np.array([joint["own"] for joint in joints])
+    sums = {"own": own, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
+    state, sums = yield Meeting(state, sums)
     joints = [
-        network_vb.log_joint(compiled, corpus, totals(state, s))
-        + network_gibbs.log_known(corpus, model, chain_of(state, s), split)
-        for s in range(len(state.places))
+        network_vb.log_joint(compiled, totals(state, s), sums["own"][s], sums["of_authors"])
+        + sums["known"][s]
+        for s in chains
     ]
     objective = float(np.mean(joints)) + state.entropy
     return {"objective": objective} | watched(

@@ -9,7 +9,9 @@ Rows without a token are left out: they only echo the prior. Newton steps with s
 1000.
 """
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import psi
@@ -17,6 +19,7 @@ from scipy.special import psi
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.compiled import alphas_of
 from workbench.engines.networks.paths import paths_of
+from workbench.engines.parts import Meeting
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models.networks.network import WORD, Level, Network
 from workbench.models.options import option
@@ -51,32 +54,71 @@ def learns(network: Network, options, step: int) -> bool:
     return due and bool(learning_levels(network))
 
 
-def learnt_alphas(
-    network: Network, alphas: np.ndarray, *states, sampled: bool = False
-) -> np.ndarray:
-    """All priors, after Newton steps on those that are learnt.
+def learn(
+    network: Network,
+    options,
+    context,
+    alphas: np.ndarray,
+    state: NamedTuple,
+    counts_of: Callable,
+    sums: dict,
+    sampled: bool = False,
+) -> Generator:
+    """The last meeting of a step, with Newton steps on the priors that are learnt after it.
 
-    states : of an engine of networks, with n_own, n_rest, n_wk and n_k; of whole numbers if `sampled`. Of several, chains that
-        share the priors, the mean of what each says is maximised.
+    counts_of : (state) -> counts of chains that share the priors, each with n_own, n_rest, n_wk and n_k; of whole numbers if
+        `sampled`. The mean of what each says is maximised.
+    sums : what else the parts bring to the meeting
+
+    Returns the state after the meeting, the other sums, and all priors.
     """
-    alphas = alphas.copy()
-    by_level = alphas_of(network, alphas)
-    for level in learning_levels(network):
-        prior = by_level[level.name]
-        copies = len(states[0].n_wk) if level.draws == WORD else 1
-        parts = [
-            np.concatenate([rows_of(network, level, state, j) for state in states])
-            for j in range(len(prior))
-        ]
-        if level.learn == "scalar":
-            likelihood = _likelihood(parts, prior, copies, sampled, pooled=True)
-            prior[:] = _climbed(likelihood, np.array([prior.mean()]))
+    levels, alphas = [], alphas.copy()
+    if learns(network, options, context.step):
+        levels, by_level = learning_levels(network), alphas_of(network, alphas)
+    given = {level.name: (level, by_level[level.name], sampled) for level in levels}
+    own = {
+        f"likelihoods of {level.name}": Added(
+            likelihoods(network, *given[level.name], counts_of(state))
+        )
+        for level in levels
+        if level.of_documents
+    }
+    state, sums = yield Meeting(state, sums | own)
+    for level in levels:
+        name, prior = f"likelihoods of {level.name}", by_level[level.name]
+        if name in sums:
+            each = sums[name]
         else:
-            for j, part in enumerate(parts):
-                prior[j] = _climbed(
-                    _likelihood([part], prior[j : j + 1], copies, sampled, pooled=False), prior[j]
-                )
-    return alphas
+            each = likelihoods(network, *given[level.name], counts_of(state))
+        if level.learn == "scalar":
+            prior[:] = _climbed(each[0], np.array([prior.mean()]))
+        else:
+            for j, likelihood in enumerate(each):
+                prior[j] = _climbed(likelihood, prior[j])
+    told = {name: value for name, value in sums.items() if name not in own}
+    return state, told, alphas
+
+
+class Added(tuple):
+    """Likelihoods of several priors, added up one by one."""
+
+    def __add__(self, other: "Added") -> "Added":
+        return Added(one + another for one, another in zip(self, other, strict=True))
+
+
+def likelihoods(network: Network, level: Level, prior: np.ndarray, sampled: bool, states) -> list:
+    """The likelihood of the prior of a level, given counts of chains; one for all groups, or one for each."""
+    copies = len(states[0].n_wk) if level.draws == WORD else 1
+    parts = [
+        np.concatenate([rows_of(network, level, state, j) for state in states])
+        for j in range(len(prior))
+    ]
+    if level.learn == "scalar":
+        return [_likelihood(parts, prior, copies, sampled, pooled=True)]
+    return [
+        _likelihood([part], prior[j : j + 1], copies, sampled, pooled=False)
+        for j, part in enumerate(parts)
+    ]
 
 
 def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:

@@ -16,7 +16,7 @@ says that priors learn, they take a Newton step on F every `learn_every` sweeps.
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -33,6 +33,7 @@ from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import samples
 from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import (
+    CompiledNetwork,
     compile_network,
     count_arrays,
     counts_of,
@@ -42,7 +43,7 @@ from workbench.engines.networks.compiled import (
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learns, learnt_alphas
+from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.weights import (
     NO_CHAIN,
     Sampled,
@@ -51,6 +52,7 @@ from workbench.engines.networks.weights import (
     predict,
     word_numbers,
 )
+from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.factored_entropy import log_weights
 from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.networks.vb import (
@@ -70,12 +72,12 @@ from workbench.models.options import option
 
 class State(NamedTuple):
     # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
-    n_own: np.ndarray
+    n_own: Rows
     n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
     n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
     n_k: np.ndarray  # (R,) float64
     # (document, R) float64: tokens of a document by the row that their word came from
-    n_dr: np.ndarray
+    n_dr: Rows
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
     entropy: float  # of the responsibilities behind the counts, nats
 
@@ -115,15 +117,22 @@ def with_points(network: Network) -> Network:
     return replace(network, levels=levels)
 
 
+COUNTS = ("n_rest", "n_wk", "n_k")
+"""Fields of a state that hold sums over documents."""
+
+
+@over_parts
 def init(
     corpus: Corpus,
     model: Network,
     options: Options,
     context: StepContext,
     warm_start: WarmStart | None = None,
-) -> State:
+) -> Generator:
     """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
-    return initial_mean(corpus, check(model), options, none_sampled(corpus), context, warm_start)
+    split = none_sampled(corpus)
+    state = initial_mean(corpus, check(model), options, split, context, warm_start)
+    return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def arrays(corpus: Corpus, paths) -> dict[str, Array]:
@@ -199,22 +208,24 @@ def initialise_rows(
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
 
+@over_parts
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
+) -> Generator:
     """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
     entropy, n_visited = sweep(
         corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
     )
-    alphas = state.alphas
-    if learns(model, options, context.step):
-        alphas = learnt_alphas(model, alphas, state)
-    return state._replace(entropy=entropy, alphas=alphas), {"updates": n_visited}
+    state = state._replace(entropy=entropy)
+    sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
+    given = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, told, alphas = yield from learn(*given)
+    return state._replace(alphas=alphas), {"updates": told["updates"]}
 
 
 def sweep(
     corpus: Corpus,
-    compiled,
+    compiled: CompiledNetwork,
     options: Options,
     state: State,
     context: StepContext,
@@ -290,7 +301,8 @@ def sweep(
     state.n_rest[:] = sum(expected for _, expected in fitted)
     of_rest = float(np.sum(state.n_rest * logs[paths.rest_at :]))
     sum_rows(compiled.rest, state.n_rest[None])
-    WORKSPACES[corpus] = workspace
+    if not context.in_part:  # or each part would keep one
+        WORKSPACES[corpus] = workspace
     of_documents = [found for parts, _ in fitted for found in parts]
     entropy = (
         sum(entropy for entropy, _ in of_documents)
@@ -308,19 +320,34 @@ def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
     return [slices[first:last] for first, last in itertools.pairwise(cuts)]
 
 
-def watch(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    joint = log_joint(compile_network(model, state.alphas, corpus.n_words), corpus, state)
+@over_parts
+def watch(
+    corpus: Corpus,
+    model: Network,
+    options: Options,
+    state: State,
+    context: StepContext | None = None,
+) -> Generator:
+    compiled = compile_network(model, state.alphas, corpus.n_words)
+    state, sums = yield Meeting(state, documents_joint(compiled, corpus, state))
+    joint = log_joint(compiled, state, **sums)
     return {"bound": joint + state.entropy} | watched(paths_of(model), state.n_k, state.alphas)
 
 
-def log_joint(compiled, corpus: Corpus, state: State) -> float:
-    """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy."""
-    priors, rest = compiled.priors, state.n_rest[None]
-    found = signed_rises(state.n_own, priors.own, compiled.own_sign) + signed_rises(
-        rest, priors.rest, compiled.rest_sign
-    )
+def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
+    """What documents add to `log_joint`, as its arguments."""
+    own = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
-    of_authors = np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens
+    return {"own": own, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
+
+
+def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
+    """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy.
+
+    own, of_authors : the parts that are sums over documents, see `documents_joint`
+    """
+    priors, rest = compiled.priors, state.n_rest[None]
+    found = own + signed_rises(rest, priors.rest, compiled.rest_sign)
     for cells in compiled.points:
         found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
     known = priors.known & (rest[0] > 0)

@@ -12,13 +12,12 @@ from workbench.corpus import ShardedCorpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import adaptive, hybrid
 from workbench.engines.lda import hybrid_bound as bounds
-from workbench.engines.lda.hybrid_in_parts import entropy_from, of_part
-from workbench.engines.lda.hybrid_state import chain_of, split_of
+from workbench.engines.lda.hybrid_state import chain_of, mean_part, part_of, split_of
 from workbench.kernels.uniforms import ANNEALING
 from workbench.numbers import format_size
 from workbench.runs.execution.run import Run, find_run
-from workbench.runs.parts.group import Place
 from workbench.runs.parts.own_rows import OwnRows
+from workbench.runs.parts.part import Place
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
 from workbench.runs.position import Position
 from workbench.runs.progress import bar
@@ -176,20 +175,15 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
         chain, place = chain_of(part.state, 0), part.place
         rows = OwnRows(scratch / f"{position.iteration}-{number}")
         rows.put({"mean_dk": part.state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
-        entropy += of_part(part.corpus, model, options, part.state)["entropy"]
-        n_tokens, before = (
-            split_of(part.corpus, options).n_tokens,
-            ((ANNEALING, place.first_token),),
-        )
+        split, engine = split_of(part.corpus, options), part_of(part.state)
+        entropy += engine.stored_entropy(options, split, mean_part(part.state))
+        n_tokens, before = split.n_tokens, ((ANNEALING, place.first_token),)
         bound_parts.append(
             bounds.Part(partial(_opened, train, place, options), rows, n_tokens, before)
         )
-    return (
-        position.iteration,
-        bound_parts,
-        position.state,
-        entropy_from(options, position.state, entropy),
-    )
+    state = position.state
+    entropy = part_of(state).total_entropy(options, mean_part(state), entropy)
+    return position.iteration, bound_parts, state, entropy
 
 
 def _opened(train: ShardedCorpus, place: Place, options) -> tuple:

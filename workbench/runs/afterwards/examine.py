@@ -9,7 +9,6 @@ import numpy as np
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.archives import read_arrays
 from workbench.errors import DataError, InputError
-from workbench.runs.parts.laying_out import places_of
 from workbench.runs.position import Position
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpus_in_shards, get_corpus, get_table, get_warm_start
@@ -162,7 +161,7 @@ def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position |
         )
     if spec.shards:
         folder = parts_folder(file, position.iteration)
-        for number in range(len(places_of(spec, data))):
+        for number in range(data.n_parts):
             try:
                 read_arrays(folder / f"{number}.npz")
             except DataError as error:

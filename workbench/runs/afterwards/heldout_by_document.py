@@ -90,9 +90,10 @@ def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart]) -> Scored:
     """`score_documents` of a corpus in shards, a part after the other."""
     engine, model, options = spec.parts()
-    n_averaged = position.average.n_averaged if engine.in_parts.samples(options) else 0
-    sums = []
+    n_averaged, sums = position.average.n_averaged, []
     for part in parts:
+        if not engine.samples(part.corpus, options):
+            n_averaged = 0
         probability = (
             part.probability
             if n_averaged

@@ -111,8 +111,13 @@ def engine_memory(engine, model, options, data) -> Memory:
         sum(one.state for one in each) - len(others) * of_words,
         sum(one.indices for one in each),
     )
-    look = max(one.look for one in each) + (BY_WORD * of_words if engine.in_parts.by_word else 0)
+    look = max(one.look for one in each) + _arrays_by_word(engine) * of_words
     return Memory(state, indices, max(one.step for one in each), look)
+
+
+def _arrays_by_word(engine) -> int:
+    """Arrays (word, topic) beside the state while a run over a corpus in parts is looked at."""
+    return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 
 def predict_out_of_core(planned: Planned) -> Prediction:
@@ -122,7 +127,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
     largest = max(train.parts(), key=lambda part: part.n_pairs)
     memory = engine.memory(largest, model, options)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE
-    sums = of_words * max(2 + train.n_parts.bit_length(), BY_WORD if engine.in_parts.by_word else 0)
+    sums = of_words * max(2 + train.n_parts.bit_length(), _arrays_by_word(engine))
     corpora = largest.memory_bytes + (test.memory_bytes if spec.test else 0)
     return Prediction(
         PROCESS, corpora, memory.state + memory.indices + sums, max(memory.step, memory.look)

@@ -1,27 +1,24 @@
-"""Who works on the groups of a run in parts: this process, one group after the other or several on threads.
+"""Who works on the parts of a run: this process, one part after the other.
 
-A crew calls methods of `workbench.runs.parts.group.Group` by name. `workbench.runs.execution.cluster.fitting` has one whose
-groups are in other processes, with the same methods and, as sums are taken in the same tree, the same bits.
+A crew works on phases of functions of the engine, and calls methods of `workbench.runs.parts.part.Part` by name.
+`workbench.runs.execution.cluster.fitting` has one whose parts are in other processes, with the same methods and, as sums are
+taken in the same tree, the same bits.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
-from functools import partial
+from itertools import chain, zip_longest
+from threading import Lock
 
 import numpy as np
 
 from workbench.engines.engine import WarmStart
-from workbench.engines.in_parts import add_told, in_tree
-from workbench.engines.lda.partition import add_changes
-from workbench.kernels.threads import each_task
-from workbench.runs.parts.group import (
-    PREPARED,
-    Group,
-    Place,
-    Setting,
-    add_shared,
-    pass_of,
-    reading_ahead,
-)
+from workbench.engines.parts import add_sums, in_tree
+from workbench.kernels.simd.lanes import aligned_copy
+from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting
+
+ONE_AT_A_TIME = Lock()
 
 
 class PartsLost(Exception):
@@ -29,88 +26,141 @@ class PartsLost(Exception):
 
 
 class Here:
-    """The groups in this process."""
+    """The parts in this process."""
 
-    def __init__(self, setting: Setting, places: list[list[Place]]):
-        self._groups = [Group(setting, number, of_group) for number, of_group in enumerate(places)]
-        self._setting, self._n_threads = setting, setting.spec.n_threads
+    def __init__(self, setting: Setting, places: list[Place]):
+        self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
     def each(self, method: str, *arguments) -> list:
-        """The results of a method of every group, in order."""
+        """The results of a method of every part, in order."""
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
         """`each`, one result at a time."""
-        return (getattr(group, method)(*arguments) for group in reading_ahead(self._groups))
+        return (getattr(part, method)(*arguments) for part in reading_ahead(self._parts))
 
     def alone(self, number: int, method: str, *arguments):
-        """The result of a method of one group."""
-        return getattr(self._groups[number], method)(*arguments)
+        """The result of a method of one part."""
+        return getattr(self._parts[number], method)(*arguments)
 
-    def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
-        """`Group.begin` of all groups; returns the sums of what is shared."""
-        return begun(self._groups, warm_start, interrupt)
+    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
+        """Works on a phase, each part with the shared arrays that the one before has left."""
+        once = once_in({})
 
-    def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
-        """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
-        return counted(self._groups, at, step, shared, interrupt)
+        def work(part: Part) -> Met | Returned:
+            nonlocal shared
+            met = part.work(call, shared, part.context(call.step, interrupt, once), None)
+            if isinstance(met, Returned):
+                return met
+            shared = met.shared
+            return Met({}, {name: own(value) for name, value in met.sums.items()})
 
-    def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
-        """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
-        told, n_groups, sizes = [], len(self._groups), pass_of(self._setting, at, step).sizes
-        for phase in range(n_groups):
-            copies = [{name: shared[name].copy() for name in sizes} for _ in self._groups]
-            tasks = [
-                partial(group.block, at, step, shared | own, (number + phase) % n_groups)
-                for number, (group, own) in enumerate(zip(self._groups, copies, strict=True))
-            ]
-            told += each_task(
-                [lambda interrupt, task=task: task(interrupt) for task in tasks],
-                self._n_threads,
-                interrupt,
-            )
-            take_changes(shared, copies, sizes)
-        return add_told(told)
+        each = map(work, reading_ahead(self._parts))
+        first = next(each)
+        if isinstance(first, Returned):
+            return first
+        total = in_tree(chain([first], each), add_met)  # after it all parts have had their turn
+        return Met(shared, total.sums)
 
-    def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
-        """A pass of the kind IN_ORDER over all groups, in place."""
-        return add_told(
-            [group.in_order(at, step, shared, interrupt) for group in reading_ahead(self._groups)]
-        )
+    def side_by_side(
+        self,
+        call: Call,
+        shared: dict | None,
+        interrupt: Callable,
+        warm_start: WarmStart | None = None,
+    ) -> Met | Returned:
+        """Works on a phase, each part from the same shared arrays; what they changed is added up."""
+        return changes(self._parts, call, shared, interrupt, warm_start, {})
+
+    def finish(self, shared: dict, sums: dict):
+        """What a phase returns after the meeting."""
+        return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
         """CPU seconds that other processes have spent: none."""
         return 0.0
 
     def close(self) -> None:
-        """Lets go of what was prepared; what the groups hold goes with them."""
-        PREPARED.clear()
+        """Does nothing: what the parts hold goes with them."""
 
 
-def begun(groups: list[Group], warm_start: WarmStart | None, interrupt: Callable) -> dict:
-    """`Group.begin` of groups, one after the other; returns the sums of what is shared."""
-    return in_tree((group.begin(warm_start, interrupt) for group in groups), add_shared)
+def reading_ahead(parts: list[Part]) -> Iterator[Part]:
+    """Parts in order; the files of the next are read while one is worked on."""
+    for part, following in zip_longest(parts, parts[1:]):
+        if following is not None:
+            following.read_ahead()
+        yield part
 
 
-def counted(
-    groups: list[Group], at: int, step: int, shared: dict, interrupt: Callable
-) -> tuple[dict, dict]:
-    """`Group.added` of groups, one after the other: the sums of what it changes, and numbers to be told."""
-    told = []
+def changes(
+    parts: list[Part],
+    call: Call,
+    shared: dict | None,
+    interrupt: Callable,
+    warm_start: WarmStart | None,
+    kept: dict,
+) -> Met | Returned:
+    """What parts, each from the same shared arrays, change of them, added up in the tree; of a start what the first has.
 
-    def results():
-        for group in reading_ahead(groups):
-            changed, numbers = group.added(at, step, shared, interrupt)
-            told.append(numbers)
-            yield changed
+    kept : what was made once for all parts of the call in this process
+    """
+    once = once_in(kept)
+    scratch = None if shared is None else {name: own(value) for name, value in shared.items()}
 
-    return in_tree(results(), add_shared), add_told(told)
+    def work(part: Part) -> Met | Returned:
+        for name, value in (shared or {}).items():
+            if isinstance(value, np.ndarray):
+                scratch[name][...] = value
+        met = part.work(call, scratch, part.context(call.step, interrupt, once), warm_start)
+        if isinstance(met, Returned):
+            return met
+        left = met.shared if part.number == 0 else {}
+        if shared is not None:
+            names = [name for name in shared if name not in met.sums]
+            left = {name: met.shared[name] - shared[name] for name in names}
+        return Met(left, {name: own(value) for name, value in met.sums.items()})
+
+    each = map(work, reading_ahead(parts))
+    first = next(each)
+    return first if isinstance(first, Returned) else in_tree(chain([first], each), add_met)
 
 
-def take_changes(shared: dict, copies: list[dict], sizes: tuple[str, ...]) -> None:
-    """Adds to the shared counts by topic what each copy of them has gained or lost, in order; one alone takes their place."""
-    for name in sizes:
-        if len(copies) == 1:
-            shared[name][...] = copies[0][name]
-        elif shared[name].size:
-            add_changes(shared[name], np.stack([own[name] for own in copies]))
+def add_met(a: Met, b: Met) -> Met:
+    """What parts bring to a meeting, added up; arrays in the place of the first."""
+    return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
+
+
+def merged(shared: dict | None, met: Met) -> dict:
+    """What all parts share after they have worked side by side; counts do not fall below 0 by rounding."""
+    if shared is None:
+        return met.shared
+    shared = dict(shared)
+    for name, change in met.shared.items():
+        value = shared[name]
+        if not isinstance(value, np.ndarray):
+            shared[name] = value + change
+        elif change.any():
+            counts = value.min() >= 0
+            value += change
+            if counts:
+                np.maximum(value, 0, out=value)
+    return shared
+
+
+def own(value):
+    """A copy of an array that nothing else changes; of what becomes a number that number."""
+    if isinstance(value, np.ndarray):
+        return aligned_copy(value) if value.ndim else value.copy()
+    return np.asarray(value).item() if hasattr(value, "__array__") else value
+
+
+def once_in(kept: dict) -> Callable:
+    """(name, make) -> what is made once for all parts that work from the same shared arrays in this process."""
+
+    def once(name: str, make: Callable):
+        with ONE_AT_A_TIME:
+            if name not in kept:
+                kept[name] = make()
+            return kept[name]
+
+    return once

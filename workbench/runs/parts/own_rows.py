@@ -30,12 +30,13 @@ class OwnRows:
         self._folder, self._held = folder, {}
 
     def put(self, arrays: dict[str, np.ndarray]) -> None:
-        """Keeps the arrays under their names, for good; they have the shapes of those that were there."""
+        """Keeps the arrays under their names, for good."""
         for name, array in arrays.items():
             if self._folder is None or not array.size:  # a file of no bytes cannot be mapped
                 self._held[name] = array
                 continue
-            if name not in self._held:
+            there = name in self._held and self._held[name] is None
+            if not there or self._mapped(name).shape != array.shape:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 np.lib.format.open_memmap(
                     self._folder / f"{name}.npy", "w+", array.dtype, array.shape

@@ -11,8 +11,8 @@ from workbench.corpus import Corpus
 from workbench.data.archives import read_arrays
 from workbench.errors import DataError
 from workbench.kernels.simd.lanes import aligned_copy
-from workbench.runs.parts.group import Place
 from workbench.runs.parts.laying_out import places_of
+from workbench.runs.parts.part import Place
 from workbench.runs.position import Position
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import corpora_of
@@ -62,15 +62,11 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
     """The parts in the order of their documents."""
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
-    for number, places in enumerate(places_of(run.spec, train)):
-        for at, place in enumerate(places):
-            own, average = (
-                _rows(folder / f"{number}.npz", f"{at}_{kind}_") for kind in ("own", "average")
-            )
-            given = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
-            yield StoredPart(
-                place, *given, position.state._replace(**own), average.get("probability")
-            )
+    for number, place in enumerate(places_of(train)):
+        rows, average = (_rows(folder / f"{number}.npz", f"{kind}_") for kind in ("own", "average"))
+        corpora = train.rows(place.first, place.last), test and test.rows(place.first, place.last)
+        state = position.state._replace(**rows)
+        yield StoredPart(place, *corpora, state, average.get("probability"))
 
 
 def _rows(path, start: str) -> dict[str, np.ndarray]:

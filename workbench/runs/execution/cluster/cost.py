@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.engines.engine import StepContext
-from workbench.engines.in_parts import ADDED
+from workbench.engines.parts import row_fields
 from workbench.numbers import format_duration
 from workbench.runs.execution.cluster.connecting import losses
 from workbench.runs.execution.forecast import LONG, one_iteration
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.parts.group import opened
-from workbench.runs.parts.laying_out import given, places_of
+from workbench.runs.parts.laying_out import sent
+from workbench.runs.parts.part import opened
 from workbench.runs.spec import RunSpec
 
 if TYPE_CHECKING:
@@ -35,42 +35,37 @@ class Network(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Counts that are sent in one pass."""
+    """Counts that are sent in one phase of an iteration."""
 
-    kind: str
-    sent: float  # bytes of all counts of words, which each worker gets before the pass
-    changed: float  # bytes of those that the pass changes
+    in_turn: bool  # do the parts wait for each other?
+    n_bytes: float  # of all counts of words
 
 
 def moved_by(planned: Planned) -> list[Moved]:
-    """Return the bytes that each pass of an iteration sends."""
+    """Return the bytes that each phase of an iteration sends, of those that end with a meeting."""
     engine, model, options = planned.spec.parts()
-    tiny = model.tiny(TINY)
+    tiny, context, phases = model.tiny(TINY), StepContext(0, 1), []
     state = engine.init(tiny, model, options, StepContext(0, 0))
-    passes = engine.in_parts.passes(options, 1)
-    by_word = {name for each in passes for name in each.words}
-
-    def size(names) -> float:
-        return (
-            planned.train.n_words
-            * sum(getattr(state, name).nbytes for name in names)
-            / tiny.n_words
-        )
-
-    return [Moved(each.kind, size(by_word), size(each.words)) for each in passes]
+    shared = set(engine.state._fields) - set(row_fields(engine.state))
+    arrays = (np.asarray(getattr(state, name)) for name in shared)
+    of_words = sum(each.nbytes for each in arrays if each.shape[-2:-1] == (tiny.n_words,))
+    for phase in engine.step.phases:
+        if next(phase.work(tiny, model, options, state, context), None) is not None:
+            idle = engine.idle(options) is not None and not phase.side_by_side(options)
+            phases.append(Moved(idle, planned.train.n_words * of_words / tiny.n_words))
+    return phases
 
 
-def network_of(passes: list[Moved], n_workers: int) -> Network:
+def network_of(phases: list[Moved], n_workers: int) -> Network:
     """Return the network traffic of an iteration on a number of workers.
 
-    Counts of words are sent to each worker before a pass, from worker to worker in a binary tree. Where a pass adds up counts,
-    sums go up a tree of workers; in one of rounds each set of words goes to each worker once. The client has all in the end.
+    What all share is sent to each worker before a phase, from worker to worker in a binary tree. Of parts side by side sums
+    go up a tree of workers; of parts in turn the counts go from worker to worker. The client has all in the end.
     """
     levels, n_bytes, waited = int(np.ceil(np.log2(n_workers))), 0.0, 0.0
-    for kind, sent, changed in passes:
-        between = n_workers - 1 if kind == ADDED else n_workers if n_workers > 1 else 0
-        n_bytes += n_workers * sent + (between + 1) * changed
-        waited += (1 + levels) * sent + ((levels if kind == ADDED else n_workers > 1) + 1) * changed
+    for in_turn, of_words in phases:
+        n_bytes += 2 * n_workers * of_words
+        waited += (2 + levels + (n_workers - 1 if in_turn else levels)) * of_words
     return Network(n_bytes, waited)
 
 
@@ -80,10 +75,10 @@ def cost_of(client: Client, planned: Planned) -> str:
     Of a long run one iteration over a shard is timed on a worker; of a short one no time is told.
     """
     spec, train = planned.spec, planned.train
-    threads, n_groups = client.nthreads(), len(places_of(spec, train))
-    n_workers = min(len(threads), n_groups)
-    passes = moved_by(planned)
-    moved = network_of(passes, n_workers).n_bytes
+    threads, n_parts = client.nthreads(), train.n_parts
+    n_workers = min(len(threads), n_parts)
+    phases = moved_by(planned)
+    moved = network_of(phases, n_workers).n_bytes
     text = f"{n_workers} worker{'s' * (n_workers > 1)}, {moved / 1e9:.2g} GB over the network in an iteration"
     if train.n_tokens * (spec.n_topics or 1) * spec.n_iterations < LONG:
         return text
@@ -93,7 +88,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         timed = client.submit(
             seconds_over_shard,
             timed_spec,
-            given(train),
+            sent(train),
             workers=[home],
             allow_other_workers=True,
             pure=False,
@@ -109,13 +104,14 @@ def cost_of(client: Client, planned: Planned) -> str:
 
     def seconds(n: int) -> tuple[float, float]:
         """Return seconds (computing, waiting for the network) on n workers with as many threads as these."""
-        at_once = min(n * threads[home], n_groups)
-        return computed / at_once, network_of(passes, n).waited * per_byte
+        waiting = any(phase.in_turn for phase in phases)
+        at_once = 1 if waiting else min(n * threads[home], n_parts)
+        return computed / at_once, network_of(phases, n).waited * per_byte
 
     text += f", about {format_duration(sum(seconds(n_workers)))} each"
-    too_many = next((n for n in range(1, n_groups + 1) if np.less(*seconds(n))), None)
+    too_many = next((n for n in range(1, n_parts + 1) if np.less(*seconds(n))), None)
     if too_many is None:
-        return f"{text}; up to {n_groups} workers have something to do"
+        return f"{text}; up to {n_parts} workers have something to do"
     if too_many == 1:
         return f"{text}; the network takes longer than computing, so one process without a scheduler is faster"
     return f"{text}; with {too_many} workers or more the network would take longer than computing"

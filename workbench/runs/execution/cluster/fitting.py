@@ -1,9 +1,9 @@
 """One run whose corpus, in shards, is worked on by the workers of a Dask cluster.
 
-The groups of `workbench.runs.parts` are dealt out to the workers and stay there, each with the rows of its documents; this
-process has what all share, the loop and the store. Sums over groups are taken in the same tree as in one process, on the
+The parts of `workbench.runs.parts` are dealt out to the workers and stay there, each with the rows of its documents; this
+process has what all share, the loop and the store. Sums over parts are taken in the same tree as in one process, on the
 workers, so that the bits are the same for any number of them. A worker that is lost takes its rows with it: the run then goes
-on from its last checkpoint (`PartsLost`), with its groups dealt out anew.
+on from its last checkpoint (`PartsLost`), with its parts dealt out anew.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from workbench.engines.engine import WarmStart, never_interrupted
-from workbench.engines.in_parts import add_told, from_subtrees, subtrees
 from workbench.engines.memory import DOUBLE
+from workbench.engines.parts import from_subtrees, subtrees
 from workbench.kernels.simd.lanes import padded
 from workbench.numbers import format_size
 from workbench.runs.execution.cluster.connecting import (
@@ -32,21 +32,21 @@ from workbench.runs.execution.cluster.connecting import (
 from workbench.runs.execution.cluster.on_worker import (
     NoLongerThere,
     added_up,
-    begin_some,
-    block,
     call,
+    change_some,
     clients_there,
-    count_some,
+    finish,
     forget,
     forget_others,
     free_memory,
-    in_order,
-    make_group,
+    in_turn,
+    is_returned,
+    make_part,
     owned,
     workers_there,
 )
-from workbench.runs.parts.crew import PartsLost, take_changes
-from workbench.runs.parts.group import Place, Setting, opened, pass_of, sets_of
+from workbench.runs.parts.crew import PartsLost
+from workbench.runs.parts.part import Call, Met, Place, Returned, Setting, opened, with_state
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -58,7 +58,7 @@ LOOK_EVERY = 0.2
 
 
 class OnWorkers:
-    """A crew whose groups are on the workers of a client; see `workbench.runs.parts.crew.Here` for its methods.
+    """A crew whose parts are on the workers of a client; see `workbench.runs.parts.crew.Here` for its methods.
 
     Raises
     ------
@@ -66,13 +66,13 @@ class OnWorkers:
         A worker with another version or other kernels, that cannot read the corpus, or has too little memory.
     """
 
-    def __init__(self, client: Client, setting: Setting, places: list[list[Place]]):
+    def __init__(self, client: Client, setting: Setting, places: list[Place]):
         self._client, self._key, self._setting = client, f"{client.id}/{uuid.uuid4().hex}", setting
         await_worker(client)
         client.run(forget_others, client.run_on_scheduler(clients_there), on_error="ignore")
         addresses = sorted(check_workers(client))
-        n_groups = len(places)
-        self._homes = [addresses[number * len(addresses) // n_groups] for number in range(n_groups)]
+        n_parts = len(places)
+        self._homes = [addresses[number * len(addresses) // n_parts] for number in range(n_parts)]
         self._workers = sorted(set(self._homes))
         self._subtrees = [*self._dealt_out(client.nthreads())]
         self._sent: tuple[tuple, Future] | None = None
@@ -80,8 +80,8 @@ class OnWorkers:
         self._check_room(places)
         self._wait(
             [
-                self._submit(number, make_group, self._key, told, number, of_group)
-                for number, of_group in enumerate(places)
+                self._submit(number, make_part, self._key, told, number, place)
+                for number, place in enumerate(places)
             ],
             never_interrupted,
         )
@@ -89,7 +89,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ a crew's methods
 
     def each(self, method: str, *arguments) -> list:
-        """The results of a method of every group, in order."""
+        """The results of a method of every part, in order."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
             never_interrupted,
@@ -100,78 +100,64 @@ class OnWorkers:
         return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
 
     def alone(self, number: int, method: str, *arguments):
-        """The result of a method of one group."""
+        """The result of a method of one part."""
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
-    def begin(self, warm_start: WarmStart | None, interrupt: Callable) -> dict:
-        """`Group.begin` of all groups; returns the sums of what is shared."""
-        begun = [
-            (level, self._at(home, begin_some, self._key, numbers, warm_start))
+    def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
+        """Works on a phase, each part with the shared arrays that the one before has left."""
+        left, sums = self._there(shared), []
+        for number, home in enumerate(self._homes):
+            result = self._submit(number, in_turn, self._key, number, call, left)
+            if number == 0 and (returned := self._returned(result, home, interrupt)):
+                return returned
+            left, met = (self._part_of(result, which, home) for which in (0, 1))
+            sums.append((0, met))
+        left, met = self._wait([left, from_subtrees(sums, self._add)], interrupt)
+        return owned(Met(left, met.sums))
+
+    def side_by_side(
+        self,
+        call: Call,
+        shared: dict | None,
+        interrupt: Callable,
+        warm_start: WarmStart | None = None,
+    ) -> Met | Returned:
+        """Works on a phase, each part from the same shared arrays; what they changed is added up."""
+        there = None if shared is None else self._there(shared)
+        results = [
+            (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
             for home, level, numbers in self._subtrees
         ]
-        return owned(self._wait([from_subtrees(begun, self._add)], interrupt)[0])
+        if returned := self._returned(results[0][1], self._homes[0], interrupt):
+            return returned
+        (met,) = self._wait([from_subtrees(results, self._add)], interrupt)
+        self._sent = None  # what was sent is changed in place when the changes are taken
+        return owned(met)
 
-    def added(self, at: int, step: int, shared: dict, interrupt: Callable) -> tuple[dict, dict]:
-        """A pass of the kind ADDED over all groups: the sums of what it changes, and numbers to be told."""
-        there, counted, told = self._there(shared), [], []
-        for home, level, numbers in self._subtrees:
-            result = self._at(home, count_some, self._key, numbers, at, step, there)
-            counted.append((level, self._part_of(result, 0, home)))
-            told.append(self._part_of(result, 1, home))
-        total, *told = self._wait([from_subtrees(counted, self._add), *told], interrupt)
-        return owned(total), add_told(told)
+    def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
+        """What the first part returned without a meeting, if it did; its state shares what was sent."""
+        (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
+        return self._wait([result], interrupt)[0] if returned else None
 
-    def rounds(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
-        """A pass of the kind ROUNDS over all groups, in place; counts by topic are late within a round."""
-        n_groups, told, there, sets = (
-            len(self._homes),
-            [],
-            self._there(shared),
-            sets_of(self._setting),
-        )
-        each = pass_of(self._setting, at, step)
-        words = [name for name in each.words if shared[name].size]
-        rows: list = [None] * n_groups  # by set: where its counts are
-        for phase in range(n_groups):
-            blocks = []
-            for number in range(n_groups):
-                of = (number + phase) % n_groups
-                own = {name: shared[name] for name in each.sizes}
-                result = self._submit(
-                    number, block, self._key, number, at, step, there, own, words, rows[of], of
-                )
-                rows[of] = self._part_of(result, 0, self._homes[number])
-                blocks.append(self._part_of(result, 1, self._homes[number]))
-            copies, numbers = zip(*self._wait(blocks, interrupt), strict=True)
-            take_changes(shared, [*copies], each.sizes)
-            told += numbers
-        for of, found in enumerate(self._wait(rows, interrupt)):
-            for name, counts in found.items():
-                shared[name][..., sets == of, :] = counts
-        self._sent = None
-        return add_told(told)
+    def finish(self, shared: dict, sums: dict):
+        """What a phase returns after the meeting."""
+        result = self._submit(0, finish, self._key, self._there(shared), sums)
+        (value,) = self._wait([result], never_interrupted)
 
-    def in_order(self, at: int, step: int, shared: dict, interrupt: Callable) -> dict:
-        """A pass of the kind IN_ORDER over all groups, in place."""
-        there, changed, told = self._there(shared), None, []
-        for number, home in enumerate(self._homes):
-            result = self._submit(number, in_order, self._key, number, at, step, there, changed)
-            changed, numbers = (self._part_of(result, which, home) for which in (0, 1))
-            told.append(numbers)
-        changed, *told = self._wait([changed, *told], interrupt)
-        for name, counts in changed.items():
-            shared[name][...] = counts
-        self._sent = None
-        return add_told(told)
+        def whole(state):
+            kept = {name: each for name, each in shared.items() if getattr(state, name) is None}
+            return state._replace(**kept)
+
+        return with_state(value, self._setting.spec.parts()[0].state, whole)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """CPU seconds that the workers with groups have spent."""
+        """CPU seconds that the workers with parts have spent."""
         with self._seeing_losses(KeyError):
             spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
         return sum(spent.values())
 
     def close(self) -> None:
-        """Lets the workers forget the groups."""
+        """Lets the workers forget the parts."""
         self._sent = None
         with contextlib.suppress(OSError):  # where the scheduler is gone
             if self._client.status == "running":
@@ -180,7 +166,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Subtrees of the groups whose sum one task takes: (worker, level, numbers), for each thread of a worker some."""
+        """Subtrees of the parts whose sum one task takes: (worker, level, numbers), for each thread of a worker some."""
         for home in self._workers:
             first, n = self._homes.index(home), self._homes.count(home)
             tasks = min(threads[home], n)
@@ -191,12 +177,12 @@ class OnWorkers:
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
-        """A method of a group; what all share, a dict, is sent to the workers once."""
+        """A method of a part; what all share, a dict, is sent to the workers once."""
         arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
-        """A task on the worker that has a group."""
+        """A task on the worker that has a part."""
         return self._at(self._homes[number], function, *arguments)
 
     def _part_of(self, result: Future, which: int, home: str) -> Future:
@@ -227,7 +213,7 @@ class OnWorkers:
         return self._sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
-        """Results of tasks; raises PartsLost where a worker with groups is gone, and what a task or ``interrupt`` raises."""
+        """Results of tasks; raises PartsLost where a worker with parts is gone, and what a task or ``interrupt`` raises."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
@@ -255,7 +241,7 @@ class OnWorkers:
 
     @contextlib.contextmanager
     def _seeing_losses(self, *also: type) -> Iterator[None]:
-        """Raises PartsLost in the place of what Dask raises where a worker with groups, or its results, are gone.
+        """Raises PartsLost in the place of what Dask raises where a worker with parts, or its results, are gone.
 
         also : what a request to workers raises besides; a task may raise it for reasons of its own
         """
@@ -268,7 +254,7 @@ class OnWorkers:
             ) from error
 
     def _look(self) -> None:
-        """Raises PartsLost where a worker that has groups is gone, and ClusterError where the scheduler is."""
+        """Raises PartsLost where a worker that has parts is gone, and ClusterError where the scheduler is."""
         # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
         try:
             there = (
@@ -285,16 +271,11 @@ class OnWorkers:
         if lost := sorted(set(self._workers) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
 
-    def _check_room(self, places: list[list[Place]]) -> None:
-        """Refuses workers that have too little memory for their groups and for the counts of words."""
+    def _check_room(self, places: list[Place]) -> None:
+        """Refuses workers that have too little memory for their parts and for the counts of words."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
-            own = [
-                place
-                for number, of_group in enumerate(places)
-                for place in of_group
-                if self._homes[number] == home
-            ]
+            own = [place for number, place in enumerate(places) if self._homes[number] == home]
             needed = bytes_of(self._setting, own)
             if needed > free[home]:
                 raise ClusterError(

@@ -1,8 +1,6 @@
-"""What the workers of a Dask cluster do with the groups of a run that they have; called by `fitting.OnWorkers`."""
+"""What the workers of a Dask cluster do with the parts of a run that they have; called by `fitting.OnWorkers`."""
 
 from __future__ import annotations
-
-from threading import Lock
 
 import numpy as np
 
@@ -10,14 +8,13 @@ from workbench.data.available_memory import available_memory
 from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.parts.crew import begun, counted
-from workbench.runs.parts.group import PREPARED, Group, Place, Setting, add_shared, opened, pass_of
+from workbench.runs.parts.crew import add_met, changes, once_in, own
+from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting, with_state
 
-GROUPS: dict[tuple[str, int], Group] = {}
-"""The groups that this worker has, by run and number; a run is named ``CLIENT/…`` after the client that has it."""
-WORDS: dict[str, tuple[tuple[int, int], dict]] = {}
-"""The worker's copy of the counts by word in a pass of the kind ROUNDS, by run; and which step and pass it is of."""
-ONE_COPY = Lock()
+PARTS: dict[tuple[str, int], Part] = {}
+"""The parts that this worker has, by run and number; a run is named ``CLIENT/…`` after the client that has it."""
+KEPT: dict[str, tuple[Call, dict]] = {}
+"""What was made once for all parts of a run in this worker's present call."""
 
 
 def free_memory() -> int:
@@ -25,11 +22,10 @@ def free_memory() -> int:
     return available_memory().n_bytes
 
 
-def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> None:
-    """Makes a group, and keeps it."""
+def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
+    """Makes a part, and keeps it."""
     try:
-        GROUPS[key, number] = Group(setting, number, places)
-        opened(setting.train)
+        PARTS[key, number] = Part(setting, place, number)
     except DataError as error:
         raise ClusterError(
             f"a worker cannot read the corpus ({error}); keep it where all machines see it"
@@ -37,11 +33,10 @@ def make_group(key: str, setting: Setting, number: int, places: list[Place]) -> 
 
 
 def forget(key: str) -> None:
-    """Lets go of all groups of a run."""
-    WORDS.pop(key, None)
-    PREPARED.clear()
-    for known in [known for known in GROUPS if known[0] == key]:
-        del GROUPS[known]
+    """Lets go of all parts of a run."""
+    KEPT.pop(key, None)
+    for known in [known for known in PARTS if known[0] == key]:
+        del PARTS[known]
 
 
 def clients_there(dask_scheduler) -> list[str]:
@@ -56,88 +51,71 @@ def workers_there(dask_scheduler) -> list[str]:
 
 def forget_others(clients: list[str]) -> None:
     """Lets go of what clients that are gone have left."""
-    for key in {key for key, _ in [*GROUPS]}:
+    for key in {key for key, _ in [*PARTS]}:
         if key.split("/")[0] not in clients:
             forget(key)
 
 
-def group_of(key: str, number: int) -> Group:
-    """A group of a run; `NoLongerThere` where the worker was started anew."""
+def part_of(key: str, number: int) -> Part:
+    """A part of a run; `NoLongerThere` where the worker was started anew."""
     try:
-        return GROUPS[key, number]
+        return PARTS[key, number]
     except KeyError:
-        raise NoLongerThere(f"group {number} of {key}") from None
+        raise NoLongerThere(f"part {number} of {key}") from None
 
 
 class NoLongerThere(Exception):
-    """A group is not on the worker that had it."""
+    """A part is not on the worker that had it."""
 
 
 def call(key: str, number: int, method: str, *arguments):
-    """The result of a method of a group."""
-    return getattr(group_of(key, number), method)(*arguments)
+    """The result of a method of a part."""
+    return getattr(part_of(key, number), method)(*arguments)
 
 
-def begin_some(key: str, numbers: range, warm_start: WarmStart | None) -> dict:
-    """What groups of a subtree begin with, added up."""
-    return begun([group_of(key, number) for number in numbers], warm_start, never_interrupted)
+def change_some(
+    key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
+) -> Met | Returned:
+    """What the parts of a subtree change of what all share; see `workbench.runs.parts.crew.changes`."""
+    parts = [part_of(key, number) for number in numbers]
+    known = KEPT.get(key)
+    if (
+        known is None or known[0] != call
+    ):  # threads that are here together make it once at most each
+        known = KEPT[key] = call, {}
+    return changes(parts, call, shared, never_interrupted, warm_start, known[1])
 
 
-def count_some(key: str, numbers: range, at: int, step: int, shared: dict) -> tuple[dict, dict]:
-    """What groups of a subtree count in a pass of the kind ADDED, added up, and numbers to be told."""
-    return counted(
-        [group_of(key, number) for number in numbers], at, step, shared, never_interrupted
-    )
+def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
+    """A part's turn in a phase: what all share as it leaves it, and its sums."""
+    part = part_of(key, number)
+    context = part.context(call.step, never_interrupted, once_in({}))
+    met = part.work(call, {name: own(value) for name, value in shared.items()}, context, None)
+    return met if isinstance(met, Returned) else (met.shared, Met({}, met.sums))
 
 
-def block(
-    key: str,
-    number: int,
-    at: int,
-    step: int,
-    shared: dict,
-    sizes: dict,
-    words: list[str],
-    rows: dict | None,
-    of: int,
-) -> tuple[dict, tuple[dict, dict]]:
-    """A block of a pass of the kind ROUNDS.
+def finish(key: str, shared: dict, sums: dict):
+    """What a phase returns after the meeting; of its state None for what is still shared as it came."""
+    part = part_of(key, 0)
 
-    ``rows``: counts of the words of the set as another block has left them; None in the first round. Returns these counts as
-    the block leaves them, and then its counts by topic and the numbers to be told.
-    """
-    group = group_of(key, number)
-    own = {name: counts.copy() for name, counts in sizes.items()}
-    with ONE_COPY:
-        if key not in WORDS or WORDS[key][0] != (step, at):
-            WORDS[key] = (step, at), {name: shared[name].copy() for name in words}
-        copies = WORDS[key][1]
-    ours = group.sets == of
-    for name, counts in (rows or {}).items():
-        copies[name][..., ours, :] = counts
-    told = group.block(at, step, shared | copies | own, of)
-    return {name: copies[name][..., ours, :] for name in words}, (own, told)
+    def without(state):
+        kept = (name for name in shared if np.array_equal(getattr(state, name), shared[name]))
+        return state._replace(**dict.fromkeys(kept))
+
+    value = part.finish({name: own(each) for name, each in shared.items()}, sums)
+    return with_state(value, part.engine.state, without)
 
 
-def in_order(
-    key: str, number: int, at: int, step: int, shared: dict, changed: dict | None
-) -> tuple[dict, dict]:
-    """A group's turn in a pass of the kind IN_ORDER; what the pass changes, and numbers to be told."""
-    group = group_of(key, number)
-    before = changed or {name: shared[name] for name in pass_of(group.setting, at, step).changes}
-    own = {name: counts.copy() for name, counts in before.items()}
-    told = group.in_order(at, step, shared | own)
-    return own, told
+def is_returned(result) -> bool:
+    """Has a part returned, without a meeting?"""
+    return isinstance(result, Returned)
 
 
-def added_up(a: dict, b: dict) -> dict:
-    """`workbench.runs.parts.group.add_shared` that leaves both as they are, since others may hold them too."""
-    return add_shared(owned(a), b)
+def added_up(a: Met, b: Met) -> Met:
+    """`workbench.runs.parts.crew.add_met` that leaves both as they are, since others may hold them too."""
+    return add_met(owned(a), b)
 
 
-def owned(shared: dict) -> dict:
+def owned(met: Met) -> Met:
     """The same with arrays that may be written to: those that came over the network may not."""
-    return {
-        name: np.array(value) if isinstance(value, np.ndarray) else value
-        for name, value in shared.items()
-    }
+    return Met(*({name: own(value) for name, value in each.items()} for each in met))

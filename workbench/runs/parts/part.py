@@ -1,0 +1,258 @@
+"""One part of the corpus of a run: its documents, its rows of the state and of the running average, and what is done with them.
+
+The rows stay where the part is. What all parts share, counts by word and by topic and the priors, comes with every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.sharded import ShardedCorpus
+from workbench.data.archives import read_arrays, write_arrays
+from workbench.engines.engine import Engine, StepContext, WarmStart
+from workbench.engines.parts import Phase, row_fields
+from workbench.kernels.log_likelihood import log_likelihood
+from workbench.kernels.uniforms import (
+    GIBBS,
+    HDP_NEW_TOPICS,
+    HDP_TABLES,
+    PATHS_WITHIN,
+    RESPONSIBILITIES,
+    TOPICS,
+)
+from workbench.runs.parts.own_rows import Derived, OwnRows, read_ahead
+from workbench.runs.scoring import Average, Logs, initial_average, taken_in
+from workbench.runs.spec import RunSpec
+
+
+class Place(NamedTuple):
+    """Where a part lies: the documents of one shard."""
+
+    first: int  # document
+    last: int  # document after the last
+    first_pair: int  # canonical numbers, in the whole corpus
+    first_token: int
+
+
+class Setting(NamedTuple):
+    """What every process that works on parts of a run is told; it can be sent."""
+
+    spec: RunSpec
+    # folder of the corpus; the corpus itself where it is in memory
+    train: str | AnyCorpus
+    test: str | AnyCorpus | None
+    scratch: str | None  # folder for the rows of parts; None: they are held in memory
+    samples: bool  # is any token of the corpus sampled?
+
+
+def opened(corpus: str | AnyCorpus) -> AnyCorpus:
+    """Return the corpus, from its folder if need be."""
+    return _opened(corpus) if isinstance(corpus, str) else corpus
+
+
+@lru_cache(maxsize=4)
+def _opened(folder: str) -> ShardedCorpus:
+    return ShardedCorpus.open(folder)
+
+
+class Part:
+    """The documents of one place, with the rows of the state, and of the running average, that are theirs."""
+
+    def __init__(self, setting: Setting, place: Place, number: int):
+        folder = None if setting.scratch is None else Path(setting.scratch) / str(number)
+        self.place, self.number, self._setting, self._folder = place, number, setting, folder
+        self.engine, self._model, self._options = setting.spec.parts(opened(setting.train))
+        self.own, self.average = OwnRows(folder), OwnRows(folder and folder / "average")
+        self._held: dict = {}
+        self._derived = Derived(folder and folder / "derived")
+        self._waiting: Generator | None = None
+
+    def corpus(self, which: str = "train") -> Corpus | None:
+        """The documents, to train on or to test; mapped anew for each use where memory is to be spared."""
+        if which in self._held:
+            return self._held[which]
+        whole = getattr(self._setting, which)
+        found = None if whole is None else opened(whole).rows(self.place.first, self.place.last)
+        if self._folder is None:
+            self._held[which] = found
+        return found
+
+    def read_ahead(self) -> None:
+        """Has its files read while another part is worked on."""
+        if self._folder is not None:
+            read_ahead(self._folder)
+
+    def state(self, shared: dict) -> NamedTuple:
+        """The state of the engine: what is shared, and the rows of these documents."""
+        return self.engine.state(**shared | self.own.get())
+
+    def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
+        """The context of a step whose uniforms are those that the part has in the whole corpus."""
+        _, _, first_pair, first_token = self.place
+        streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
+        before = [(stream, first_token) for stream in streams]
+        before.append((RESPONSIBILITIES, first_pair * self._model.n_topics))
+        spec, samples = self._setting.spec, self._setting.samples
+        return StepContext(
+            spec.seed,
+            step,
+            spec.n_threads,
+            interrupt,
+            tuple(before),
+            samples=samples,
+            derived=self._derived.get,
+            once=once,
+        )
+
+    # ------------------------------------------------------------------ functions of the engine
+
+    def work(
+        self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
+    ) -> Met | Returned:
+        """Works on a phase up to its meeting; ``shared``: None in a start. The first part goes on with `finish`."""
+        phase, given = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
+        if shared is None:
+            if test := self.corpus("test"):
+                self.put_average(initial_average(test))
+            given += context, self._of_documents(warm_start)
+        else:
+            given += self.state(shared), context
+        generator = phase.work(*given)
+        try:
+            meeting = next(generator)
+        except StopIteration as end:
+            return Returned(self._without_rows(end.value))
+        fields, before = meeting.state._asdict(), self.own.get()
+        rows = {name: fields.pop(name) for name in row_fields(self.engine.state)}
+        self.own.put({name: value for name, value in rows.items() if value is not before.get(name)})
+        if self.number == 0:
+            self._waiting = generator
+        return Met(fields, dict(meeting.sums))
+
+    def finish(self, shared: dict, sums: dict):
+        """What a phase returns, given what all parts share after the meeting, and the sums."""
+        try:
+            self._waiting.send((self.state(shared), sums))
+        except StopIteration as end:
+            self._waiting = None
+            return self._without_rows(end.value)
+        raise TypeError("a phase of an engine has one meeting, and this one yielded twice")
+
+    def _without_rows(self, value):
+        """What a phase returned, its state without the rows, which stay here."""
+        names = row_fields(self.engine.state)
+
+        def empty(state):
+            rows = {name: getattr(state, name) for name in names}
+            return state._replace(
+                **{name: np.zeros((0,) * each.ndim, each.dtype) for name, each in rows.items()}
+            )
+
+        return with_state(value, self.engine.state, empty)
+
+    def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
+        """What is known of these documents."""
+        if warm_start is None:
+            return None
+        n_dk, topics, place = warm_start.n_dk, warm_start.topics, self.place
+        last = place.first_token + self.corpus().n_tokens
+        return WarmStart(
+            warm_start.n_kw,
+            None if n_dk is None else n_dk[place.first : place.last],
+            None if topics is None else topics[place.first_token : last],
+        )
+
+    def fitted(self, shared: dict) -> float:
+        """The log likelihood of the training tokens."""
+        corpus, state = self.corpus(), self.state(shared)
+        given = corpus, self._model, self._options, state, corpus
+        return log_likelihood(corpus.weights, self.engine.predict(*given))
+
+    def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
+        """Takes the probabilities of the held-out tokens into the running average; returns their logarithms."""
+        test, rows = self.corpus("test"), self.average.get()
+        given = self.corpus(), self._model, self._options, self.state(shared), test
+        average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
+        average, logs = taken_in(test, self.engine.predict(*given), average, past_burn_in)
+        if past_burn_in:
+            self.put_average(average)
+        return logs
+
+    def put_average(self, average: Average) -> None:
+        """Keeps the running average of these documents."""
+        names = "probability", "log_of_groups"
+        self.average.put({name: getattr(average, name) for name in names})
+
+    def counts(self, shared: dict) -> dict[str, np.ndarray]:
+        """What a snapshot keeps, by name, with rows of these documents."""
+        return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
+
+    def rows_of(self, name: str, shared: dict) -> np.ndarray:
+        """One array of `counts`."""
+        return self.counts(shared)[name]
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def save(self, folder: str) -> None:
+        """Writes the rows into a file of the folder, which is replaced whole."""
+        arrays = {
+            f"{kind}_{name}": array
+            for kind in ("own", "average")
+            for name, array in getattr(self, kind).get().items()
+        }
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_arrays(Path(folder) / f"{self.number}.npz", arrays)
+
+    def load(self, folder: str) -> None:
+        """The rows from such a file."""
+        arrays = read_arrays(Path(folder) / f"{self.number}.npz")
+        for kind in ("own", "average"):
+            start = f"{kind}_"
+            getattr(self, kind).load(
+                {
+                    name.removeprefix(start): array
+                    for name, array in arrays.items()
+                    if name.startswith(start)
+                }
+            )
+
+
+class Call(NamedTuple):
+    """A phase of a function of the engine, to be worked on over all parts."""
+
+    function: str  # init, step or watch
+    step: int  # 0 for init, else the iteration
+    phase: int = 0
+
+
+def phase_of(engine: Engine, call: Call) -> Phase:
+    """The phase of the engine that is called."""
+    return getattr(engine, call.function).phases[call.phase]
+
+
+class Met(NamedTuple):
+    """What parts bring to a meeting."""
+
+    # what they share as they leave it; of parts side by side what they changed of it
+    shared: dict
+    sums: dict
+
+
+class Returned(NamedTuple):
+    """What the first part returned without a meeting."""
+
+    value: object
+
+
+def with_state(value, kind: type, change: Callable):
+    """What a phase returned (a state, a state and what is told, or what is watched) with its state changed."""
+    if isinstance(value, kind):
+        return change(value)
+    return (change(value[0]), value[1]) if isinstance(value, tuple) else value
