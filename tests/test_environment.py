@@ -58,7 +58,7 @@ def make_environment(folder: Path, distributions: Iterable[Distribution]) -> Pat
 def imported_by_tests() -> set[str]:
     """The modules of other projects that the tests import, at the top of a file or within a function."""
     ours = {
-        name for part in ("tests", "benchmarks") for file in (ROOT / part).rglob("*.py")
+        name for part in ("tests", "benchmarks", "docs") for file in (ROOT / part).rglob("*.py")
         for name in (file.stem, file.parent.name)
     }  # fmt: skip
     nodes = [
