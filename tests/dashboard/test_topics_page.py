@@ -1232,11 +1232,11 @@ def test_documents_are_sorted_by_any_column_and_by_the_share_of_any_topic(of_col
 
 
 def test_what_the_first_search_needs_is_read_once_the_page_is_there(of_columns, store):
-    search._everything.cache_clear()
+    search._all_columns.cache_clear()
     page = TopicsPage(store)
-    assert search._everything.cache_info().misses == 1
+    assert search._all_columns.cache_info().misses == 1
     page.find.value = "kind:a red"
-    assert page.documents.content and search._everything.cache_info().misses == 1
+    assert page.documents.content and search._all_columns.cache_info().misses == 1
 
 
 def test_no_figure_and_no_score_that_is_being_made_delays_a_search(store):
