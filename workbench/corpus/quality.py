@@ -2,6 +2,7 @@
 nearly so.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,21 +20,11 @@ BANDS, ROWS = 8, 8
 with a probability of 1 - (1 - 0.9**8)**8 = 0.99, at 0.95 of 0.9999, at 0.5 of 0.03."""
 MOST_TOKENS = 10_000_000
 """Beyond which nearly equal documents are not looked for."""
-BLOCK = 1 << 16
-"""Tokens that are hashed at a time, which the processor's cache holds."""
+CANDIDATES = 16
+"""Earlier documents that one is compared with at most, so that a thousand copies of a form letter make no million pairs.
+Of KOS, which has such letters, all 16 near-duplicates are found with the last 16, and 10 with the first 16."""
 COMPARED = 10_000
 """Pairs of documents that are compared at a time, which bounds memory."""
-
-
-def _mixed(values: np.ndarray) -> np.ndarray:
-    """Return uint64 hashes by the finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
-SEEDS = _mixed(np.arange(BANDS * ROWS, dtype=np.uint64)) | np.uint64(1)
 
 
 class Quality(NamedTuple):
@@ -80,15 +71,12 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return documents with an earlier near-duplicate, and that one, by ``ids``; all must be different and not empty.
 
-    Candidates come from MinHash and banding; of documents that agree in a band each is compared with the first of them and the
-    one before it. What is found has been compared exactly.
-
-    Source: Broder 1997; Leskovec, Rajaraman & Ullman 2020, chapter 3.
+    What is found among the candidates of MinHash has been compared exactly.
     """
     none = np.zeros(0, np.int64)
     if corpus.n_documents < 2 or corpus.n_tokens > MOST_TOKENS:
         return none, none
-    pairs = np.unique(np.concatenate([_candidates(band) for band in _bands(corpus)]), axis=0)
+    pairs = np.array(list(_candidates(corpus)), np.int64).reshape(-1, 2)
     counts, n_tokens, found = corpus.to_scipy(), corpus.document_tokens, []
     for begin in range(0, len(pairs), COMPARED):
         earlier, later = pairs[begin : begin + COMPARED].T
@@ -96,40 +84,25 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         alike = shared >= NEAR * (n_tokens[earlier] + n_tokens[later] - shared)
         found.append(pairs[begin : begin + COMPARED][alike])
     earlier, later = np.concatenate([none.reshape(0, 2), *found]).T
-    near, first = np.unique(later, return_index=True)  # pairs ascend by the earlier document
+    near, first = np.unique(later, return_index=True)  # the earliest comes first
     return ids[near], ids[earlier[first]]
 
 
-def _bands(corpus: Corpus) -> np.ndarray:
-    """Return (band, document) uint64, equal where all MinHash values in the band are; no document may be empty."""
-    keys = np.zeros((BANDS, corpus.n_documents), np.uint64)
-    before, begin = corpus.tokens_before[corpus.indptr], 0
-    while begin < corpus.n_documents:
-        end = max(begin + 1, int(np.searchsorted(before, before[begin] + BLOCK)) - 1)
-        pairs = slice(corpus.indptr[begin], corpus.indptr[end])
-        counts = corpus.counts[pairs]
-        occurrence = np.arange(before[begin], before[end]) - np.repeat(
-            corpus.tokens_before[pairs], counts
-        )
-        words = np.repeat(corpus.words[pairs], counts).astype(np.uint64)
-        tokens = _mixed(words << np.uint64(32) | occurrence.astype(np.uint64))
-        starts = before[begin:end] - before[begin]
-        for at, seed in enumerate(SEEDS):
-            least = np.minimum.reduceat((tokens ^ seed) * seed, starts)
-            keys[at // ROWS, begin:end] = _mixed(keys[at // ROWS, begin:end] ^ least)
-        begin = end
-    return keys
+def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
+    """Yield earlier and later documents that MinHash finds alike: of each later one the last `CANDIDATES` before it."""
+    from datasketch import MinHash, MinHashLSH
 
-
-def _candidates(band: np.ndarray) -> np.ndarray:
-    """Return (pair, 2) earlier and later documents equal in a band: each with the first of its group and the one before."""
-    order = np.argsort(band, kind="stable")
-    follows = np.concatenate([[False], band[order][1:] == band[order][:-1]])
-    first = np.maximum.accumulate(np.where(follows, 0, np.arange(len(order))))
-    at = np.flatnonzero(follows)
-    return np.concatenate(
-        [np.stack([order[first[at]], order[at]], 1), np.stack([order[at - 1], order[at]], 1)]
-    )
+    # of a word that a document has twice the second occurrence is a token of its own
+    occurrence = np.arange(corpus.n_tokens) - np.repeat(corpus.tokens_before[:-1], corpus.counts)
+    tokens = np.repeat(corpus.words, corpus.counts).astype(np.int64) << 32 | occurrence
+    hashes = np.unique(tokens, return_inverse=True)[1].tolist()
+    bounds = pairwise(corpus.tokens_before[corpus.indptr].tolist())
+    index = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
+    documents = (hashes[begin:end] for begin, end in bounds)
+    sketches = MinHash.generator(documents, num_perm=BANDS * ROWS, hashfunc=int)
+    for later, sketch in enumerate(sketches):
+        yield from ((earlier, later) for earlier in sorted(index.query(sketch))[-CANDIDATES:])
+        index.insert(later, sketch)
 
 
 def describe_quality(corpus: AnyCorpus) -> list[str]:
