@@ -14,22 +14,13 @@ from workbench.data.opening import read_lines
 from workbench.data.saving import encoded, not_a_line
 
 
-def counts_of(
-    path: Path, stem: str, triples, n_documents: int, n_words: int, words: list[str] | None, **about
-) -> dict:
-    """Return arguments of `Corpus.from_pairs` for zero-based triples, with words, titles and labels from beside the file.
-
-    Titles or labels that do not fit are refused.
-    """
-    documents, ids, counts = triples
-    about = about_counts(path, stem, n_documents, n_words, words, **about)
-    return {"documents": documents, "words": ids, "counts": counts, **about}
-
-
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Return the same arguments without the triples."""
+    """Return arguments of `Corpus.from_pairs` besides the rows: words, sizes, titles and labels from beside the file.
+
+    Titles or labels that do not fit are refused.
+    """
     for what in ("titles", "labels"):
         if what not in about and (
             file := next(filter(Path.is_file, _names(path, stem, what)), None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
 from workbench.corpus.readers import format_of
+from workbench.corpus.tables import columns_by_name
 from workbench.data.encodings import DETECT, STRICT, decoded
 from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.rows import read_columns
@@ -56,21 +57,16 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
     """Return the columns of the complete rows at the beginning of a CSV file."""
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
-        return _by_name(*read_columns(path, encoding)[:2])
+        return columns_by_name(*read_columns(path, encoding)[:2])
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / path.name
         part.write_bytes(_whole_rows(start))
         try:
-            return _by_name(*read_columns(part, encoding)[:2])
+            return columns_by_name(*read_columns(part, encoding)[:2])
         except CorpusError as error:
             raise CorpusError(
                 str(error).replace(str(part), str(path)), field=error.field, value=error.value
             ) from None
-
-
-def _by_name(header: list[str], values: list) -> dict[str, list]:
-    """Name → values of a column; of two with one name the first."""
-    return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
 def _whole_rows(start: bytes) -> bytes:

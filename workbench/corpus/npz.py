@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.companions import counts_of, find_words
+from workbench.corpus.companions import about_counts, find_words
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
 from workbench.corpus.formats import Prepared, ReadOptions, stem_of
 from workbench.data.available_memory import check_fits
@@ -79,9 +79,8 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     about |= {name: further[name] for name in FURTHER if name in further}
     if "inputs" in arrays and "input_names" in about:
         about["inputs"] = arrays["inputs"]
-    return counts_of(
-        path, stem, [arrays[name] for name in TRIPLES], n_documents, n_words, words, **about
-    )
+    rows = dict(zip(("documents", "words", "counts"), map(arrays.get, TRIPLES), strict=True))
+    return rows | about_counts(path, stem, n_documents, n_words, words, **about)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:

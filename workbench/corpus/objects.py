@@ -88,12 +88,16 @@ def _item(item) -> str:
     """Return the kind of an item of a document, in words."""
     if isinstance(item, str):
         return "token"
-    pair = (
+    return "pair" if is_pair(item) else "other"
+
+
+def is_pair(item) -> bool:
+    """Return whether it is two numbers, as a word id and its count."""
+    return (
         isinstance(item, tuple | list)
         and len(item) == 2
         and all(isinstance(part, numbers.Real) for part in item)
     )
-    return "pair" if pair else "other"
 
 
 def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:

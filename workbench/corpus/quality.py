@@ -111,20 +111,18 @@ def describe_quality(corpus: AnyCorpus) -> list[str]:
     if found is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
     of = f"of {corpus.n_documents:,} documents of {corpus.name!r}"
-    if n := len(found.empty):
-        have = "has" if n == 1 else "have"
-        said.append(f"{n:,} {of} {have} no word that is counted: {_named(corpus, found.empty)}")
-    if n := len(found.repeated):
-        have = "has" if n == 1 else "have"
-        said.append(
-            f"{n:,} {of} {have} the same words as an earlier one: {_as(corpus, found.repeated, found.originals)}"
-        )
-    if n := len(found.near):
-        have = "has" if n == 1 else "have"
-        said.append(
-            f"{n:,} {of} {have} nearly the same words as an earlier one ({NEAR:.0%} of those of both): "
-            f"{_as(corpus, found.near, found.near_originals)}"
-        )
+    for documents, originals, what in (
+        (found.empty, None, "no word that is counted"),
+        (found.repeated, found.originals, "the same words as an earlier one"),
+        (
+            found.near,
+            found.near_originals,
+            f"nearly the same words as an earlier one ({NEAR:.0%} of those of both)",
+        ),
+    ):
+        if n := len(documents):
+            have = "has" if n == 1 else "have"
+            said.append(f"{n:,} {of} {have} {what}: {_named(corpus, documents, originals)}")
     if corpus.n_tokens > MOST_TOKENS:
         said.append(
             f"{corpus.name!r} has more than {MOST_TOKENS:,} tokens; nearly repeated documents were not looked for"
@@ -132,20 +130,12 @@ def describe_quality(corpus: AnyCorpus) -> list[str]:
     return said
 
 
-def _as(corpus: Corpus, documents: np.ndarray, originals: np.ndarray) -> str:
-    """Describe which documents are duplicates of which."""
-    pairs = [
-        f"{corpus.titles[one]!r} as {corpus.titles[other]!r}"
-        for one, other in zip(documents[:MOST_NAMED], originals[:MOST_NAMED], strict=True)
-    ]
-    return ", ".join(pairs) + _more(len(documents))
-
-
-def _named(corpus: Corpus, documents: np.ndarray) -> str:
-    return ", ".join(repr(corpus.titles[at]) for at in documents[:MOST_NAMED]) + _more(
-        len(documents)
-    )
-
-
-def _more(n: int) -> str:
-    return f" and {n - MOST_NAMED:,} more" if n > MOST_NAMED else ""
+def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
+    """Name the first documents and, of duplicates, their originals."""
+    names = [repr(corpus.titles[at]) for at in documents[:MOST_NAMED]]
+    if originals is not None:
+        names = [
+            f"{name} as {corpus.titles[at]!r}" for name, at in zip(names, originals, strict=False)
+        ]
+    more = f" and {len(documents) - MOST_NAMED:,} more" if len(documents) > MOST_NAMED else ""
+    return ", ".join(names) + more

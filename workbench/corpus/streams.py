@@ -1,12 +1,12 @@
 """Documents that come one after the other, counted over a fixed vocabulary; they are never held all at once."""
 
-import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, Corpus
+from workbench.corpus.objects import is_pair
 from workbench.data.arrays import as_array
 from workbench.errors import DataError, shown
 
@@ -77,7 +77,7 @@ class Vocabulary:
         items = list(document)
         if all(isinstance(item, str) for item in items):
             return self._tokens(items)
-        if not all(map(_is_pair, items)):
+        if not all(map(is_pair, items)):
             raise DataError(f"{WANTED}; got {shown(repr(items))}")
         return self._pairs(items)
 
@@ -95,14 +95,6 @@ class Vocabulary:
                 f"word ids must be whole numbers in 0..{len(self._of_ids) - 1}; got {shown(repr(ids.tolist()))}"
             )
         return _summed(self._of_ids[ids], _checked_counts([count for _, count in pairs]))
-
-
-def _is_pair(item) -> bool:
-    return (
-        isinstance(item, tuple | list)
-        and len(item) == 2
-        and all(isinstance(part, numbers.Real) for part in item)
-    )
 
 
 def _checked_counts(counts: list) -> np.ndarray:

@@ -97,11 +97,12 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
     return named
 
 
-def _bars_bytes(side, n_documents, tokens_per_document, **others) -> float:
-    return _bytes(n_documents, side * side, 2 * side, n_documents * tokens_per_document)
-
-
-@partial(_named, _bars_bytes)
+@partial(
+    _named,
+    lambda side, n_documents, tokens_per_document, **others: _bytes(
+        n_documents, side * side, 2 * side, n_documents * tokens_per_document
+    ),
+)
 def bars(
     side: int = 5,
     n_documents: int = 1000,
@@ -126,16 +127,15 @@ def bars(
     return _draw(theta, phi, np.full(n_documents, tokens_per_document), random, vocabulary)
 
 
-def _zipf_bytes(n_documents, n_words, n_topics, tokens_per_document, spread, **others) -> float:
-    return _bytes(
+@partial(
+    _named,
+    lambda n_documents, n_words, n_topics, tokens_per_document, spread, **others: _bytes(
         n_documents,
         n_words,
         n_topics,
         n_documents * tokens_per_document * math.exp(min(spread, 30.0) ** 2 / 2),
-    )
-
-
-@partial(_named, _zipf_bytes)
+    ),
+)
 def zipf(
     n_documents: int = 2000,
     n_words: int = 5000,
@@ -172,11 +172,12 @@ def zipf(
     return _draw(theta, phi, np.maximum(1, np.rint(lengths)).astype(np.int64), random)
 
 
-def _lda_bytes(n_documents, n_words, n_topics, **others) -> float:
-    return _bytes(n_documents, n_words, n_topics) + 24.0 * n_documents * n_words
-
-
-@partial(_named, _lda_bytes)
+@partial(
+    _named,
+    lambda n_documents, n_words, n_topics, **others: (
+        _bytes(n_documents, n_words, n_topics) + 24.0 * n_documents * n_words
+    ),
+)
 def lda(
     n_documents: int = 200,
     n_words: int = 500,

@@ -65,7 +65,7 @@ def read_table(
     lines: list[int],
 ) -> dict:
     """Return what `read` does, from column names, their values, and the line on which each row ends."""
-    columns = _columns(header, values)
+    columns = columns_by_name(header, values)
     if _has_counts(path, read_options, header):
         return _read_counts(path, read_options, columns, lines)
     table = _rows(path, columns, range(len(lines)), lines)
@@ -98,14 +98,14 @@ def stream_table(
         read_options.inputs or read_options.sequence is not None
     ):
         return None
-    kept, columns = Kept(read_options), _columns(header, [()] * len(header))
+    kept, columns = Kept(read_options), columns_by_name(header, [()] * len(header))
     none = _rows(path, columns, (), [])
     # what is missing is refused of a table without rows too
     none.column("text", read_options.text), kept.about(none, 0)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
-            rows = _rows(path, _columns(header, values), range(len(lines)), lines)
+            rows = _rows(path, columns_by_name(header, values), range(len(lines)), lines)
             yield Batch(
                 rows.column("text", read_options.text), kept.about(rows, len(lines)), len(lines)
             )
@@ -145,7 +145,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
 
 
-def _columns(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
+def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
     """Return the values by column name; of duplicate names the first."""
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
@@ -247,7 +247,7 @@ def _stream_counts(
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
-            columns, n_before = _columns(header, values), len(known.titles)
+            columns, n_before = columns_by_name(header, values), len(known.titles)
             documents, first_rows, counts = known.of(columns, lines)
             about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
             yield Batch(

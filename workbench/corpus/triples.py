@@ -27,16 +27,6 @@ class Sizes(NamedTuple):
     line: int
 
 
-def read_triples(
-    path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
-) -> dict:
-    """Return arguments of `Corpus.from_pairs` from the bytes below the header and the files beside.
-
-    ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
-    """
-    return rows_of(stream_triples(path, stem, vocabulary, blocks, sizes, real))
-
-
 def rows_of(stream: Stream) -> dict:
     """Return arguments of `Corpus.from_pairs` from a whole stream of rows with word ids."""
     columns = [
@@ -49,7 +39,10 @@ def rows_of(stream: Stream) -> dict:
 def stream_triples(
     path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
 ) -> Stream:
-    """The same, some rows at a time."""
+    """Stream the rows below a header, with the words, titles and labels in files beside.
+
+    ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
+    """
     for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
         if not 1 <= size <= INT32_MAX:
             raise CorpusError(

@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench.corpus.companions import with_companions
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats import Prepared, ReadOptions, Stream, stem_of
-from workbench.corpus.triples import Sizes, read_triples, stream_triples, triples_of
+from workbench.corpus.triples import Sizes, rows_of, stream_triples, triples_of
 from workbench.data.opening import bounded, line_blocks, with_head
 
 MEANING = "a UCI bag of words"
@@ -33,7 +33,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 def read(path: Path, read_options: ReadOptions) -> dict:
     """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
-    return read_triples(*_parts(path, read_options, bounded(line_blocks(path), path)))
+    return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:

@@ -38,34 +38,26 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
     whose name leads out of the archive is refused, and texts that would take more memory than is available.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
-            members = _members(archive, path)
-            check_fits(
-                2 * sum(member.file_size for member in members.values()),
-                f"{path}",
-                "give an archive with fewer texts",
-            )
-            texts = [
-                _text_of(archive, member, path, read_options.encoding)
-                for member in members.values()
-            ]
-    except (CorpusError, MemoryError):
-        raise
-    except Exception as error:  # whatever the package makes of a damaged archive
-        raise CorpusError(
-            f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again"
-        ) from None
+    with _opened(io.BytesIO(read_bytes(path)), path) as archive:
+        members = _members(archive, path)
+        check_fits(
+            2 * sum(member.file_size for member in members.values()),
+            f"{path}",
+            "give an archive with fewer texts",
+        )
+        texts = [
+            _text_of(archive, member, path, read_options.encoding) for member in members.values()
+        ]
     return {"texts": texts, **called(_within(list(members)))}
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
     """The same, some members at a time."""
-    with _opened(path) as archive:
+    with _opened(path, path) as archive:
         members = _members(archive, path)
 
     def texts() -> Iterator[str]:
-        with _opened(path) as archive:
+        with _opened(path, path) as archive:
             yield from (
                 _text_of(archive, member, path, read_options.encoding)
                 for member in members.values()
@@ -75,11 +67,11 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield the archive in a file; any failure of the package is a DataError."""
+def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield the archive in a file, called ``path``; any failure of the package is a DataError."""
     try:
         refuse_device(path)
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             yield archive
     except (CorpusError, MemoryError):
         raise
