@@ -29,7 +29,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import Corpus
-from workbench.corpus.text import CONTRACTIONS, count_words
+from workbench.corpus.text import count_words
+from workbench.corpus.words import CONTRACTIONS
 
 # the first that has an object gives it its name
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "sklearn", "networkx")

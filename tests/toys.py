@@ -28,6 +28,19 @@ def corpus_of(pairs, n_documents=None, n_words=None) -> Corpus:
     return Corpus.from_pairs(*np.array(pairs).T, n_documents=n_documents, n_words=n_words)
 
 
+def corpus_of_table(counts, vocabulary=None, **about) -> Corpus:
+    """The corpus of (document, word) counts."""
+    counts = np.array(counts)
+    documents, words = np.nonzero(counts)
+    rows = documents, words, counts[documents, words]
+    return Corpus.from_pairs(*rows, vocabulary, *counts.shape, **about)
+
+
+def dense(corpus: Corpus) -> np.ndarray:
+    """(document, word) counts."""
+    return corpus.to_scipy().toarray()
+
+
 def dated(corpus: Corpus) -> Corpus:
     """The same corpus with the years 1990, 1992 and 1993, in turns: one year has no document."""
     years = (1990, 1992, 1993)

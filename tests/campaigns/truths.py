@@ -14,8 +14,8 @@ import numpy as np
 from hdp_twins import draw_hdp, draw_words
 from scipy import stats
 from scipy.special import gammaln, log_softmax
+from toys import corpus_of_table
 
-from workbench.corpus import Corpus
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance
 from workbench.kernels.stick_breaking.sticks import (
     dirichlet_moments,
@@ -84,20 +84,6 @@ def table_of(corpus) -> np.ndarray:
     counts = np.zeros((corpus.n_documents, corpus.n_words), int)
     counts[corpus.documents, corpus.words] = corpus.counts
     return counts
-
-
-def corpus_of_table(counts: np.ndarray, **about) -> Corpus:
-    """The corpus of counts (document, word)."""
-    documents, words = np.nonzero(counts)
-    n_documents, n_words = counts.shape
-    return Corpus.from_pairs(
-        documents,
-        words,
-        counts[documents, words],
-        n_documents=n_documents,
-        n_words=n_words,
-        **about,
-    )
 
 
 def counts_of(corpus, topics, n_topics: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys import dense
 
 from workbench.corpus import Corpus, CorpusError
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 6), st.integers(0, 3)), min_size=1, max_size=40
 ).filter(lambda rows: any(count for *_, count in rows))
-
-
-def dense(corpus):
-    """(document, word) counts."""
-    table = np.zeros((corpus.n_documents, corpus.n_words), dtype=np.int64)
-    table[corpus.documents, corpus.words] = corpus.counts
-    return table
 
 
 @settings(max_examples=100, deadline=None)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from toys import corpus_of_table, dense
 
-from workbench.corpus import Corpus, CorpusError, hold_out_tokens, prepare, split_in_words
+from workbench.corpus import CorpusError, hold_out_tokens, prepare, split_in_words
 from workbench.corpus.corpus import INT32_MAX
 from workbench.corpus.count_regimes import merge_documents, repeat_counts
 from workbench.corpus.document_table import DocumentTable
@@ -15,21 +16,7 @@ TABLE = np.array([[4, 0, 1], [1, 2, 0], [0, 0, 3], [2, 2, 2], [0, 1, 0]])
 
 
 def corpus_of(counts=TABLE, **about):
-    """A corpus from a (document, word) table of counts."""
-    documents, words = np.indices(counts.shape)
-    return Corpus.from_pairs(
-        documents.ravel(),
-        words.ravel(),
-        counts.ravel(),
-        n_documents=len(counts),
-        n_words=counts.shape[1],
-        **about,
-    )
-
-
-def dense(corpus):
-    """(document, word) counts."""
-    return corpus.to_scipy().toarray()
+    return corpus_of_table(counts, **about)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 9])

@@ -1,11 +1,13 @@
 """Vocabulary cuts and singletons: what is left, what stays in its place, and the published numbers of KOS."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys import corpus_of_table, dense
 
 from workbench.corpus import (
     SINGLETONS,
@@ -25,26 +27,7 @@ TABLES = st.lists(
     st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=6
 ).filter(lambda table: sum(map(sum, table)) >= 2)
 WORDS = ("ant", "bee", "cat", "dog")
-
-
-def corpus_of(table):
-    """A corpus from a (document, word) table of counts over ant, bee, cat, dog."""
-    table = np.array(table)
-    documents, words = np.indices(table.shape)
-    return Corpus.from_pairs(
-        documents.ravel(),
-        words.ravel(),
-        table.ravel(),
-        WORDS[: table.shape[1]],
-        n_documents=len(table),
-    )
-
-
-def dense(corpus):
-    """(document, word) counts."""
-    table = np.zeros((corpus.n_documents, corpus.n_words), dtype=np.int64)
-    table[corpus.documents, corpus.words] = corpus.counts
-    return table
+corpus_of = partial(corpus_of_table, vocabulary=WORDS)
 
 
 # ---------------------------------------------------------------------- top words

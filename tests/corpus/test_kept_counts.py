@@ -9,11 +9,11 @@ import pytest
 from data_files import put
 
 from workbench.cli import main
-from workbench.corpus import CorpusError, by_name, kept_counts, read_corpus, streaming
+from workbench.corpus import CorpusError, kept_counts, read_corpus, streaming
 from workbench.corpus.kept_counts import KeptCounts, kept_beside
 from workbench.corpus.streaming import read_shards
 from workbench.corpus.text import counted
-from workbench.data import opening
+from workbench.data import blocks, opening
 
 N = 2000
 TEXTS = [
@@ -26,7 +26,7 @@ TEXTS = [
 def small_pieces(monkeypatch):
     """Files are read in many pieces, and all counts are worth keeping."""
     for module, name, value in [
-        (by_name, "BATCH", 2000),
+        (blocks, "BATCH", 2000),
         (opening, "BLOCK", 64),
         (kept_counts, "LEAST", 0),
     ]:
@@ -160,10 +160,9 @@ def test_a_command_that_is_killed_goes_on(tmp_path, capsys):
     path = written(tmp_path)
     program = f"""
 import os, signal
-from workbench.corpus import by_name
-from workbench.data import opening
+from workbench.data import blocks, opening
 from workbench.corpus.streaming import read_shards
-by_name.BATCH, opening.BLOCK = 2000, 64
+blocks.BATCH, opening.BLOCK = 2000, 64
 def told(what, share):
     if share > 0.5:
         os.kill(os.getpid(), signal.SIGKILL)

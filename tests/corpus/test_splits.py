@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toys import corpus_of_table as corpus_of
+from toys import dense
 
 from workbench.corpus import (
     Corpus,
@@ -24,26 +26,6 @@ from workbench.corpus import (
 COUNTS = st.lists(
     st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6
 ).filter(lambda table: sum(map(sum, table)) >= 2)
-
-
-def corpus_of(table):
-    """A corpus from a (document, word) table of counts."""
-    table = np.array(table)
-    documents, words = np.indices(table.shape)
-    return Corpus.from_pairs(
-        documents.ravel(),
-        words.ravel(),
-        table.ravel(),
-        n_documents=len(table),
-        n_words=table.shape[1],
-    )
-
-
-def dense(corpus):
-    """(document, word) counts."""
-    table = np.zeros((corpus.n_documents, corpus.n_words), dtype=np.int64)
-    table[corpus.documents, corpus.words] = corpus.counts
-    return table
 
 
 @settings(max_examples=100, deadline=None)

@@ -17,7 +17,6 @@ from sharded_corpora import drawn, full
 
 from workbench.corpus import (
     CorpusError,
-    by_name,
     pair_files,
     read_corpus,
     shard_writer,
@@ -25,7 +24,7 @@ from workbench.corpus import (
     write_corpus,
 )
 from workbench.corpus.streaming import read_shards
-from workbench.data import opening, rows, stored_texts
+from workbench.data import blocks, opening, rows, stored_texts
 
 WORDS = ["ant", "Bee", "café", "straße", "don't", "über", "a", "zebra", "gnu", "12", "ibis", "löwe"]
 
@@ -34,8 +33,7 @@ WORDS = ["ant", "Bee", "café", "straße", "don't", "über", "a", "zebra", "gnu"
 def small_pieces(monkeypatch):
     """Files are read, and shards written, in many pieces."""
     for module, name, value in [
-        (by_name, "BATCH", 500),
-        (rows, "BATCH", 500),
+        (blocks, "BATCH", 500),
         (rows, "HEAD", 60),
         (opening, "BLOCK", 64),
         (opening, "HEAD", 8),

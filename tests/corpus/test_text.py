@@ -41,33 +41,43 @@ def test_empty_documents_keep_their_rows():
     assert corpus.document_tokens.tolist() == [0, 1, 0, 0]
 
 
-def test_one_document_is_a_corpus():
-    assert Corpus.from_texts(["apple"]).n_tokens == 1
+RARE = ["apple banana", "apple cherry", "apple cherry"]
+CAFES = ["Café cafe CAFÉ, El Niño"]
 
 
-def test_contractions_leave_no_stumps():
-    assert Corpus.from_texts(
-        ["we don't know; they've said it isn't apple, we'll eat apples"]
-    ).vocabulary == (
-        "apple",
-        "apples",
-        "eat",
-        "know",
-        "said",
-    )
+@pytest.mark.parametrize(
+    ("texts", "options", "vocabulary"),
+    [
+        (["apple"], {}, "apple"),
+        (["we don't know; they've said it isn't apple, we'll eat apples"], {}, "apple apples eat know said"),
+        (["Äpfel яблоко りんご 42 x_1"], {}, "äpfel яблоко りんご"),
+        (FRUIT, {"stop_words": ["apple"]}, "and banana cherry"),
+        (FRUIT, {"stop_words": None}, "and apple banana cherry"),
+        (FRUIT, {"stop_words": "none"}, "and apple banana cherry"),
+        (FRUIT, {"stop_words": ""}, "and apple banana cherry"),
+        (FRUIT, {"stop_words": " None "}, "and apple banana cherry"),
+        (FRUIT, {"stop_words": "Apple, banana"}, "and cherry"),
+        (FRUIT, {"stop_words": "apple,"}, "and banana cherry"),
+        (["e-mail apple"], {"stop_words": ["E-Mail"], "token_pattern": "[a-z]+"}, "apple"),
+        (RARE, {"min_documents": 2}, "apple cherry"),
+        (RARE, {"max_share": 0.7}, "banana cherry"),
+        (["pear pear fig fig apple date"], {"max_words": 3}, "apple fig pear"),
+        (CAFES, {"lowercase": False}, "CAFÉ Café El Niño cafe"),
+        (CAFES, {"accents": "strip"}, "cafe el nino"),
+        (CAFES, {"min_letters": 4}, "cafe café niño"),
+        (["The cat AND the dog"], {"lowercase": False}, "cat dog"),
+        (["el café"], {"stop_words": ["CAFÉ"], "accents": "strip"}, "el"),
+    ],
+)  # fmt: skip
+def test_options_decide_which_words_of_texts_count(texts, options, vocabulary):
+    corpus = Corpus.from_texts(texts, labels=texts, name="fruit", **options)
+    assert corpus.vocabulary == tuple(vocabulary.split())
+    assert (corpus.labels, corpus.name) == (tuple(texts), "fruit")
 
 
-def test_words_of_any_alphabet_count_and_numbers_do_not():
-    assert Corpus.from_texts(["Äpfel яблоко りんご 42 x_1"]).vocabulary == (
-        "äpfel",
-        "яблоко",
-        "りんご",
-    )
-
-
-def test_stop_words_may_be_given_or_left_alone():
-    assert Corpus.from_texts(FRUIT, stop_words=["apple"]).vocabulary == ("and", "banana", "cherry")
-    assert "and" in Corpus.from_texts(FRUIT, stop_words=None).vocabulary
+def test_a_file_of_stop_words_may_have_a_comma_in_its_name(tmp_path):
+    (path := tmp_path / "my, own.txt").write_text("banana")
+    assert Corpus.from_texts(FRUIT, stop_words=str(path)).vocabulary == ("and", "apple", "cherry")
 
 
 def test_stop_words_of_other_languages_and_of_a_file(tmp_path):
@@ -103,18 +113,6 @@ def test_stop_words_of_other_languages_and_of_a_file(tmp_path):
     )
 
 
-def test_stop_words_may_be_a_text_with_commas_or_none(tmp_path):
-    assert Corpus.from_texts(FRUIT, stop_words="Apple, banana").vocabulary == ("and", "cherry")
-    assert Corpus.from_texts(FRUIT, stop_words="apple,").vocabulary == ("and", "banana", "cherry")
-    for none in ("none", "", " None "):
-        assert (
-            Corpus.from_texts(FRUIT, stop_words=none).content_hash
-            == Corpus.from_texts(FRUIT, stop_words=None).content_hash
-        )
-    (path := tmp_path / "my, own.txt").write_text("banana")
-    assert Corpus.from_texts(FRUIT, stop_words=str(path)).vocabulary == ("and", "apple", "cherry")
-
-
 @pytest.mark.parametrize("more", ["apple,Banana", ["apple", "BANANA "], " apple , banana ,"])
 def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
     assert Corpus.from_texts(FRUIT, more_stop_words=more).vocabulary == ("cherry",)
@@ -133,23 +131,6 @@ def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
         Corpus.from_texts(FRUIT, more_stop_words=3)
     with pytest.raises(CorpusError, match="more_stop_words must be"):
         Corpus.from_texts(FRUIT, more_stop_words=[3])
-
-
-def test_case_accents_and_short_words():
-    text = ["Café cafe CAFÉ, El Niño"]
-    assert Corpus.from_texts(text, lowercase=False).vocabulary == (
-        "CAFÉ",
-        "Café",
-        "El",
-        "Niño",
-        "cafe",
-    )
-    assert counts(Corpus.from_texts(text, accents="strip")) == [{"cafe": 3, "el": 1, "nino": 1}]
-    assert Corpus.from_texts(text, min_letters=4).vocabulary == ("cafe", "café", "niño")
-    assert Corpus.from_texts(["The cat AND the dog"], lowercase=False).vocabulary == ("cat", "dog")
-    assert Corpus.from_texts(["el café"], stop_words=["CAFÉ"], accents="strip").vocabulary == (
-        "el",
-    )
 
 
 def test_how_texts_were_counted_is_written_down(tmp_path):
@@ -208,32 +189,6 @@ def test_the_words_are_those_of_scikit_learn_where_nothing_else_is_asked_for():
     corpus = Corpus.from_texts(text)
     assert corpus.vocabulary == tuple(counter.get_feature_names_out())
     assert (corpus.to_scipy().toarray() == table).all()
-
-
-def test_stop_words_are_cut_by_the_same_pattern_as_the_text():
-    assert Corpus.from_texts(
-        ["e-mail apple"], stop_words=["E-Mail"], token_pattern=r"[a-z]+"
-    ).vocabulary == ("apple",)
-
-
-def test_rare_and_frequent_words_are_pruned():
-    texts = ["apple banana", "apple cherry", "apple cherry"]
-    assert Corpus.from_texts(texts, min_documents=2).vocabulary == ("apple", "cherry")
-    assert Corpus.from_texts(texts, max_share=0.7).vocabulary == ("banana", "cherry")
-    assert Corpus.from_texts(texts, max_share=0.7).n_documents == 3
-
-
-def test_the_most_frequent_words_stay_and_ties_go_by_alphabet():
-    assert Corpus.from_texts(["pear pear fig fig apple date"], max_words=3).vocabulary == (
-        "apple",
-        "fig",
-        "pear",
-    )
-
-
-def test_labels_and_name_are_kept():
-    corpus = Corpus.from_texts(FRUIT, labels=["x", "y", "z"], name="fruit")
-    assert (corpus.labels, corpus.name) == (("x", "y", "z"), "fruit")
 
 
 @pytest.mark.parametrize(

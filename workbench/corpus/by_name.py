@@ -16,9 +16,6 @@ from workbench.corpus.formats import ReadOptions
 from workbench.corpus.times import times_of
 from workbench.errors import Named
 
-BATCH = 1 << 21
-"""Characters of documents that are given at a time where a file is read in pieces; a document counts a hundred besides."""
-
 
 class Rows(NamedTuple):
     """The rows of a table or the objects of JSON lines, one a document."""
@@ -99,19 +96,6 @@ class Rows(NamedTuple):
                 )
             found.append(int(number) if whole else number)
         return found
-
-
-def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
-    """Yield lists of consecutive entries, each of about `BATCH` characters or at most so many entries."""
-    batch, size = [], 0
-    for entry in entries:
-        batch.append(entry)
-        size += size_of(entry) + 100
-        if size > BATCH:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 class Kept:

@@ -16,9 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.corpus.by_name import numbered
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.data_set import DataSet, Form
 from workbench.corpus.english_stop_words import ENGLISH_STOP_WORDS
+from workbench.corpus.fasta import rows_of_symbols
 from workbench.corpus.words import WORD_PATTERN
 from workbench.data.drawing import check_whole
 from workbench.data.names import with_options
@@ -156,18 +158,9 @@ def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
 
 def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus:
     """The corpus with a row of one count for each symbol, by the sequence's name."""
-    number = {symbol: w for w, symbol in enumerate(vocabulary)}
-    sequence = [(name, at) for name, each in symbols.items() for at in range(len(each))]
-    words = [number[symbol] for each in symbols.values() for symbol in each]
-    return Corpus.from_pairs(
-        np.arange(len(words)),
-        words,
-        np.ones(len(words), int),
-        vocabulary=vocabulary,
-        n_documents=len(words),
-        titles=[f"{name} {at}" for name, at in sequence],
-        sequence=sequence,
-    )
+    rows = rows_of_symbols(symbols)
+    ids, _ = numbered(rows["words"], vocabulary)
+    return Corpus.from_pairs(**rows | {"words": ids, "vocabulary": vocabulary})
 
 
 def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:

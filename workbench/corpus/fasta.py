@@ -5,6 +5,7 @@ one that is asked for.
 """
 
 import re
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -49,25 +50,25 @@ def read(path: Path, read_options: ReadOptions) -> dict:
             records[name] += text
     if empty := [name for name, symbols in records.items() if not symbols]:
         raise CorpusError(f"{path}: the record {empty[0]!r} has no symbol; leave it out")
-    return rows_of_symbols(path, read_options, records)
+    return read_symbols(path, read_options, records)
 
 
-def rows_of_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
-    """Return arguments of `Corpus.from_pairs` with one row of count 1 for each symbol of each named sequence."""
-    each = [symbol for found in symbols.values() for symbol in found]
-    sequence = [(name, at) for name, found in symbols.items() for at in range(len(found))]
-    known = (
-        read_options
-        if read_options.vocabulary is not None
-        else read_options._replace(vocabulary=sorted(set(each)))
-    )
-    return counts_by_name(
-        path,
-        known,
-        each,
-        documents=np.arange(len(each)),
-        counts=np.ones(len(each), np.int64),
-        n_documents=len(each),
-        titles=[f"{name} {at}" for name, at in sequence],
-        sequence=sequence,
-    )
+def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
+    """Return arguments of `Corpus.from_pairs` for symbols by sequence; the vocabulary is that of the option, else sorted."""
+    rows = rows_of_symbols(symbols)
+    if read_options.vocabulary is None:
+        read_options = read_options._replace(vocabulary=sorted(set(rows["words"])))
+    return counts_by_name(path, read_options, **rows)
+
+
+def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
+    """Return a row of count 1 for each symbol of each named sequence, and its place there."""
+    sequence = [(name, at) for name, each in symbols.items() for at in range(len(each))]
+    return {
+        "words": list(chain.from_iterable(symbols.values())),
+        "documents": np.arange(len(sequence)),
+        "counts": np.ones(len(sequence), np.int64),
+        "n_documents": len(sequence),
+        "titles": [f"{name} {at}" for name, at in sequence],
+        "sequence": sequence,
+    }

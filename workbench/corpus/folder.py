@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
-from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.formats import Batch, ReadOptions, Stream
 from workbench.data.available_memory import check_fits
+from workbench.data.blocks import batched
 from workbench.data.encodings import decoded
 
 MEANING = "a folder of .txt files"

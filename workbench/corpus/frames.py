@@ -1,10 +1,12 @@
 """Tables that pandas reads: Parquet with the package pyarrow, the first sheet of an Excel file with openpyxl.
 
-They hold what a CSV file holds, see `workbench.corpus.tables`; an empty cell is an empty text, a date is text as 2024-07-31.
+They hold what a CSV file holds, see `workbench.corpus.tables`; an empty cell is an empty text, a date is text
+as 2024-07-31.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,64 +43,69 @@ class Frames:
         """The chosen columns, or the counts where the columns say so."""
         import pandas as pd
 
-        self._refuse_missing(path)
-        read_bytes(path)  # what cannot be read, or is too large, has its own sentence
-        try:
-            frame = (
-                pd.read_parquet(path)
-                if self._package == "pyarrow"
-                else pd.read_excel(path, dtype=object)
-            )
-        except Exception as error:  # whatever these packages make of a damaged file
-            raise self._damaged(path, error) from None
+        with self._opening(path):
+            read_bytes(path)  # what cannot be read, or is too large, has its own sentence
+            frame = pd.read_excel(path, dtype=object) if self._is_excel else pd.read_parquet(path)
         header = _header(path, frame.columns)
         return read_table(
             path, read_options, header, _values(frame), list(range(2, len(frame) + 2))
         )
 
+    def first_rows(self, path: Path, n: int):
+        """Return the first rows as a DataFrame."""
+        import pandas as pd
+
+        with self._opening(path):
+            if self._is_excel:
+                return pd.read_excel(path, dtype=object, nrows=n)
+            from pyarrow.parquet import ParquetFile
+
+            file = ParquetFile(path)
+            batch = next(file.iter_batches(n), file.schema_arrow.empty_table())
+            return batch.to_pandas()
+
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
         """The same of Parquet, some rows at a time."""
-        if self._package != "pyarrow":
+        if self._is_excel:
             return None
-        self._refuse_missing(path)
-        from pyarrow.parquet import ParquetFile
+        with self._opening(path):
+            from pyarrow.parquet import ParquetFile
 
-        refuse_device(path)
-        try:
+            refuse_device(path)
             header = _header(path, ParquetFile(path).schema_arrow.names)
-        except CorpusError:
-            raise
-        except Exception as error:
-            raise self._damaged(path, error) from None
 
         def pieces() -> Iterator[tuple[list[list[str]], list[int]]]:
-            try:
-                with ParquetFile(path) as file:
-                    line = 2
-                    for batch in file.iter_batches(ROWS):
-                        frame = batch.to_pandas()
-                        yield _values(frame), list(range(line, line := line + len(frame)))
-                        progress((line - 2) / file.metadata.num_rows)
-            except (OSError, ValueError) as error:
-                if isinstance(error, CorpusError):
-                    raise
-                raise self._damaged(path, error) from None
+            with self._opening(path), ParquetFile(path) as file:
+                line = 2
+                for batch in file.iter_batches(ROWS):
+                    frame = batch.to_pandas()
+                    yield _values(frame), list(range(line, line := line + len(frame)))
+                    progress((line - 2) / file.metadata.num_rows)
 
         return stream_table(path, read_options, header, pieces())
 
-    def _refuse_missing(self, path: Path) -> None:
+    @property
+    def _is_excel(self) -> bool:
+        return self._package == "openpyxl"
+
+    @contextmanager
+    def _opening(self, path: Path) -> Iterator[None]:
+        """Refuse a missing package; whatever the package makes of a damaged file is one sentence."""
         if find_spec(self._package) is None:
             raise CorpusError(
                 f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
                 f"{self._package}`, or save the table as CSV"
             )
-
-    def _damaged(self, path: Path, error: Exception) -> CorpusError:
-        return CorpusError(
-            f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again"
-        )
+        try:
+            yield
+        except CorpusError:
+            raise
+        except Exception as error:
+            raise CorpusError(
+                f"{path} is damaged, or not {self.MEANING} ({type(error).__name__}); fetch it again"
+            ) from None
 
 
 def _header(path: Path, names: Iterable) -> list[str]:

@@ -4,13 +4,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
-from workbench.corpus.readers import format_of
+from workbench.corpus.readers import FORMATS, format_of
 from workbench.corpus.tables import columns_by_name
 from workbench.data.encodings import DETECT, STRICT, decoded
 from workbench.data.opening import first_bytes, path_of, read_bytes
@@ -98,27 +97,7 @@ def _objects(lines: list[str]) -> Iterator[dict]:
 
 def _of_frame(path: Path, encoding: str) -> dict[str, list]:
     """Return the columns of the first rows of a Parquet or Excel file."""
-    import pandas as pd
-
-    excel = format_of(path) == "excel"
-    package = "openpyxl" if excel else "pyarrow"
-    if find_spec(package) is None:
-        raise CorpusError(
-            f"{path} needs the package {package}; `pip install {package}`, or save the table as CSV"
-        )
-    try:
-        if excel:
-            frame = pd.read_excel(path, dtype=object, nrows=MOST_ROWS)
-        else:
-            from pyarrow.parquet import ParquetFile
-
-            file = ParquetFile(path)
-            batch = next(file.iter_batches(MOST_ROWS), None)
-            frame = (
-                file.schema_arrow.empty_table().to_pandas() if batch is None else batch.to_pandas()
-            )
-    except Exception as error:  # whatever these packages make of a damaged file
-        raise CorpusError(f"{path} is damaged ({type(error).__name__}); make it again") from None
+    frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
     return {str(name): frame.iloc[:, at].tolist() for at, name in enumerate(frame.columns)}
 
 

@@ -11,9 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-from workbench.corpus.by_name import Kept, Rows, batched, counts_by_name, named_counts
+from workbench.corpus.by_name import Kept, Rows, counts_by_name, named_counts
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import NAMES, TEXTS, Batch, Prepared, ReadOptions, Stream, unplaced
+from workbench.corpus.formats import (
+    NAMES,
+    TEXTS,
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    unplaced,
+)
+from workbench.data.blocks import batched
 from workbench.data.encodings import DETECT, STRICT
 from workbench.data.opening import BYTE_ORDER_MARK, encoding_of, read_text, text_lines, text_of
 from workbench.data.saving import encoded

@@ -12,9 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from workbench.corpus.by_name import batched
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats import Batch, Prepared, ReadOptions, Stream, has_titles, unplaced
+from workbench.corpus.formats import (
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    has_titles,
+    unplaced,
+)
+from workbench.data.blocks import batched
 from workbench.data.opening import encoding_of, first_bytes, read_text, text_lines, text_of
 from workbench.data.saving import encoded
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from workbench.corpus.corpus import CorpusError
-from workbench.corpus.fasta import rows_of_symbols
+from workbench.corpus.fasta import read_symbols
 from workbench.corpus.formats import ReadOptions, stem_of
 from workbench.corpus.words import WORD_PATTERN, compiled_pattern, stop_list
 from workbench.data.opening import read_text
@@ -35,4 +35,4 @@ def read(
         raise CorpusError(
             f"{path} holds no word once stop words are out; give a longer text, or other stop words"
         )
-    return rows_of_symbols(path, read_options, {stem_of(path, SUFFIXES): found})
+    return read_symbols(path, read_options, {stem_of(path, SUFFIXES): found})

@@ -1,6 +1,6 @@
-"""Rows in blocks: how many of a large array are read, computed or stored at a time."""
+"""Rows in blocks: how many of a large array are read, computed or stored at a time; entries of a file in batches."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -17,6 +17,23 @@ def blocks(n_rows: int, n_at_once: int) -> Iterator[slice]:
     """Yield the rows as slices of ``n_at_once``, the last one shorter."""
     for first in range(0, n_rows, n_at_once):
         yield slice(first, min(first + n_at_once, n_rows))
+
+
+BATCH = 1 << 21
+"""Characters that are given at a time where a file is read in pieces; an entry counts a hundred besides its own."""
+
+
+def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
+    """Yield lists of consecutive entries, each of about `BATCH` characters."""
+    batch, size = [], 0
+    for entry in entries:
+        batch.append(entry)
+        size += size_of(entry) + 100
+        if size > BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 CHUNKS = "preferred_chunks"

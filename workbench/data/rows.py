@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.data.blocks import batched
 from workbench.data.encodings import STRICT
 from workbench.data.opening import LONGEST_LINE, encoding_of, read_text, text_lines, text_of
 from workbench.errors import DataError
@@ -25,8 +26,6 @@ SAYS = re.compile(r"\ufeff?sep=([^\w\r\n\"'])\r?\n")
 """The first line by which a spreadsheet says what separates."""
 HEAD = 1 << 20
 """Characters that are read at a time, of which the first have the header."""
-BATCH, ROW = 1 << 21, 64
-"""Characters of the rows that are given at a time, and what a row counts besides those of its values."""
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
@@ -112,16 +111,10 @@ def stream_columns(
     header, _ = next(rows(form))
 
     def batches() -> Iterator[tuple[list[tuple[str, ...]], list[int]]]:
-        batch, lines, size = [], [], 0
-        for row, line in islice(rows(form, progress), 1, None):
-            batch.append(row)
-            lines.append(line)
-            size += sum(map(len, row)) + ROW
-            if size > BATCH:
-                yield list(zip(*batch, strict=True)), lines
-                batch, lines, size = [], [], 0
-        if batch:
-            yield list(zip(*batch, strict=True)), lines
+        found = islice(rows(form, progress), 1, None)
+        for batch in batched(found, lambda each: sum(map(len, each[0]))):
+            values, lines = zip(*batch, strict=True)
+            yield list(zip(*values, strict=True)), list(lines)
 
     return [column.strip() for column in header], batches()
 
