@@ -13,11 +13,6 @@ FIGURE = """() => {
     legend: figure.above.find(m => m.type === 'Legend').items.filter(i => i.visible).map(i => i.label.value),
   }
 }"""
-MARKS = "() => [...Bokeh.documents[0].get_model_by_name('marks').data.iteration]"
-PRIORS = """() => {
-  const { prior, colour } = Bokeh.documents[0].get_model_by_name('profile').data
-  return [...new Set(colour)].map(one => [...prior].filter((x, at) => colour[at] === one))
-}"""
 
 
 def points(page) -> list[int]:
@@ -28,16 +23,6 @@ def points(page) -> list[int]:
 def figure(page) -> dict:
     """Axes, ranges, drawn columns ("x y") and legend of the figure."""
     return page.evaluate(FIGURE)
-
-
-def marks(page) -> list[float]:
-    """Iterations of the moves that are marked."""
-    return page.evaluate(MARKS)
-
-
-def priors(page) -> list[list[float]]:
-    """The priors of topics in the figure, run by run."""
-    return page.evaluate(PRIORS)
 
 
 def cells(page, table: str) -> list[list[str]]:

@@ -1,32 +1,16 @@
 """The figure of the Compare page in a real Chromium: means, smoothing, target, and one run lifted out of the others."""
 
-import io
-from xml.etree import ElementTree
-
-import numpy as np
-import pandas as pd
 import pytest
-from browser.desk import cells, download, figure, fill, points, press, row, until
-from PIL import Image
+from browser.desk import points, press, row, until
 
 from workbench.corpus import hold_out_tokens
-from workbench.measures import mean_curves, paired_differences, reached_by_all, time_to
-from workbench.measures.smoothing import smoothed
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
-from workbench.runs.execution.run import open_run
-from workbench.runs.progress import decimals
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LOOKS = """() => Bokeh.documents[0].get_model_by_name('curve').renderers.filter(r => r.visible && r.tags.length).map(r => ({
   part: r.tags[0], alpha: (r.glyph.line_alpha ?? r.glyph.fill_alpha).value, y: (r.glyph.y ?? r.glyph.y1).field,
 }))"""
-COLUMN = "([slot, name]) => [...Bokeh.documents[0].get_model_by_name('slot-' + slot).data[name]]"
-TARGET = """() => {
-  const { visible, location } = Bokeh.documents[0].get_model_by_name('target')
-  return visible ? location : null
-}"""
-CROSSINGS = "name => [...Bokeh.documents[0].get_model_by_name('crossings').data[name]]"
 FOCUSED = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
@@ -107,71 +91,6 @@ def lit(page) -> str:
     return page.locator("[data-lit]").get_attribute("data-lit")
 
 
-def test_means_smoothing_and_target_are_drawn_downloaded_and_in_the_link(
-    page, new_page, store, names
-):
-    runs = [open_run(store / name) for name in reversed(names)]
-    wanted = {curve.label: curve for curve in mean_curves(runs, "test_perplexity")}
-    target = reached_by_all(runs)
-    until(lambda: page.evaluate(TARGET) == pytest.approx(target), "the line lies at what all reach")
-    until(
-        lambda: (
-            sorted(page.evaluate(CROSSINGS, "iteration"))
-            == sorted(time_to(runs, target, "iteration").values)
-        ),
-        "marks are where each run is at or below it",
-    )
-    press(page, "Mean of seeds")
-    until(
-        lambda: sorted(figure(page)["legend"]) == ["cvb · mean of 2", "svb · mean of 2"],
-        "a line for each engine",
-    )
-    curve, slot = wanted["cvb"], 1  # that of its first seed
-    until(
-        lambda: np.array_equal(
-            np.round(page.evaluate(COLUMN, [slot, "test_perplexity"]), 9), np.round(curve.y, 9)
-        ),
-        "its points have come after its name",
-    )
-    np.testing.assert_allclose(page.evaluate(COLUMN, [slot, "high"]), curve.y + curve.error)
-    assert sorted(looks(page, "band")) == [1, 3] and not looks(page, "raw")
-    slider = page.get_by_role("slider", name="Smoothing")
-    slider.focus()
-    for _ in range(3):
-        page.keyboard.press("PageUp")
-    until(lambda: looks(page, "raw"), "what was recorded is drawn under it")
-    weight = 0.15
-    until(lambda: f"smoothing={weight}" in page.evaluate("location.search"), "the link tells it")
-    until(
-        lambda: np.allclose(page.evaluate(COLUMN, [slot, "line"]), smoothed(curve.y, weight)),
-        "it is as smooth as asked for",
-    )
-    assert looks(page, "line")[slot]["y"] == "line" and looks(page, "raw")[slot] | {"part": ""} == {
-        "part": "",
-        "alpha": pytest.approx(0.28),
-        "y": "test_perplexity",
-    }
-    assert "faint" in page.locator("p[role=status]", has_text="Held-out").inner_text()
-    fill(page, "Target perplexity", 5)
-    until(lambda: page.evaluate(TARGET) == 5, "the line moves")
-    until(lambda: page.evaluate(CROSSINGS, "iteration") == [], "no curve comes down to it")
-    name, content = download(page, "CSV")
-    assert "mean-headline" in name
-    table = pd.read_csv(io.BytesIO(content))
-    own = table[table["label"].str.startswith(curve.label)]
-    np.testing.assert_allclose(own["test_perplexity_smoothed"], smoothed(curve.y, weight))
-    name, content = download(page, "SVG")
-    assert name.endswith(".svg") and content.startswith(b"<?xml")
-    other = new_page(page.evaluate("location.href"))
-    until(
-        lambda: other.evaluate(TARGET) == 5 and len(looks(other, "raw")) == 2,
-        "the link shows the same",
-    )
-    assert sorted(figure(other)["legend"]) == sorted(figure(page)["legend"])
-    fill(page, "Target perplexity", 0)
-    until(lambda: page.evaluate(TARGET) is None, "0 takes the line away")
-
-
 def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page, names):
     assert opacities(page) == [1, 1, 1, 1]
     row(page, names[1]).hover()
@@ -213,35 +132,6 @@ def test_the_run_that_is_pointed_at_is_lifted_everywhere_and_escape_lets_go(page
     until(lambda: opacities(page) == [1, 1, 1, 1], "a second click lets go")
 
 
-RANGES = """() => {
-  const { x_range, y_range } = Bokeh.documents[0].get_model_by_name('curve')
-  return [x_range.start, x_range.end, y_range.start, y_range.end]
-}"""
-
-
-def test_ranges_that_were_moved_are_in_the_link_and_reset_forgets_them(page, new_page):
-    whole = page.evaluate(RANGES)
-    at = page.evaluate(PLACE, 0)
-    page.mouse.move(at["x"], at["y"])
-    page.mouse.down()
-    page.mouse.move(at["x"] + 60, at["y"] + 40, steps=5)
-    page.mouse.up()
-    moved = until(
-        lambda: page.evaluate(RANGES) != whole and page.evaluate(RANGES), "the figure is moved"
-    )
-    told = ",".join(f"{number:.6g}" for number in moved).replace("+", "%2B")
-    until(lambda: f"zoom={told}" in page.evaluate("location.href"), "the link tells of it")
-    other = new_page(page.evaluate("location.href"))
-    until(
-        lambda: np.allclose(other.evaluate(RANGES), moved, rtol=1e-5),
-        "the other page shows the same part",
-    )
-    page.mouse.move(at["x"], at["y"])
-    page.locator(".bk-tool-icon-reset").click()
-    until(lambda: "zoom" not in page.evaluate("location.href"), "the link forgets it")
-    assert np.allclose(page.evaluate(RANGES), whole)
-
-
 def test_the_tab_key_goes_through_the_legend_and_on(page, names):
     def tabs_until(last: str, key: str = "Tab") -> list[str]:
         passed = []
@@ -259,54 +149,6 @@ def test_the_tab_key_goes_through_the_legend_and_on(page, names):
     assert [one for one in passed if one in entries] == entries
     passed = tabs_until("Smoothing", "Shift+Tab")
     assert [one for one in passed if one in entries] == entries[::-1]
-
-
-def test_labels_are_compared_with_intervals_and_set_against_another_reference(page, store, names):
-    wanted = paired_differences([open_run(store / name) for name in reversed(names)], "svb").sel(
-        label="cvb"
-    )
-    table = page.locator("table[aria-label=comparison]")
-    table.wait_for()
-    page.get_by_label("Baseline").select_option("svb")
-    until(lambda: "Difference from svb" in table.inner_text(), "svb is the reference")
-    (told,) = [line for line in cells(page, "comparison") if line[0] == "cvb"]
-    digits = decimals(float(told[2].replace(",", "")))
-    low, high = (
-        f"{float(wanted[name]):+,.{digits}f}".replace("-", "−")
-        for name in ("difference_low", "difference_high")
-    )
-    assert (
-        told[1] == "2"
-        and any(f"({low} … {high})" in cell for cell in told)
-        and table.locator("svg circle").count() == 2
-    )
-    until(lambda: "against=svb" in page.evaluate("location.search"), "the link tells the reference")
-    name, content = download(page, "Numbers as CSV")
-    assert name.endswith("-comparison.csv") and set(pd.read_csv(io.BytesIO(content))["label"]) == {
-        "cvb",
-        "svb",
-    }
-    name, content = download(page, "Picture as PDF")
-    assert (
-        name.endswith("-comparison.pdf")
-        and b"/Subject (Difference of the final held-out perplexity" in content
-    )
-    name, content = download(page, "Picture as PNG")
-    picture = Image.open(io.BytesIO(content))
-    assert (
-        name.endswith("-comparison.png")
-        and picture.width == 1020
-        and "than that of svb" in picture.text["Description"]
-    )
-    bar = page.locator(".wb-bar", has=page.get_by_role("button", name="Picture as SVG"))
-    bar.get_by_role("button", name="two columns").click()
-    name, content = download(page, "Picture as SVG")
-    root = ElementTree.fromstring(content)
-    assert name.endswith("-comparison.svg") and root.get("width") == "504pt"
-    caption = root.find("{*}desc").text
-    assert "inference seeds: 0, 1\n" in caption and "compare" in caption.split("Made by:")[1]
-    table.locator("th", has_text="cvb").hover()
-    until(lambda: opacities(page) == [1, 1, 0.13, 0.13], "its runs are lifted")
 
 
 def test_a_logarithmic_axis_is_drawn_and_its_curves_are_found_by_the_pointer(url, names, new_page):

@@ -4,17 +4,13 @@ import json
 import shutil
 
 import pytest
-from browser.desk import press, row, state, type_into, until
+from browser.desk import press, row, until
 
 from workbench.corpus import hold_out_tokens
-from workbench.dashboard.compare.fields import FILE
 from workbench.models import LDA
 from workbench.runs.execution.fit import fit
-from workbench.runs.execution.run import Run
 from workbench.runs.store.layout import checksum
 from workbench.runs.store.notes import annotate, read_notes
-from workbench.runs.store.status import read_spec
-from workbench.views.style import look_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_EACH = 40
@@ -145,86 +141,6 @@ def test_columns_sort_by_click_and_key_and_groups_fold(url, new_page, many):
     page.get_by_text("3 chosen").wait_for()
 
 
-def test_columns_are_chosen_from_a_menu_and_rows_grouped_by_any_setting_and_the_link_tells_it(
-    url, new_page, many
-):
-    page = new_page(f"{url}?find=tag:paper")
-    page.get_by_role("columnheader", name="Corpus").wait_for()
-    press(page, "Columns")
-    menu = page.get_by_role("group", name="Columns of the table")
-    menu.get_by_label("Corpus").uncheck()
-    menu.get_by_label("Engine").check()
-    until(
-        lambda: (
-            page.evaluate("new URLSearchParams(location.search).get('columns')")
-            == "tags,K,seed,state,progress,perplexity,time,left,engine"
-        ),
-        "the link tells the columns",
-    )
-    page.keyboard.press("Escape")
-    heads = page.get_by_label("runs of the store").get_by_role("columnheader").all_inner_texts()
-    assert heads[2:] == [
-        "Run",
-        "Tags",
-        "K",
-        "Seed",
-        "State",
-        "Progress",
-        "Perplexity",
-        "Time",
-        "Time left",
-        "Engine",
-    ]
-    assert row(page, "cgs-10").locator("td").last.inner_text() == "cgs"
-    page.get_by_label("Group runs by").select_option("K")
-    page.get_by_role("button", name="K = 3 · 3 runs").wait_for()
-    page.get_by_role("button", name="Engine", exact=True).click()
-    until(
-        lambda: [name[:3] for name in drawn(page)] == ["cgs"] * 3 + ["svb"] * 3,
-        "sorted by a setting",
-    )
-    until(lambda: "sort=engine" in page.evaluate("location.search"), "the link tells the order too")
-    other = new_page(page.evaluate("location.href"))
-    other.get_by_role("button", name="K = 5 · 3 runs").wait_for()
-    other.get_by_role("columnheader", name="Engine", exact=True).wait_for()
-
-
-def in_css(colour: str) -> str:
-    """A colour as a browser writes it."""
-    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
-
-
-def test_settings_and_results_show_the_runs_that_are_found_with_means_over_seeds(
-    url, new_page, many
-):
-    page = new_page(f"{url}?find=tag:paper")
-    picture = page.get_by_role("img", name="Held-out perplexity against K, 6 runs")
-    picture.wait_for()
-    assert (
-        picture.locator("circle.run").count() == 6 and picture.locator("circle.mean").count() == 2
-    )
-    told = picture.locator("circle.run[data-run='cgs-10'] title").text_content()
-    perplexity = Run(many / "cgs-10").progress()["test_perplexity"].values[-1]
-    assert told == f"cgs-10 · cgs · Held-out perplexity {float(f'{perplexity:.5g}'):,g}"
-    assert picture.locator("circle.run[data-run='svb-10']").evaluate(
-        "one => one.style.fill"
-    ) == in_css(look_of("svb").colour)
-    picture.locator("circle.run[data-run='cgs-10']").hover()
-    page.get_by_text("cgs-10 is highlighted").wait_for(state="attached")
-    page.get_by_label("Result").select_option("time")
-    page.get_by_role("img", name="Seconds of inference against K, 6 runs").wait_for()
-    press(page, "Settings")
-    page.get_by_role("group", name="Settings to draw").get_by_label("Engine").check()
-    lines = page.get_by_role("img", name="Seconds of inference against Engine, K, 6 runs")
-    lines.or_(
-        page.get_by_role("img", name="Seconds of inference against K, Engine, 6 runs")
-    ).wait_for()
-    until(lambda: page.locator("path.run.line").count() == 6, "a line for each run")
-    until(lambda: "result=time" in page.evaluate("location.search"), "the link tells it")
-    find(page, "tag:paper engine:svb", 3)
-    until(lambda: page.locator("path.run.line").count() == 0, "runs of one engine and one K")
-
-
 def test_all_that_are_found_are_chosen_and_hidden_ones_are_told(url, new_page, many):
     page = new_page(url)
     find(page, "tag:paper", 6)
@@ -269,54 +185,3 @@ def test_notes_and_tags_are_written_seen_and_kept(url, new_page, many):
     note.fill("")
     page.get_by_label("New tag").focus()
     until(lambda: read_notes(many / "svb-05").note == "", "a field that is left is saved")
-
-
-def test_several_values_make_a_sweep_that_waits_in_line(url, new_page, store, tmp_path):
-    text = tmp_path / "texts.csv"
-    text.write_text(
-        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
-    )
-    page = new_page(url)
-    page.get_by_label("Corpus", exact=True).select_option(FILE)
-    type_into(page, "path", text)
-    for engine in ("svb", "cvb", "cgs", "cvb-cgs", "cv-hdp"):
-        page.get_by_label(engine, exact=True).uncheck()
-    press(page, "Options: defaults")
-    for name, value in {
-        "n_topics": "2, 3",
-        "r": "0, inf",
-        "n_iterations": 6,
-        "jobs": 1,
-    }.items():
-        type_into(page, name, value)
-    page.get_by_text("4 runs, 1 in parallel, 3 queued.").wait_for()
-    type_into(page, "n_topics", "2, 0")
-    page.get_by_text("Topics must be a whole number").wait_for()
-    type_into(page, "n_topics", "2, 3")
-    press(page, "Start")
-    page.get_by_text("4 runs started, 1 in parallel").wait_for()
-    made = [path.name for path in store.glob("texts-*")]
-    assert {_grid(store / name) for name in made} == {(k, r) for k in (2, 3) for r in (0, "inf")}
-    page.get_by_label("Find runs").fill("texts-")
-    until(lambda: sum(state(page, name) == "waiting" for name in made) >= 2, "some wait")
-    last = next(name for name in made if _grid(store / name) == (3, "inf"))
-    page.get_by_label(f"choose {last}").check()
-    press(page, "Stop")
-    until(lambda: state(page, last) == "stopped", "one leaves the line")
-    for name in made:
-        if name != last:
-            until(
-                lambda name=name: state(page, name) == "finished",
-                f"{name} is finished",
-                patience=120,
-            )
-    assert "n_topics=2,3" in page.evaluate(
-        "decodeURIComponent(location.search).replaceAll('+', '').replaceAll(' ', '')"
-    )
-    for name in made:
-        Run(store / name).remove()
-
-
-def _grid(path) -> tuple:
-    spec = read_spec(path)
-    return spec.model["n_topics"], spec.options["r"]

@@ -5,12 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser.conftest import PATIENCE
-from browser.desk import figure, fill, press, until
+from browser.desk import press, until
 from browser.lab import TOKEN, jupyter_lab, write_notebook
 from missing import skip_without
-from playwright.sync_api import expect
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, names_by_label
 from workbench.runs.execution.run import Run, open_runs
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -20,12 +18,6 @@ STRAY = """() => Bokeh.documents.flatMap(one => [...one._all_models.values()]).f
   ['{"msgid": "1", "msgtype": "PATCH-DOC"}', '{}', '{"msgid": "2", "msgtype": "PATCH-DOC"}'].map(data =>
     one.msg_handler({metadata: {}, content: {data}, buffers: []}))).length"""
 """Pieces of messages of which the rest is lost come to each view."""
-AT_ONCE = """([field, value, button]) => {
-  field.value = value
-  field.dispatchEvent(new Event('change'))
-  button.click()
-}"""
-"""A change and a click in one message."""
 BEGIN = """\
 import workbench as wb
 corpus, _ = wb.synthetic.bars(side=5, n_documents=200, seed=1)
@@ -159,87 +151,3 @@ def test_sliders_start_runs_that_are_drawn_below_after_hidden_output_and_after_t
     again.execute(1).get_by_role("button", name="Start", exact=True).click()
     page.get_by_text("1 run started").wait_for()
     until(lambda: max(page.evaluate(POINTS), default=0) > 0, "the next run is drawn", 90)
-
-
-def test_every_slider_and_field_has_a_name_and_says_what_is_run(opened, lab):
-    notebook = opened("controls", BEGIN + "wb.tune(corpus, engine='cgs')")
-    page, view, before = notebook.page, notebook.execute(0), {run.name for run in open_runs(lab[2])}
-    expect(view.locator(".wb-notebook").first).to_match_aria_snapshot(
-        """
-    - combobox "Engine"
-    - slider "Topics K"
-    - slider "alpha"
-    - slider "beta"
-    - textbox "Iterations"
-    - button "increase Iterations"
-    - button "decrease Iterations"
-    - textbox "Seed"
-    - button "Start"
-    """,
-        timeout=2 * PATIENCE,
-    )
-    splits = view.get_by_role("slider", name="r", exact=True)
-    assert splits.count() == 0  # cgs has none
-    view.get_by_label("Engine", exact=True).select_option("cvb-cgs")
-    splits.wait_for()
-    for name, keys, told in (
-        ("r", ["End"], "∞"),
-        ("Topics K", ["ArrowRight", "ArrowRight"], "12.00"),
-        ("alpha", ["ArrowLeft"], "0.03"),
-        ("beta", ["ArrowRight", "ArrowRight"], "1"),
-    ):
-        slider = view.get_by_role("slider", name=name, exact=True)
-        for key in keys:
-            slider.press(key)
-        expect(slider).to_have_attribute("aria-valuetext", told)
-    fill(page, "Iterations", 7)
-    seed, start = (
-        view.get_by_label("Seed", exact=True),
-        view.get_by_role("button", name="Start", exact=True),
-    )
-    page.evaluate(AT_ONCE, [seed.element_handle(), "3", start.element_handle()])
-    page.get_by_text("1 run started").wait_for()
-    (run,) = (run for run in open_runs(lab[2]) if run.name not in before)
-    assert (run.spec.engine, run.spec.options["r"], run.spec.n_iterations, run.spec.seed) == (
-        "cvb-cgs",
-        "inf",
-        7,
-        3,
-    )
-    assert run.spec.model == {"n_topics": 12, "alpha": 0.03, "beta": 1.0}
-
-
-def test_axis_measure_and_table_of_a_view_are_chosen_in_the_cell(opened):
-    fits = "runs = [wb.start(train, one, n_topics=4, n_iterations=9, test=test, name=one) for one in ('svb', 'cvb')]\n"
-    notebook = opened("looks", BEGIN + fits + "[run.wait() for run in runs]\nwb.watch(runs)")
-    page, view = notebook.page, notebook.execute(0)
-    view.locator("canvas").first.wait_for()
-    axis = view.get_by_role("group", name="Axis")
-    for said, name in names_by_label(AXES).items():
-        column, label = AXES[name]
-        axis.get_by_role("button", name=said, exact=True).click()
-        until(lambda label=label: figure(page)["x"] == label, f"the axis is {label}")
-        assert {one.split()[0] for one in figure(page)["columns"]} == {column}
-        expect(axis.get_by_role("button", pressed=True)).to_have_text([said])
-    for said, name in names_by_label(MEASURES).items():
-        columns, label = MEASURES[name]
-        view.get_by_label("Show", exact=True).select_option(said)
-        until(lambda label=label: figure(page)["y"] == label, f"{name} is shown")
-        if name != BY_TOPIC:
-            assert columns[0] in {one.split()[1] for one in figure(page)["columns"]}
-        expect(axis.get_by_role("button").first).to_be_enabled(enabled=name != BY_TOPIC)
-    rows = view.locator("tr[data-run]")
-    names = rows.evaluate_all("rows => rows.map(row => row.dataset.run)")
-    view.get_by_role("button", name="Run", exact=True).click()
-    assert sorted(names) == ["cvb", "svb"]
-    until(
-        lambda: rows.evaluate_all("rows => rows.map(row => row.dataset.run)") == sorted(names),
-        "sorted by name",
-    )
-    view.get_by_label("Find runs").fill("engine:svb")
-    until(lambda: rows.locator("visible=true").count() == 1, "one run is found")
-    view.get_by_label("Find runs").fill("")
-    view.get_by_label("Group runs by").select_option("engine")
-    view.get_by_role("button", name="svb · 1 run").wait_for()
-    view.get_by_label("choose svb", exact=True).check()
-    assert view.get_by_role("button", name="Stop").is_disabled()  # it has ended

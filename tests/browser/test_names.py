@@ -130,22 +130,6 @@ def test_what_is_pressed_follows_the_choice_and_groups_that_are_drawn_anew(home,
     """)
 
 
-def test_labels_and_their_neighbours_are_no_messages(home, new_page):
-    page = new_page(f"{home}/compare")
-    status = page.get_by_role("status")
-    told = "what a measure means is read out when it changes"
-    until(lambda: any("perplexity" in one for one in status.all_inner_texts()), told)
-    assert not {
-        "Show",
-        "Axis",
-        "Range",
-        "Lines",
-        "Target perplexity",
-        "Baseline",
-        "Download",
-    } & set(status.all_inner_texts())
-
-
 def test_tab_goes_from_a_number_to_what_follows_it_and_its_arrows_are_for_the_mouse(home, new_page):
     page = new_page(f"{home}/topics")
     words = page.get_by_label("Words", exact=True)

@@ -11,7 +11,6 @@ from toys import LDA_ENGINES
 import workbench as wb
 from workbench.dashboard.oracle.answers import toy_of
 from workbench.dashboard.oracle.toys import TOYS, Toy
-from workbench.measures.count_expectations import count_expectations
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE = 180.0  # kernels are compiled by the first toy
@@ -74,36 +73,3 @@ def test_numbers_are_those_of_the_enumeration(url, new_page):
     body = page.locator("body").aria_snapshot()
     assert [line for line in body.splitlines() if NAMELESS.match(line)] == []
     check(new_page(address), unequal._replace(counts="2,1,0;1,1,3"))
-
-
-def test_what_is_no_toy_is_told_in_one_sentence(url, new_page):
-    page = new_page(url.replace("compare", "oracle"))
-    check(page, next(iter(TOYS.values())))
-    fill(page, "document 1, word 1", 10)
-    page.get_by_text("17 tokens in 2 topics have 2^17 assignments").wait_for()
-    for row in (1, 2):
-        for column in (1, 2, 3):
-            fill(page, f"document {row}, word {column}", 0)
-    page.get_by_text("The table has no token").wait_for()
-    assert not page.locator(".exact strong").count() and not page.locator(".engines table").count()
-    fill(page, "document 1, word 2", "many")
-    page.get_by_text("got 'many'").wait_for()
-    fill(page, "document 1, word 2", "")
-    page.get_by_text("the cell is empty").wait_for()
-    fill(page, "document 1, word 2", 2)
-    check(page, next(iter(TOYS.values()))._replace(counts="0,2,0;0,0,0"))
-
-
-def test_a_count_that_is_typed_has_its_exact_expectations(url, new_page):
-    page = new_page(url.replace("compare", "oracle?count=typed&q=0.5,0.25*3&a=0.2"))
-    table = "expectations over the count"
-    until(
-        lambda: page.locator(f"table[aria-label='{table}']").count(), "the count is there", PATIENCE
-    )
-    wanted = (
-        count_expectations([0.5, 0.25, 0.25, 0.25], 0.2)["expectation"]
-        .sel(approximation="exact")
-        .values
-    )
-    found = [float(row[1].replace("−", "-")) for row in cells(page, table)]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=5.1e-6)  # five digits

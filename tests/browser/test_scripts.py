@@ -96,10 +96,6 @@ KIND, OTHER = "kind", next(text for text in STRINGS if '"' not in text)
 """Columns of documents."""
 
 
-def test_there_are_two_hundred():
-    assert len(STRINGS) == 200
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """A store with runs whose words, titles, texts, columns, labels, notes, tags and corpus are the strings; one in such a

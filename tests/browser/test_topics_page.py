@@ -2,17 +2,16 @@
 
 import io
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from browser.desk import press, until
+from browser.desk import until
 
 from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.topics.document_rows import PER_PAGE
-from workbench.measures import match_topics, representative_documents, top_words, topics_by_size
+from workbench.measures import top_words, topics_by_size
 from workbench.models.networks.network import Network
 from workbench.runs.execution.fit import fit, start
 from workbench.runs.execution.run import Run, open_run, open_runs
@@ -151,27 +150,6 @@ def test_a_topic_is_chosen_on_the_map_in_the_list_and_by_keyboard_and_the_link_r
     until(lambda: "topic=" not in page.url, "the link forgets the topic")
 
 
-def test_no_topic_covers_the_number_of_another_and_the_sizes_stand_over_round_iterations(page):
-    map_of = "() => { const all = deep('.map circle, .map text.number'); return all.map(one => one.tagName + one.textContent) }"
-    drawn = page.evaluate(map_of)
-    assert drawn[:4] == ["circle"] * 4 and sorted(drawn[4:]) == [
-        f"text{topic}" for topic in range(4)
-    ]
-    places = "tag => deep(tag).map(one => one.parentNode.style.transform)"
-    assert sorted(page.evaluate(places, ".map circle")) == sorted(
-        page.evaluate(places, ".map text.number")
-    )
-    told = card(page, "sizes").locator(".axes text")
-    until(lambda: told.count() > 5, "the axes of the sizes")
-    assert [text for text in told.all_text_contents() if "%" not in text] == [
-        "1",
-        "10",
-        "20",
-        "30",
-        "iteration",
-    ]
-
-
 def test_a_word_that_is_pointed_at_or_held_gives_the_points_their_sizes(page):
     shares = page.evaluate(RADII)
     page.locator(".worded tbody tr").first.hover()
@@ -215,28 +193,6 @@ def test_a_label_is_saved_by_enter_left_by_escape_and_shown_everywhere(page, new
     field.fill("")
     page.keyboard.press("Enter")
     until(lambda: Run(store / "done-cgs").notes.labels == (), "an empty one takes it away")
-
-
-def test_documents_of_the_topic_are_listed_and_one_is_shown_with_coloured_words(page, store):
-    run = open_run(store / "done-cgs")
-    topic = topics_by_size(run)[0]
-    documents = card(page, "documents")
-    documents.get_by_text("Choose a topic").wait_for()
-    page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
-    titles = [
-        str(title) for title in representative_documents(run, topic, PER_PAGE)["title"].values
-    ]
-    until(
-        lambda: documents.locator("tr[data-document] button").all_inner_texts() == titles,
-        "the documents",
-    )
-    documents.get_by_role("button", name=titles[3], exact=True).click()
-    documents.get_by_role("heading", name=titles[3], exact=True).wait_for()
-    assert documents.locator(".token").count() > 3 and "document=" in page.url
-    bars = documents.locator("table.bars tr")
-    if bars.count() > 1:
-        bars.nth(1).click()
-        until(lambda: pressed(page) not in ("", str(topic)), "a bar chooses its topic")
 
 
 def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared(
@@ -305,142 +261,6 @@ def test_words_are_looked_up_documents_sorted_and_turned_and_two_groups_compared
     recorded.get_by_label("Group", exact=True).select_option("kind: fruit")
     recorded.get_by_label("Compared with", exact=True).select_option("kind: beast")
     recorded.get_by_text("from that in those of the group 'kind: beast'").wait_for()
-
-
-def test_relevance_from_lift_to_probability_ranks_the_words(page, store):
-    run = open_run(store / "done-cgs")
-    topic = topics_by_size(run)[0]
-    page.locator(f"tr[data-topic='{topic}'] button.topic").first.click()
-
-    def ranked(relevance):
-        return list(top_words(run, 24, relevance)["word"].sel(topic=topic).values)
-
-    assert len({tuple(ranked(relevance)) for relevance in (0, 0.6, 1)}) == 3, (
-        "else nothing would be seen"
-    )
-    handle = page.get_by_label("Relevance λ")
-    handle.focus()
-    for key, relevance in (("Home", 0), ("End", 1)):
-        page.keyboard.press(key)
-        until(
-            lambda relevance=relevance: words(page) == ranked(relevance),
-            f"the words at λ={relevance}",
-        )
-        until(lambda relevance=relevance: f"relevance={relevance}" in address(page), "the link")
-    for _ in range(8):
-        page.keyboard.press("ArrowLeft")
-    until(lambda: words(page) == ranked(0.6), "the usual words again")
-    until(lambda: "relevance" not in address(page), "which are not in the link")
-
-
-def test_the_link_is_copied_and_the_theme_is_turned_and_remembered(topics_url, new_page, browser):
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = ready(new_page(f"{topics_url}?run=done-cgs", context=context), 4)
-    press(page, "Lines")
-    until(lambda: "sizes=lines" in address(page), "the kind of sizes is in the link")
-    press(page, "Copy link")
-    page.get_by_role("button", name="Copied").wait_for()
-    assert (
-        page.evaluate("navigator.clipboard.readText()")
-        == address(page)
-        == f"{topics_url}?run=done-cgs&sizes=lines"
-    )
-    background = """() => [document.body, ...deep('.map')].map(one => getComputedStyle(one).backgroundColor)"""
-    light = page.evaluate(background)
-    press(page, "Light / dark")
-    until(
-        lambda: all(
-            now != before for now, before in zip(page.evaluate(background), light, strict=True)
-        ),
-        "dark",
-    )
-    dark = page.evaluate(background)
-    page.reload()
-    ready(page, 4)
-    assert page.evaluate(background) == dark
-    context.close()
-
-
-def test_a_link_to_what_is_not_there_says_so_and_forgets_it(new_page, topics_url):
-    page = ready(new_page(f"{topics_url}?run=done-cgs&topic=99&document=999999&words=many"), 4)
-    page.get_by_text("The link's words could not be used").wait_for()
-    page.get_by_text(
-        "There is no topic 99 with tokens in done-cgs. There is no document 999999 in done-cgs."
-    ).wait_for()
-    until(lambda: address(page) == f"{topics_url}?run=done-cgs", "the link forgets them")
-    page.locator("tr[data-topic='1'] button.topic").first.click()
-    page.get_by_text("There is no").wait_for(state="hidden")
-
-
-CUT = """() => deep('.scroll')
-  .filter(box => box.scrollHeight > box.clientHeight + 1 && box.querySelectorAll('tbody tr').length <= 20)
-  .map(box => box.parentNode.innerText)"""
-
-
-def test_up_to_twenty_rows_are_all_seen(new_page, topics_url):
-    page = ready(
-        new_page(f"{topics_url}?run=done-cgs&topic=1&with=done-svb&words=24", width=800), 4
-    )
-    card(page, "matching").locator("tbody tr").nth(3).wait_for()
-    card(page, "documents").locator("tr[data-document]").nth(11).wait_for()
-    until(lambda: len(words(page)) == 24, "the words")
-    for width in (800, 1440, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        until(
-            lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
-            "the page is as wide as the window",
-        )
-        assert page.evaluate("() => deep('.scroll').length") == 11
-        until(lambda: page.evaluate(CUT) == [], "no list is cut")
-
-
-def within(inner: dict, outer: dict) -> bool:
-    return (
-        outer["y"] - 1 <= inner["y"]
-        and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
-    )
-
-
-def cut_by_its_end(part, row):
-    """Whether the visible end of a list, above its foot if it has one, lies within a row."""
-    box, row = (
-        part.locator(".scroll").bounding_box(),
-        part.locator("tbody tr").nth(row).bounding_box(),
-    )
-    foot = part.locator("tfoot tr")
-    end = box["y"] + box["height"] - (foot.bounding_box()["height"] if foot.count() else 0)
-    return row["y"] + 5 < end < row["y"] + row["height"] - 5
-
-
-def test_what_is_longer_is_cut_within_a_row_and_says_so(new_page, topics_url, store, corpus):
-    fit(corpus, "cgs", 30, n_iterations=5, store=store, name="many", progress=False)
-    try:
-        page = ready(new_page(f"{topics_url}?run=many", width=800), 30)
-        scores = card(page, "scores")
-        until(lambda: scores.locator("tbody tr").count() == 30, "the scores")
-        for part in (card(page, "listed"), scores):
-            part.get_by_text("30 topics: scroll for the rest").wait_for()
-            until(lambda part=part: cut_by_its_end(part, 20), "the row is cut")
-        at, last = page.evaluate("scrollY"), topics_by_size(open_run(store / "many"))[-1]
-        page.locator(f"g[data-topic='{last}']").dispatch_event("click")
-        for part, mark in ((card(page, "listed"), "topic"), (scores, "key")):
-            box, row = part.locator(".scroll"), part.locator(f"tr[data-{mark}='{last}']")
-            until(
-                lambda box=box, row=row: within(row.bounding_box(), box.bounding_box()),
-                "the row of the topic is seen",
-            )
-        assert page.evaluate("scrollY") == at, "the page itself stays"
-        other = ready(new_page(f"{topics_url}?run=many&topic={last}", width=800), 30)
-        box, row = (
-            card(other, "listed").locator(".scroll"),
-            card(other, "listed").locator(f"tr[data-topic='{last}']"),
-        )
-        until(
-            lambda: within(row.bounding_box(), box.bounding_box()),
-            "a link opens the list at its topic",
-        )
-    finally:
-        Run(store / "many").remove()
 
 
 def test_the_levels_of_a_network_are_searched_unfolded_and_taken_away(new_page, topics_url, store):
@@ -539,75 +359,6 @@ def test_scores_are_sorted_by_click_and_keyboard_and_the_link_restores_it(page, 
     )
 
 
-def test_another_run_is_matched_and_the_flow_drawn(page, store):
-    matching = card(page, "matching")
-    page.get_by_label("Match with").select_option("done-svb")
-    pairs = match_topics(open_run(store / "done-cgs"), open_run(store / "done-svb"))
-    rows = matching.locator("tbody tr")
-    until(lambda: rows.count() == 4, "the table")
-    found = {
-        int(row[0]): row[2]
-        for row in matching.locator("table").evaluate(
-            "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText))"
-        )
-    }
-    assert found == {
-        int(topic): "none" if other == -1 else str(other)
-        for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)
-    }
-    until(lambda: matching.locator("svg.flow path").count() >= 3, "the ribbons")
-    assert matching.locator("g.node").count() == 7
-    matching.locator("g.node[data-from='1'] rect").hover()
-    until(lambda: matching.locator("path.other").count() > 0, "other ribbons fade")
-    matching.locator("g.node[data-from='1'] rect").click()
-    until(lambda: pressed(page) == "1", "the topic is chosen")
-    until(lambda: "with=done-svb" in page.url, "the link")
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_texts_of_a_flow_are_cut_at_their_end_alone_and_lie_in_it(
-    new_page, topics_url, store, corpus, width
-):
-    names = [f"of-{engine}-with-a-name-of-very-many-letters" for engine in ("cgs", "svb")]
-    for name in names:
-        if not (store / name).exists():
-            fit(
-                corpus,
-                name.split("-")[1],
-                20,
-                n_iterations=5,
-                store=store,
-                name=name,
-                progress=False,
-            )
-    page = ready(new_page(f"{topics_url}?run={names[0]}&with={names[1]}", width=width), 20)
-    matching = card(page, "matching")
-    until(lambda: matching.locator("svg.flow g.node").count() == 40, "the flow")
-    texts = matching.locator("svg.flow text")
-    beyond = """texts => texts.filter(text => {
-      const [own, flow] = [text, text.ownerSVGElement].map(one => one.getBoundingClientRect())
-      return own.left < flow.left - 1 || own.right > flow.right + 1
-    }).map(text => text.textContent)"""
-    until(lambda: texts.evaluate_all(beyond) == [], "all texts lie in the flow")
-    pairs = match_topics(*map(open_run, (store / name for name in names)))
-    back = {
-        int(other): int(topic)
-        for topic, other in zip(pairs["topic"].values, pairs["matched"].values, strict=True)
-    }
-    numbers = [
-        text.split(" · ")[0].rstrip("…")
-        for text in matching.locator("g.node text").all_text_contents()
-    ]
-    own, other = ("Topic {}", "Topic {} (matches {})") if width == 1440 else ("{}", "{} ({})")
-    assert set(numbers) == {
-        *map(own.format, range(20)),
-        *(other.format(at, back[at]) for at in range(20)),
-    }
-    first, second = matching.locator("svg.flow text.name").all_text_contents()
-    assert names[0].startswith(first.rstrip("…")) and names[1].startswith(second.rstrip("…"))
-    assert (first == names[0]) == (width == 1440)
-
-
 def test_no_number_of_the_map_lies_on_another_and_zoom_makes_room_for_more(
     new_page, topics_url, store, corpus
 ):
@@ -692,25 +443,6 @@ def test_text_is_folded_in_typed_and_uploaded(page, tmp_path):
     unseen.get_by_text("is no file of text").wait_for()
 
 
-def test_every_figure_and_its_data_come_by_one_click(page):
-    page.get_by_label("Match with").select_option("done-svb")
-    page.locator("tr[data-topic='0'] button.topic").first.click()
-    until(lambda: pressed(page) == "0", "a topic is chosen")
-    bars = card(page, "overview").get_by_role("button")
-    starts = {"SVG": b"<?xml", "PDF": b"%PDF", "PNG": b"\x89PNG"}
-    for name in ("sizes", "scores", "matching"):
-        for form, begins in starts.items():
-            assert file_of(page, name, form).startswith(begins)
-        assert b"topic" in file_of(page, name, "CSV")
-    for at in (0, 1):
-        for form, begins in starts.items():
-            with page.expect_download() as arriving:
-                bars.get_by_text(form, exact=True).nth(at).click()
-            assert arriving.value.path().read_bytes().startswith(begins)
-    assert len(pd.read_csv(io.BytesIO(file_of(page, "overview", "Salient words")))) > 5
-    assert set(pd.read_csv(io.BytesIO(file_of(page, "documents", "CSV")))["topic"]) == {0}
-
-
 def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, store, corpus):
     start(
         corpus,
@@ -741,35 +473,6 @@ def test_points_stay_the_same_while_a_live_run_goes_on(new_page, topics_url, sto
         Run(store / "live").stop()
         Run(store / "live").wait(30)
         Run(store / "live").remove()
-
-
-def test_correlations_of_topics_are_drawn_with_a_slider_and_cells_name_their_topics(
-    new_page, topics_url, corpus, store
-):
-    fit(
-        corpus,
-        "sb-ctm",
-        3,
-        n_iterations=20,
-        snapshot_every=10,
-        store=store,
-        name="sticks",
-        progress=False,
-    )
-    page = ready(new_page(f"{topics_url}?run=sticks"), 3)
-    recorded = card(page, "recorded")
-    recorded.get_by_label("Figure", exact=True).wait_for()
-    told = "deep('path > title').map(one => one.textContent).filter(text => text.includes('correlation'))"
-    until(lambda: len(page.evaluate(told)) == 9, "a text for each cell")
-    assert all(
-        re.fullmatch(r"\d · .+\n\d · .+\ncorrelation [+-]\d\.\d\d", text)
-        for text in page.evaluate(told)
-    )
-    page.get_by_text("beyond ±0.1,").wait_for()
-    handle = recorded.locator(".noUi-handle").first
-    handle.focus()
-    page.keyboard.press("End")
-    page.get_by_text("beyond ±0.95,").wait_for()
 
 
 def test_a_map_goes_through_the_years_by_itself_until_it_is_stopped(new_page, topics_url, store):

@@ -9,7 +9,7 @@ from toys import simulated
 from workbench.corpus import hold_out_tokens
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import Policy, set_policy
-from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.run_monitor import Reading, RunMonitor
 from workbench.runs.execution.fit import fit
 from workbench.runs.store.notes import Notes
 
@@ -40,6 +40,27 @@ def new_run(tmp_path, halves):
         return tmp_path / "runs" / name
 
     return make
+
+
+@pytest.fixture
+def monitor(tmp_path, monkeypatch):
+    """The monitor of the store `tmp_path / "runs"` for all pages, which looks whenever it is asked."""
+    own = RunMonitor(tmp_path / "runs")
+    monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
+    monkeypatch.setattr(own, "look_soon", lambda: None)
+    for page in ("compare", "topics", "sweeps"):
+        monkeypatch.setattr(f"workbench.dashboard.{page}.page.monitor_of", lambda store: own)
+    return own
+
+
+@pytest.fixture
+def queued(monkeypatch):
+    """The paths of the runs that a start queues; they do not begin by themselves."""
+    paths = []
+    monkeypatch.setattr(
+        "workbench.dashboard.compare.starting.enqueue", lambda some, jobs: paths.extend(some)
+    )
+    return paths
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -13,7 +12,7 @@ import workbench as wb
 from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.choose_k.results import points_of, results_file, shown_of
-from workbench.dashboard.choose_k.sweeping import engines, mistakes, runs_of, start_sweep, values_of
+from workbench.dashboard.choose_k.sweeping import mistakes, runs_of, start_sweep, values_of
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits, PolicyError
 from workbench.dashboard.shared.run_monitor import RunMonitor
@@ -76,16 +75,9 @@ def swept(store, corpus, monkeypatch):
 
 
 @pytest.fixture
-def opened(store, corpus, monkeypatch):
+def opened(store, corpus, monitor, monkeypatch):
     """A page on the store, whose listing is as of now at every tick, and which has all numbers at once."""
-    monitor = RunMonitor(store)
     monkeypatch.setattr("workbench.dashboard.sweeps.page.LIVE_EVERY", 0.0)
-    monkeypatch.setattr(
-        "workbench.dashboard.sweeps.page.monitor_of",
-        lambda store: SimpleNamespace(
-            latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None
-        ),
-    )
     page = ChooseKPage(store)
     for name, value in {
         "n_topics": "2, 3",
@@ -152,11 +144,6 @@ def test_runs_of_a_warm_sweep_are_those_that_began_from_each_other(swept):
     assert ks_of(runs_of(readings, values | {"warm": False})) == [(2, 0)]
 
 
-def test_the_engines_are_those_of_documents_whose_number_of_topics_is_chosen():
-    assert {"cgs", "svb", "svb-cgs", "sb-ctm"} <= set(engines())
-    assert not {"g-hdp", "cv-hdp", "network-gibbs", "bn-em", "hmm"} & set(engines())
-
-
 # ---------------------------------------------------------------------- mistakes
 
 
@@ -173,10 +160,6 @@ def test_the_engines_are_those_of_documents_whose_number_of_topics_is_chosen():
 def test_a_wrong_list_of_topics_gets_one_sentence_under_its_field(ks, sentence):
     found = mistakes(values_of(FORM | {"corpus": "docstrings", "n_topics": ks}))
     assert list(found) == ["n_topics"] and sentence in found["n_topics"]
-
-
-def test_one_topic_among_others_and_a_single_seed_are_taken():
-    assert not mistakes(values_of(FORM | {"corpus": "docstrings", "n_topics": [1, 5], "seeds": 1}))
 
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
@@ -360,8 +343,7 @@ def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store)
     assert "needs a path" in opened.form.wrong["path"]
 
 
-def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
+def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queued):
     opened.start.clicks += 1
     assert "4 runs started" in opened.said.object and not opened._busy
     paths = [one.path for one in listed(store)]
@@ -387,21 +369,6 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, monke
         and not opened.start.disabled
         and "Start runs the others." in said(opened.progress)
     )
-
-
-def test_start_rests_while_all_runs_of_the_form_are_at_work(opened, store, corpus, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    opened.start.clicks += 1
-    paths = [one.path for one in listed(store)]
-    locks = [Lock(path / "lock") for path in paths]
-    for path in paths:
-        set_state(path, RUNNING)
-    opened.tick()
-    assert opened.start.disabled
-    opened.fields["n_topics"].value = "2, 3, 4"
-    assert not opened.start.disabled
-    for lock in locks:
-        lock.release()
 
 
 def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ruled):

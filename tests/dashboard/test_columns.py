@@ -11,19 +11,14 @@ from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.policy import PolicyError
 from workbench.dashboard.shared.received import Received
-from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.runs.store.archive import get_corpus
 
 OF_COLUMNS = ("text", "title", "label", "file.time")
 
 
 @pytest.fixture
-def make_page(tmp_path, monkeypatch):
+def make_page(tmp_path, monitor, queued):
     """A function that makes a page on an empty store, whose form is shown."""
-    own = RunMonitor(tmp_path / "runs")
-    monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr("workbench.dashboard.compare.page.monitor_of", lambda store: own)
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
 
     def make() -> ComparePage:
         page = ComparePage(tmp_path / "runs")

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
-import numpy as np
 import pytest
 from bokeh.document import Document
 from bokeh.events import DocumentReady
@@ -15,10 +14,8 @@ from bokeh.events import DocumentReady
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import Listing
 from workbench.dashboard.shared.ui_events import when_drawn
-from workbench.measures import Move
 from workbench.runs.store.layout import StoreError
 
 
@@ -78,13 +75,6 @@ def test_what_is_picked_by_hand_stays_and_the_newest_come_back_with_a_click(desk
     assert page.newest.disabled
 
 
-def test_a_ninth_run_takes_the_place_of_the_oldest_choice(desk, reading_of):
-    page, holds = desk
-    holds(*(reading_of(f"run-{at}") for at in range(10)))
-    page.draw("run-9")
-    assert len(page.figure.curve.colours()) == 8 and "run-9" in page.figure.curve.colours()
-
-
 def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(desk, reading_of):
     page, holds = desk
     holds(*(reading_of(f"run-{at}") for at in range(12)))
@@ -101,13 +91,6 @@ def test_chosen_runs_are_drawn_and_those_beyond_eight_are_compared_and_reported(
     )
     page.newest.clicks += 1
     assert len(page.figure.compared().runs) == 8 and "more are in" not in page.figure.meaning.object
-
-
-def test_unreadable_runs_are_listed_and_not_drawn(desk, reading_of):
-    page, holds = desk
-    holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
-    assert set(page.figure.curve.colours()) == {"good"}
-    assert [row["name"] for row in page.table.rows] == ["good", "bad"]
 
 
 def test_buttons_act_on_the_chosen_runs_that_they_make_sense_for(desk, reading_of, monkeypatch):
@@ -237,13 +220,6 @@ def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_w
     assert not page.topics.visible
 
 
-def test_of_runs_that_were_ticked_at_once_the_last_one_is_in_the_link(desk, reading_of):
-    page, holds = desk
-    holds(*(reading_of(name) for name in ("a", "b")))
-    page.table.chosen = ["b", "a"]
-    assert address(page)["topics_of"] == "a"
-
-
 def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_alone(
     desk, reading_of
 ):
@@ -275,67 +251,6 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
     assert "No run" not in figure.meaning.object
 
 
-def test_the_mean_of_seeds_is_drawn_of_all_the_runs_that_a_label_has(desk, reading_of):
-    page, holds = desk
-    page.figure.lines.value = "mean of seeds"
-    runs = [
-        reading_of(f"{label}-{seed}", label=label, seed=seed)
-        for seed in range(5)
-        for label in ("cgs", "svb")
-    ]
-    holds(*runs)
-    assert [len(names) for names in page.figure.curve.members()[:3]] == [5, 5, 0]
-    assert len(set(page.table.colours.values())) == 2 and len(page.table.colours) == 10
-    assert (
-        page.figure.highlight.slots == page.figure.curve.members()
-        and page.figure.highlight.said[0] == "cgs · mean of 5"
-    )
-    page.draw("cgs-0")
-    assert [len(names) for names in page.figure.curve.members()[:2]] == [4, 5]
-    page.figure.lines.value = "each run"
-    assert len(page.figure.curve.colours()) == 8 and page.figure.curve.labels()[0].startswith(
-        "cgs · seed"
-    )
-
-
-def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
-    page, holds = desk
-    curve = page.figure.curve
-    holds(reading_of("one"))
-    assert opened(page, "?lines=mean+of+seeds&smoothing=0.6&until=3.5") == []
-    assert address(page) == {"lines": "mean of seeds", "smoothing": "0.6", "until": "3.5"}
-    assert (curve.mean, curve.smoothing, curve.until) == (True, 0.6, 3.5)
-    assert "faint" in page.figure.meaning.object and "at or below 3.5" in page.figure.meaning.object
-    assert opened(page, "?smoothing=1.5&until=-3") == ["smoothing", "until"]
-    page.figure.until.value = None
-    assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
-
-
-def test_logarithmic_axes_are_in_the_link_with_a_range_and_told_where_they_cannot_be(
-    desk, reading_of
-):
-    page, holds = desk
-    holds(reading_of("one"))
-    assert opened(page, "?log=x,y&zoom=1,4,2,30") == []
-    assert address(page) == {"log": "x,y", "zoom": "1,4,2,30"} and page.figure.curve.seen().log == (
-        "x",
-        "y",
-    )
-    page.figure.log.value = ["y"]
-    assert address(page) == {"log": "y"} and "not logarithmic" not in page.figure.meaning.object
-    below = reading_of("one", n_points=6)
-    holds(
-        below._replace(
-            numbers=np.where(np.array(COLUMNS) == "bound_per_token", -below.numbers, below.numbers)
-        )
-    )
-    assert opened(page, "?measure=bound&log=y") == []
-    assert (
-        "Not all values are above 0, so the y axis is not logarithmic" in page.figure.meaning.object
-    )
-    assert opened(page, "?log=z") == ["log"]
-
-
 def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):
     page, holds = desk
     holds(reading_of("one"))
@@ -348,45 +263,6 @@ def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(
     for text in ("", "1,2,3", "2,1,0,1", "0,1,nan,2", "0,inf,0,1", "a,b,c,d"):
         assert opened(page, f"?zoom={text}") == ["zoom"], text
     assert opened(page, "?zoom=0,3,1,2") == [] and page.figure.curve.seen()[3:5] == ((0, 3), (1, 2))
-
-
-def test_moves_of_the_run_that_was_ticked_last_are_listed_and_what_marks_mean_is_said(
-    desk, reading_of
-):
-    page, holds = desk
-    moving = reading_of("moving")
-    moving = moving._replace(moves=(Move(2, "split", 0, 1, 3.0, True),), marks=moving.numbers[1:2])
-    page.figure.chart.value = "Bound"
-    holds(reading_of("newest"), moving)
-    assert not page.moves.card.visible and "Triangles" in page.figure.meaning.object
-    page.table.chosen = ["moving"]
-    assert page.moves.card.visible and "moving: 1 tried, 1 kept" in page.moves.html.object
-    page.table.chosen = ["moving", "newest"]
-    assert not page.moves.card.visible
-    assert opened(page, "?topics_of=moving") == []
-    holds(reading_of("newest"), moving)
-    assert page.moves.card.visible
-    page.figure.chart.value = "Perplexity"
-    assert "Triangles" not in page.figure.meaning.object
-
-
-def test_who_began_from_whom_is_drawn_in_the_colours_of_the_curves(desk, reading_of):
-    page, holds = desk
-    holds(reading_of("one"))
-    assert not page.lineage.card.visible
-    holds(
-        reading_of("warm", start={"name": "one", "hash": "one", "iteration": 5}), reading_of("one")
-    )
-    assert (
-        page.lineage.card.visible
-        and page.figure.curve.colours()["warm"] in page.lineage.html.object
-    )
-
-
-def test_runs_of_the_store_are_offered_to_start_from_unless_they_cannot_be_read(desk, reading_of):
-    page, holds = desk
-    holds(reading_of("good"), reading_of("bad", state="unreadable")._replace(spec=None))
-    assert list(page.settings.warm_start_from.options.values()) == ["", "good"]
 
 
 def test_a_download_without_a_choice_says_what_to_do_and_sends_nothing(desk):
@@ -411,13 +287,10 @@ def test_a_failure_of_a_start_is_told_and_start_can_be_pressed_again(desk, monke
 
 
 def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
-    desk, tmp_path, monkeypatch
+    desk, tmp_path, queued, monkeypatch
 ):
     page, _ = desk
     monkeypatch.setenv("WORKBENCH_MEMORY", "30M")
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started")
-    )
     page.settings.start.clicks += 1
     assert (
         "runs at a time need about" in page.settings.said.object
@@ -426,7 +299,7 @@ def test_runs_that_do_not_fit_are_refused_beside_the_form_and_leave_nothing(
     assert (
         "WORKBENCH_MEMORY allows 30 MB" in page.settings.said.object and page.settings.said.visible
     )
-    assert list(tmp_path.rglob("zarr.json")) == []
+    assert queued == list(tmp_path.rglob("zarr.json")) == []
 
 
 def on_a_loop_of_its_own(coroutine) -> threading.Thread:
@@ -476,9 +349,3 @@ def test_work_for_a_session_that_has_gone_tells_nobody():
         await asyncio.sleep(0.1)
 
     on_a_loop_of_its_own(serve())
-
-
-def test_work_in_the_background_without_a_session_is_done_now():
-    told = []
-    in_background(None, lambda: 3, lambda result, error: told.append((result, error)))
-    assert told == [(3, None)]

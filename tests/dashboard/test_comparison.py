@@ -52,16 +52,6 @@ def test_the_rows_are_what_the_measures_say(drawn):
     assert side_by_side(asked(drawn), 1.5, "svb")["n_reached"].tolist() == [0, 0]
 
 
-def test_the_card_says_that_it_works_until_there_is_something(drawn, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", lambda *given: None)
-    card, known = (
-        Comparison(Handover(), None),
-        {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings},
-    )
-    card.show(drawn, known, None)
-    assert "being compared" in card.table.object
-
-
 def test_a_table_that_is_computed_anew_says_so_until_it_is_there(drawn, monkeypatch):
     card, known = (
         Comparison(Handover(), None),

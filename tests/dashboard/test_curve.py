@@ -5,7 +5,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import LinearScale, LogScale, LogTicker
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES
+from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MARKED, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -35,52 +35,6 @@ def in_legend(curve) -> list[bool]:
     return [item.visible for item in curve.figure.legend[0].items]
 
 
-def test_a_glyph_brings_no_others_for_what_is_selected_or_muted():
-    for renderer in Curve().figure.renderers:
-        others = (
-            renderer.nonselection_glyph,
-            renderer.selection_glyph,
-            renderer.muted_glyph,
-            renderer.hover_glyph,
-        )
-        assert others == (None, None, None, None)
-        assert not renderer.visible
-
-
-def test_rows_that_are_there_already_are_not_sent_again(reading_of, monkeypatch):
-    curve, streamed = Curve(), []
-    shown(curve, reading_of(n_points=5))
-    source = curve.slots[0].source
-    stream = source.stream
-    monkeypatch.setattr(
-        type(source),
-        "stream",
-        lambda self, new: streamed.append(len(new["iteration"])) or stream(new),
-    )
-    before = source.data
-    shown(curve, reading_of(n_points=5))
-    assert streamed == [] and source.data is before
-    shown(curve, reading_of(n_points=8))
-    assert streamed == [3]
-    np.testing.assert_array_equal(source.data["iteration"], np.arange(1, 9))
-
-
-def test_nothing_is_added_to_the_figure_after_it_is_made(reading_of):
-    curve = Curve()
-    parts = (
-        len(curve.figure.renderers),
-        len(curve.figure.legend[0].items),
-        len(curve.figure.references()),
-    )
-    curve.measure, curve.axis, curve.span = "both", "seconds", "close-up"
-    shown(curve, *(reading_of(f"run-{at}", label=f"engine {at}") for at in range(N_SLOTS)))
-    assert (
-        len(curve.figure.renderers),
-        len(curve.figure.legend[0].items),
-        len(curve.figure.references()),
-    ) == parts
-
-
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("measure", [measure for measure in MEASURES if measure != BY_TOPIC])
 def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, reading_of):
@@ -101,19 +55,6 @@ def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, rea
     drawn = np.concatenate([curve.slots[0].source.data[column] for column in columns])
     assert curve.figure.y_range.start < drawn.min() and drawn.max() < curve.figure.y_range.end
     assert curve.figure.x_range.end > curve.slots[0].source.data[AXES[axis][0]][-1]
-
-
-def test_the_dashed_line_is_the_average(reading_of):
-    curve = Curve()
-    curve.measure = "both"
-    shown(curve, reading_of())
-    thick, thin = (strand.line.glyph for strand in curve.slots[0].strands)
-    assert thick.line_dash == thin.line_dash == [] and thick.line_width == 2 * thin.line_width
-    assert curve.slots[0].strands[1].line.glyph.y == "test_perplexity_average"
-    assert (
-        curve.slots[0].strands[1].line.glyph.line_color
-        == curve.slots[0].strands[0].line.glyph.line_color
-    )
 
 
 def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
@@ -137,14 +78,6 @@ def test_a_run_has_the_colour_of_its_engine_whatever_else_is_drawn(reading_of):
                 wanted[run.name]
             }
             assert slot.strands[0].band.glyph.fill_color == wanted[run.name]
-
-
-def test_runs_of_one_engine_differ_in_their_dashes(reading_of):
-    runs = [reading_of(f"seed-{seed}", seed=seed, label="cgs") for seed in range(N_SLOTS - 1)]
-    curve = Curve()
-    shown(curve, *runs, reading_of("other", label="svb"))
-    dashes = [str(slot.strands[0].line.glyph.line_dash) for slot in curve.slots]
-    assert len(set(dashes[:-1])) == N_SLOTS - 1 and dashes[-1] == dashes[0] == "[]"
 
 
 def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
@@ -210,37 +143,6 @@ def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic
     curve.measure = "headline"
     curve.draw()
     assert curve.slots[0].strands[0].line.visible and not seen.visible
-
-
-def test_it_is_known_whether_there_is_anything_of_a_measure(reading_of):
-    curve, empty = Curve(), reading_of("one")
-    assert curve.has_measure()
-    empty.numbers[:, COLUMNS.index("beta")] = np.nan
-    shown(curve, empty)
-    told = []
-    for measure in ("alpha", "beta", BY_TOPIC):
-        curve.measure = measure
-        told.append(curve.has_measure())
-    assert told == [True, False, False]
-    curve.measure = "beta"
-    shown(curve, empty, reading_of("two", n_points=3), reading_of("new", n_points=0))
-    assert in_legend(curve)[:4] == [False, True, True, False]
-    assert curve.figure.x_range.end < 4
-
-
-def test_every_measure_is_in_one_chart():
-    assert sorted(measure for measures in CHARTS.values() for measure in measures) == sorted(
-        MEASURES
-    )
-
-
-def test_the_close_up_leaves_out_the_beginning(reading_of):
-    curve = Curve()
-    shown(curve, reading_of(n_points=100))
-    whole = curve.figure.y_range.start
-    curve.span = "close-up"
-    curve.draw()
-    assert curve.figure.y_range.start > whole
 
 
 def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(
@@ -332,26 +234,6 @@ def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
         "a": "cgs · all words",
         "f": "cgs · the 2,000 most frequent words",
     }
-
-
-def test_what_is_seen_is_told_with_labels_colours_choices_and_ranges(reading_of):
-    curve = Curve()
-    curve.axis, curve.measure = "seconds", "both"
-    readings = [
-        reading_of("a", label="cgs"),
-        reading_of("b", label="svb"),
-        reading_of("c", n_points=0, label="vb"),
-    ]
-    shown(curve, *readings)
-    curve.figure.x_range.end = 3.0
-    seen = curve.seen()
-    assert seen.runs == tuple(
-        (one.path, one.label, colour)
-        for one in readings[:2]
-        for colour in [look_of(one.label).colour]
-    )
-    assert (seen.axis, seen.measure, seen.x_range) == ("seconds", "both", (0.0, 3.0))
-    assert seen.y_range == (curve.figure.y_range.start, curve.figure.y_range.end)
 
 
 def means(curve, *readings):

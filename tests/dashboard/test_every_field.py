@@ -3,20 +3,19 @@
 from pathlib import Path
 
 import pytest
-from form_values import CELLS, REST, ROWS, data_of_engine, field_values, option_value
+from form_values import CELLS, REST, ROWS, data_of_engine, option_value
 from missing import skip_without_budoux, skip_without_pgmpy
 
 import workbench as wb
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import BY_LOOKS, FILE, choices
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import cells_of, start_runs
+from workbench.dashboard.compare.starting import cells_of
 from workbench.engines import get_engine
 from workbench.models.options import checked_option
 from workbench.records import Records
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.loading import load_data
-from workbench.runs.store.archive import get_corpus
 
 DATA_SETS = {Corpus: "docstrings", Records: "votes"}
 
@@ -118,25 +117,6 @@ def test_a_setting_goes_to_the_run(name, desk, files):
         desk.type(name, typed)
     (run,) = planned(desk.start())
     assert of(run.spec, run.train) == wanted
-
-
-def test_every_field_has_a_value():
-    """The others are told in the two tests below."""
-    assert field_values()
-
-
-def test_as_many_runs_as_there_are_seeds_are_lined_up_so_many_at_a_time(
-    desk, tmp_path, monkeypatch
-):
-    lines = []
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: lines.append(jobs)
-    )
-    desk.type("seeds", "3")
-    desk.type("jobs", "2")
-    runs, *_ = start_runs(tmp_path, desk.start())
-    assert [run.spec.seed for run in runs] == [0, 1, 2] and lines == [2]
-    assert get_corpus(tmp_path, runs[0].spec.train).n_documents == 40
 
 
 def test_a_run_begins_from_the_one_that_is_chosen(desk, tmp_path):

@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from collections import Counter
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -17,7 +16,6 @@ from workbench.dashboard.compare.files import (
     figure_file,
     lineage_file,
     moves_file,
-    report_file,
     runs_file,
     table_file,
 )
@@ -69,30 +67,6 @@ def test_the_figure_is_what_is_seen(seen, monkeypatch):
     assert (ranges["xlim"], ranges["ylim"]) == (seen.x_range, seen.y_range)
 
 
-def test_an_axis_that_is_logarithmic_on_the_page_is_so_in_the_file_and_its_caption(
-    seen, monkeypatch
-):
-    drawn = []
-    monkeypatch.setattr(
-        shared_files,
-        "draw_picture",
-        lambda picture, *asked: drawn.append((picture, asked)) or {"svg": b"<svg/>"},
-    )
-    figure_file(seen._replace(log=("y",)), "svg")
-    ((picture, asked),) = drawn
-    options = picture.panels[0].opts.get("plot", backend="matplotlib").kwargs
-    assert (options["logx"], options["logy"]) == (
-        False,
-        True,
-    ) and "The y axis is logarithmic." in asked[-1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form, begins", [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
-def test_a_figure_comes_in_the_form_that_was_asked_for(seen, form, begins):
-    assert figure_file(seen, form).content.startswith(begins)
-
-
 def told(svg: bytes) -> tuple[float, str, str]:
     """Width in points, title and caption of a file."""
     root = ElementTree.fromstring(svg)
@@ -122,18 +96,6 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
     ):
         assert part in caption
     assert BANDS not in caption
-
-
-def test_a_target_leaves_the_axes_their_names(seen, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(
-        shared_files,
-        "draw_picture",
-        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
-    )
-    figure_file(seen._replace(target=20.0), "svg")
-    options = drawn[0][0].opts.get("plot", backend="matplotlib").kwargs
-    assert (options["xlabel"], options["ylabel"]) == ("inference time (s)", "held-out perplexity")
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -209,40 +171,6 @@ def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
     assert table[table["label"] == "cgs"][f"{measure}_se"].isna().all()
 
 
-def test_the_figure_of_means_has_bands_raw_curves_and_the_target(repeated, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(
-        shared_files,
-        "draw_picture",
-        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
-    )
-    assert figure_file(repeated, "svg").name == "simulated-mean-state-perplexity-by-updates.svg"
-    ((panel,),) = drawn
-    kinds = Counter(type(element).__name__ for element in panel)
-    (curve,) = mean_curves(
-        [open_run(path) for path, *_ in repeated.runs[:3]], "test_perplexity_state", "updates"
-    )
-    reached = (curve.y.min() <= 20) + int(
-        open_run(repeated.runs[3][0])["test_perplexity_state"].min() <= 20
-    )
-    assert kinds == {"Path": 3, "Area": 1, "Curve": 2} | ({"Scatter": reached} if reached else {})
-    (band,), (line,) = (
-        [e for e in panel if type(e).__name__ == kind and "svb" in e.label]
-        for kind in ("Area", "Curve")
-    )
-    y, error = smoothed(curve.y, 0.5), smoothed(curve.error, 0.5)
-    np.testing.assert_allclose(line.dimension_values(1), y)
-    np.testing.assert_allclose(band.dimension_values(1), y - error)
-    raw = next(element for element in panel.values()[1:] if type(element).__name__ == "Path")
-    np.testing.assert_allclose(raw.dimension_values(1), curve.y)
-
-
-@pytest.mark.slow
-def test_a_figure_of_means_is_drawn_with_a_legend_of_its_lines_alone(repeated):
-    content = figure_file(repeated._replace(measure="both"), "svg").content
-    assert content.startswith(b"<?xml") and len(content) > 5000
-
-
 @pytest.fixture
 def learning(new_run):
     """A run of the HDP that tries moves, and one of LDA that learns, seen by their priors."""
@@ -314,14 +242,6 @@ def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
         figure_file(learning("beta"), "svg")
 
 
-@pytest.mark.slow
-def test_the_report_is_of_the_runs_that_are_seen(seen):
-    name, content = report_file(seen)
-    assert name == "report-simulated-2-runs.html"
-    assert content.startswith(b"<!doctype html>") or content.startswith(b"<!DOCTYPE html>")
-    assert b"cgs" in content and b"svb" in content
-
-
 @pytest.mark.parametrize("form", FORMATS)
 def test_whole_runs_come_zipped_with_a_folder_each(seen, form):
     paths = [path for path, *_ in seen.runs]
@@ -363,24 +283,6 @@ def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived
     assert handover.file
     handover._handle_msg("arrived")
     assert handover.file == {}
-
-
-def test_figures_are_made_as_wide_as_was_chosen_and_other_files_without_a_width():
-    handover = Handover()
-    downloads = Downloads(
-        handover,
-        {"CSV": lambda: lambda: File("table.csv", b"")},
-        {"SVG": lambda columns: lambda: File(f"{columns}.svg", b"")},
-    )
-    assert list(downloads.buttons) == ["SVG", "CSV"] and downloads.parts[0] is downloads.width
-    for columns in (None, 2, 1):
-        if columns:
-            downloads.width.value = columns
-        downloads.buttons["SVG"].clicks += 1
-        assert handover.file["name"] == f"{columns or 1}.svg"
-    downloads.buttons["CSV"].clicks += 1
-    assert handover.file["name"] == "table.csv"
-    assert Downloads(Handover(), {"CSV": None}).width is None
 
 
 def test_what_goes_wrong_is_a_sentence_and_the_button_can_be_pressed_again():

@@ -4,7 +4,6 @@ import pytest
 from bokeh.document import Document
 
 from workbench.dashboard.compare.settings import Settings
-from workbench.engines import FIRST_CHOICE, get_engine
 
 
 @pytest.fixture
@@ -44,13 +43,6 @@ def test_what_others_change_is_sent_alone_and_what_it_was_before_is_not_lost(for
     assert form.form.news == {"number": 2, "values": {"jobs": "2"}}
 
 
-def test_the_list_of_engines_says_which_to_take_first_and_each_engine_when_to_use_it(form):
-    (engines,) = (part for part in form.form.parts if part["name"] == "engines")
-    assert engines["meaning"] == FIRST_CHOICE
-    for name, hint in zip(engines["options"], engines["hints"], strict=True):
-        assert get_engine(name).when in hint and hint.endswith(f"{get_engine(name).source}.")
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -79,7 +71,3 @@ def test_a_run_that_is_gone_leaves_the_menu_and_the_field(form):
     assert form.form.menus["start"] == ["random", "b", "a"]
     form.offer(["a"])
     assert form.form.news["values"] == {"start": "random"} and form.form.menus["start"][1:] == ["a"]
-
-
-def test_the_whole_form_is_one_part_of_the_page(form):
-    assert len(list(form.view().get_root(Document()).references())) < 25

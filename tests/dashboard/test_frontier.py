@@ -1,7 +1,6 @@
 """The Frontier page's own decisions, without a browser."""
 
 import re
-from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -35,8 +34,6 @@ from workbench.measures import frontier
 from workbench.runs.afterwards.pooled_chains import pool_chains
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
-from workbench.runs.store.lock import Lock
-from workbench.runs.store.status import RUNNING, STOPPED, requested, set_state
 
 FORM = {
     "corpus": "simulated",
@@ -77,16 +74,6 @@ def corpus(monkeypatch):
 
 
 @pytest.fixture
-def queued(monkeypatch):
-    """The runs that a start queues; they do not begin by themselves."""
-    found = []
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: found.extend(paths)
-    )
-    return found
-
-
-@pytest.fixture
 def swept(store, corpus, queued):
     """A function that makes the runs of a form, here and now."""
 
@@ -102,16 +89,9 @@ def swept(store, corpus, queued):
 
 
 @pytest.fixture
-def opened(store, corpus, queued, monkeypatch):
+def opened(store, corpus, queued, monitor, monkeypatch):
     """A page on the store, whose listing is as of now at every tick, and which has all numbers at once."""
-    monitor = RunMonitor(store)
     monkeypatch.setattr("workbench.dashboard.sweeps.page.LIVE_EVERY", 0.0)
-    monkeypatch.setattr(
-        "workbench.dashboard.sweeps.page.monitor_of",
-        lambda store: SimpleNamespace(
-            latest=lambda patience=0.0: monitor.look(), look_soon=lambda: None
-        ),
-    )
     page = FrontierPage(store)
     for name, value in {
         "n_topics": "3",
@@ -280,14 +260,6 @@ def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
     )
 
 
-def test_a_server_that_is_to_look_at_starts_nothing(store, corpus, ruled):
-    ruled(read_only=True)
-    values = values_of(FORM)
-    with pytest.raises(ValueError, match="nothing can be started"):
-        start(store, values, found_in((), values))
-    assert not store.exists()
-
-
 # ---------------------------------------------------------------------- what is shown
 
 
@@ -363,16 +335,6 @@ def test_progress_counts_runs_that_are_to_come(store, corpus, swept):
 # ---------------------------------------------------------------------- the page
 
 
-def test_an_empty_store_says_what_to_do(opened):
-    assert "No run of these settings yet. Press Start." in said(opened.progress)
-    assert (
-        opened.stop.disabled
-        and not opened.start.disabled
-        and not opened.shown["frontier"].results.visible
-    )
-    assert "10 runs with the 4 chains of the reference." in said(opened.ahead)
-
-
 def test_a_link_finds_the_runs_again_and_the_cost_that_was_chosen(opened, swept, store):
     swept()
     opened.tick()
@@ -408,48 +370,3 @@ def test_a_link_finds_the_runs_again_and_the_cost_that_was_chosen(opened, swept,
         "repeat",
         "cost",
     ]
-
-
-def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store):
-    opened.fields["repeat"].value = 0
-    assert "got 0" in opened.form.wrong["repeat"] and opened.ahead.object == ""
-    assert said(opened.progress).strip() == "The form does not describe runs yet."
-    opened.start.clicks += 1
-    assert "Nothing is started" in opened.said.object and not store.exists()
-    opened.fields["repeat"].value = 1
-    assert opened.form.wrong == {}
-    opened.fields["corpus"].value = "My own data …"
-    opened.start.clicks += 1
-    assert "needs a path" in opened.form.wrong["path"]
-
-
-def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queued):
-    opened.start.clicks += 1
-    assert "10 runs started" in opened.said.object and not opened._busy
-    paths = [one.path for one in listed(store)]
-    with Lock(paths[0] / "lock"), Lock(paths[1] / "lock"):
-        for path in paths[:2]:
-            set_state(path, RUNNING)
-        opened.tick()
-        assert not opened.stop.disabled and "0 of 10 runs have ended" in said(opened.progress)
-        opened.stop.clicks += 1
-        assert "2 runs asked to stop; Start resumes them." in opened.said.object
-        assert [requested(path) for path in paths[:2]] == [STOPPED, STOPPED]
-    for path in paths[:2]:
-        set_state(path, STOPPED)
-    opened.tick()
-    assert (
-        opened.stop.disabled
-        and not opened.start.disabled
-        and "Start runs the others." in said(opened.progress)
-    )
-
-
-def test_where_nothing_can_be_changed_there_is_neither_start_nor_stop(opened, ruled):
-    ruled(read_only=True)
-    opened.tick()
-    assert said(opened.progress).strip() == "No run of these settings yet."
-    assert (
-        opened.start not in list(opened.view().select())
-        and "read-only" in opened.view()[0][0].object
-    )

@@ -96,20 +96,3 @@ def test_a_run_without_a_row_is_no_part_of_a_mean_until_it_has_one(reading_of):
     assert len(live.numbers) == len(live.errors) == 2
     live.follow([])
     assert not len(live.numbers)
-
-
-def test_the_mean_of_many_runs_works_out_an_iteration_once(reading_of, monkeypatch):
-    live, seen = Mean(), []
-    import workbench.dashboard.compare.grouping as grouping
-
-    mean_of = grouping.mean_of
-    monkeypatch.setattr(
-        grouping,
-        "mean_of",
-        lambda tables: seen.append([len(rows) for rows in tables]) or mean_of(tables),
-    )
-    for n_points in (4, 6, 6):
-        live.follow(
-            [reading_of("a", n_points=n_points), reading_of("b", n_points=n_points, seed=1)]
-        )
-    assert seen == [[4, 4], [2, 2], [0, 0]]

@@ -9,10 +9,9 @@ import xarray as xr
 
 from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.dashboard.shared.snapshots import moment_of, topic_colour
+from workbench.dashboard.shared.snapshots import moment_of
 from workbench.dashboard.topics import files, hierarchy
-from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content, picture_of
-from workbench.dashboard.topics.overview import named, topic_entries
+from workbench.dashboard.topics.hierarchy import SAID, hierarchy_content, level_content
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.measures import mixture_table, mixtures
 from workbench.models.networks.network import Network
@@ -44,18 +43,6 @@ def moment(path):
     return moment_of(
         next(one for one in RunMonitor(path.parent).look().readings if one.path == path)
     )
-
-
-def test_the_picture_is_an_element_of_the_page_in_its_colours_with_the_levels_in_words():
-    told = picture_of(NETWORK)
-    assert (
-        told["name"] == "hpam2" and told["svg"].startswith("<svg") and "<script" not in told["svg"]
-    )
-    assert (
-        "theta1: document, super (where super 1 to 2) → sub, prior 0.1"
-        in told["svg"].partition(">")[0]
-    )
-    assert told["svg"].count("var(--level") == 3 and "#000000" not in told["svg"]
 
 
 def test_rows_come_with_most_tokens_first_and_values_with_the_topics_they_lead_to(path):
@@ -103,18 +90,6 @@ def test_only_the_largest_values_of_a_row_and_the_largest_rows_are_told(monkeypa
     assert (
         [row[0] for row in told["rows"]] == ["c"] and told["n_rows"] == 3 and told["tokens"] == 301
     )
-
-
-def test_topics_have_the_colour_of_the_page_their_node_and_their_label(path):
-    now = moment(path)
-    nodes = ["root", "super 1", "super 2", "sub 1", "sub 2", "sub 3"]
-    assert {one["topic"]: one["node"] for one in topic_entries(now, {})} == dict(enumerate(nodes))
-    labels = {one["topic"]: named(one) for one in topic_entries(now, {2: "fruit"})}
-    assert labels[2] == "super 2 · fruit" and labels[0] == "root"
-    topics = hierarchy_content(now, labels)["topics"]
-    assert [topics[str(topic)]["node"] for topic in range(6)] == nodes
-    assert [topics[str(topic)]["label"] for topic in range(3)] == ["", "", "fruit"]
-    assert all(topics[str(topic)]["colour"] == topic_colour(topic) for topic in range(6))
 
 
 @pytest.fixture

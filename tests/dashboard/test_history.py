@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from workbench.dashboard.compare.history import Lineage, Moves, family, moves_table, tree
+from workbench.dashboard.compare.history import Moves, family, moves_table, tree
 from workbench.dashboard.shared.downloads import Handover
 from workbench.measures import Move
 
@@ -93,13 +93,3 @@ def test_the_tree_joins_each_run_to_its_parent_in_the_colours_of_the_curves(rela
     assert re.findall('r="5" style="fill:(.*?)"', html) == ["#0072b2"]
     assert "orphan from iteration 1,000; parent; older-child" in html
     assert tree([], {}) == "" and "<b>" not in tree([(0, "<b>", ""), (1, "x", "<b>")], {})
-
-
-def test_the_picture_is_there_when_a_run_began_from_another(related):
-    picture = Lineage(Handover())
-    picture.show(related[:1], {})
-    assert not picture.card.visible
-    picture.show(related, {})
-    assert picture.card.visible and "grandchild" in picture.html.object
-    picture.show((), {})
-    assert not picture.card.visible and picture.html.object == ""

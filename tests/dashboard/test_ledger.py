@@ -89,13 +89,6 @@ def test_what_the_store_has_is_shown_when_it_is_written_and_that_it_was_quick(tm
     assert verdicts(item(page.table.object, "hybrid-fig4")) == ["holds", "undecided"]
 
 
-def test_nothing_is_drawn_again_while_no_file_changes(tmp_path, shipped, monkeypatch):
-    page = LedgerPage(tmp_path / "runs")
-    page.tick()
-    monkeypatch.setattr(page, "_show", None)
-    page.tick()
-
-
 def test_a_filter_leaves_the_rows_of_a_verdict_and_is_in_the_link(tmp_path, shipped):
     write_result(tmp_path / "runs" / "ledger.json", SOME)
     page = LedgerPage(tmp_path / "runs")

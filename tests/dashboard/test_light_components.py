@@ -33,32 +33,6 @@ def written(document) -> list[str]:
     return sorted(repr(Serializer(deferred=False).encode(model)) for model in document.models)
 
 
-def test_a_sentence_that_changes_sends_its_text_alone():
-    sentence = text("first")
-    document, sent = shown(sentence), []
-    document.on_change(sent.append)
-    sentence.object = "<b>then</b>"
-    # the browser unescapes it
-    assert [(event.attr, event.new) for event in sent] == [("text", "&lt;b&gt;then&lt;/b&gt;")]
-
-
-def test_a_box_and_a_sentence_are_shown_and_hidden():
-    sentence = text("some", visible=False)
-    box = column(sentence, kind="wb-bar")
-    document = shown(box)
-    model = next(model for model in document.models if type(model).__name__ == "HTML")
-    assert not model.visible
-    sentence.visible, box.visible = True, False
-    assert model.visible and [
-        type(one).__name__ for one in document.models if not getattr(one, "visible", True)
-    ] == ["Column"]
-
-
-def test_a_model_that_is_given_is_in_the_page_itself():
-    button = Button(label="press")
-    assert button in shown(BokehModel(button)).roots[0].children
-
-
 @pytest.mark.slow
 def test_what_is_freed_changes_nothing_of_the_page():
     figure = Curve().figure

@@ -5,19 +5,13 @@ import shutil
 import sys
 
 import pytest
-from bokeh.document import Document
-from panel.io.document import unlocked
 
 from workbench import watch
-from workbench.dashboard.notebooks.live_view import LiveView, awaited
-from workbench.dashboard.shared.run_monitor import Follower
-from workbench.dashboard.shared.shell import text
+from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
-
-UNTOLD = {"n_iterations": 12, "time_left": None, "message": ""}
 
 
 def test_in_a_terminal_bars_stand_for_the_view_until_the_runs_have_ended(
@@ -90,44 +84,3 @@ def test_a_run_that_is_removed_meanwhile_leaves_the_others_to_be_seen(new_run):
         ("one", "unreadable")
     ]
     assert list(view.curve.colours()) == ["two"]
-
-
-def test_before_their_first_iteration_runs_say_what_they_wait_for(new_run, reading_of, monkeypatch):
-    states = {"a": "running", "b": "waiting", "c": "running", "d": "paused"}
-    waiting = [reading_of(name, 0, state) for name, state in states.items()]
-    told = awaited([*waiting, reading_of("e", 3), reading_of("f", 0, "stopped")])
-    assert told.split(". ") == [
-        "No iteration yet of a, c: the corpus is read, and kernels are compiled unless the cache has them",
-        "No iteration yet of b: its worker is starting, or queued behind others",
-        "No iteration yet of d: paused before the first.",
-    ]
-    view = LiveView([new_run("one")])
-    assert not view.awaited.visible
-    look = Follower.look
-    with monkeypatch.context() as patched:
-        status = {"state": "running", "iteration": 0} | UNTOLD
-        patched.setattr(Follower, "look", lambda self: look(self)._replace(status=status))
-        view.tick()
-    assert view.awaited.visible and "No iteration yet of one: the corpus" in view.awaited.object
-    view.tick()
-    assert not view.awaited.visible and not view.awaited.object
-
-
-def test_a_swatch_takes_its_curve_away_and_brings_it_back(new_run):
-    view = LiveView([new_run("one")])
-    view.draw("one")
-    assert view.curve.colours() == {} == view.table.colours
-    view.draw("one")
-    assert list(view.curve.colours()) == ["one"] == list(view.table.colours)
-
-
-def test_a_sentence_that_changes_sends_its_text_alone():
-    sentence, document = text("<p>before</p>"), Document()
-    model = sentence.get_root(document)
-    document.add_root(model)
-    model.stylesheets = model.stylesheets[-1:]  # as a notebook does, to ask no other host
-    sent = []
-    document.on_change(lambda event: sent.append((event.attr, event.new)))
-    with unlocked():
-        sentence.object = "<p>after</p>"
-    assert sent == [("text", "&lt;p&gt;after&lt;/p&gt;")]

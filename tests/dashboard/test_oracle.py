@@ -8,7 +8,7 @@ from toys import LDA_ENGINES
 from workbench.dashboard.oracle import page as oracle
 from workbench.dashboard.oracle.answers import answer_of, exact_of
 from workbench.dashboard.oracle.page import OraclePage
-from workbench.dashboard.oracle.toys import TOYS, Toy
+from workbench.dashboard.oracle.toys import TOYS
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.measures.against_exact import against_exact
 
@@ -70,11 +70,6 @@ def test_the_first_toy_is_there_with_every_engine_and_its_count():
     )
     assert said(page.progress).strip().startswith("Each engine with its default options")
     assert to_query(page.parts) == ""
-
-
-def test_nothing_is_computed_before_the_page_is_drawn():
-    made = OraclePage()
-    assert not made.exact.object and not made.table.object and made.fields["toy"].value == TWO
 
 
 def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
@@ -192,8 +187,3 @@ def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.oracle.page.answer_of", failing)
     page._typed("2,1")
     assert said(page.progress).strip() == "No such thing" and "log p(words)" in said(page.exact)
-
-
-def test_every_toy_that_is_offered_can_be_enumerated():
-    for toy in TOYS.values():
-        assert isinstance(toy, Toy) and exact_of(toy).attrs["n_states"] <= 2**16

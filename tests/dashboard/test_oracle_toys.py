@@ -2,22 +2,18 @@
 
 import pytest
 
-import workbench as wb
 from workbench.dashboard.oracle.answers import exact_of, exact_shown
 from workbench.dashboard.oracle.counts import Counts
 from workbench.dashboard.oracle.toys import (
     MOST_COLUMNS,
     MOST_ROWS,
     TOYS,
-    Toy,
     cells_of,
     corpus_of,
-    model_of,
     name_of,
     written,
 )
 from workbench.errors import InputError
-from workbench.measures import MeasureError
 
 
 def test_a_table_is_one_text_and_comes_back_from_it():
@@ -48,27 +44,6 @@ def test_every_toy_that_is_offered_can_be_enumerated(name):
     assert f"{float(found['log_evidence']):.6f}".replace("-", "−") in exact_shown(found)
 
 
-def test_the_toys_are_those_of_the_specification(oracles):
-    printed = oracles["toyA"]
-    corpus, toy = corpus_of(TOYS["Unequal alpha (toy A)"].counts), TOYS["Unequal alpha (toy A)"]
-    model = model_of(toy.n_topics, toy.alpha, toy.beta)
-    assert list(zip(corpus.documents, corpus.words, corpus.counts, strict=True)) == list(
-        map(tuple, printed["pairs"])
-    )
-    assert (list(model.alphas), model.beta, model.n_topics) == (
-        printed["alpha"],
-        printed["beta"],
-        printed["K"],
-    )
-    two = corpus_of(TOYS["Two documents"].counts)
-    assert list(zip(two.documents, two.words, two.counts, strict=True)) == [
-        (0, 0, 5),
-        (0, 1, 1),
-        (1, 1, 1),
-        (1, 2, 5),
-    ]
-
-
 @pytest.mark.parametrize(
     "counts, sentence",
     [
@@ -88,37 +63,6 @@ def test_what_is_no_table_of_counts_is_one_sentence(counts, sentence):
     with pytest.raises(InputError, match=sentence) as raised:
         corpus_of(counts)
     assert raised.value.field == "counts"
-
-
-@pytest.mark.parametrize(
-    "n_topics, alpha, beta, field",
-    [
-        (None, "0.1", "0.1", "n_topics"),
-        (0, "0.1", "0.1", "n_topics"),
-        (17, "0.1", "0.1", "n_topics"),
-        (2, "", "0.1", "alpha"),
-        (2, "0.1, x", "0.1", "alpha"),
-        (2, "0.1, 0.2, 0.3", "0.1", "alpha"),
-        (2, "0", "0.1", "alpha"),
-        (2, "0.1", "", "beta"),
-        (2, "0.1", "-1", "beta"),
-    ],
-)
-def test_what_is_no_model_is_one_sentence_about_its_field(n_topics, alpha, beta, field):
-    with pytest.raises(InputError) as raised:
-        model_of(n_topics, alpha, beta)
-    assert raised.value.field == field
-
-
-def test_priors_are_one_number_or_one_for_each_topic():
-    assert model_of(2, "0.7, 0.4", "0.3") == wb.LDA(2, (0.7, 0.4), 0.3) and model_of(
-        3, " 1 ", "2"
-    ) == wb.LDA(3, 1.0, 2.0)
-
-
-def test_more_than_can_be_enumerated_is_one_sentence():
-    with pytest.raises(MeasureError, match=r"17 tokens in 2 topics have 2\^17 assignments"):
-        exact_of(Toy("17", 2, "0.1", "0.1"))
 
 
 def test_what_is_typed_changes_one_cell_and_buttons_the_size():

@@ -1,23 +1,21 @@
 """What visitors may do where others come in: which files they may name, how much they may ask for, and what they are told."""
 
 import contextlib
-import math
 import os
 import shutil
 import socket
-from dataclasses import fields
 from weakref import WeakSet
 
 import pytest
 from short_runs import short_settings
 
-from workbench.dashboard.compare.fields import choice_of, choices
+from workbench.dashboard.compare.fields import choice_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import check_memory, check_waiting, planned_of, start_runs
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.policy import LOOK_ONLY, OF_OTHERS, Limits, Policy, PolicyError
+from workbench.dashboard.shared.policy import LOOK_ONLY, Limits, Policy, PolicyError
 from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
@@ -26,7 +24,6 @@ from workbench.engines.options import options_of
 from workbench.errors import InputError
 from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
-from workbench.runs.settings import ModelSettings
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import CORPORA, get_corpus
 from workbench.runs.store.create import create_run
@@ -188,35 +185,8 @@ def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, 
     assert mistakes_in(form.values())[key].endswith("must be at most 50 on this server; got 51")
 
 
-SIZES_NOTHING = {
-    "average_after",
-    "learn_after",
-    "learn_every",
-    "moves_after",
-    "moves_every",
-    "n_draws",
-    "n_inner",
-    "order_seed",
-    "refresh",
-    "start_sweeps",
-    "batches_before",
-    "total_documents",
-}
-"""Whole numbers that say when, how often or which, or for how many."""
 SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "batch_size", "partition"}
 """Chains and particles, which the limit of memory holds; parts of the data, which are no more than there are data."""
-
-
-def test_it_is_known_of_every_whole_number_whether_a_server_limits_it():
-    for choice in choices():
-        if (
-            choice.field.metadata["whole"]
-            and choice.field.name not in SIZES_NOTHING | SIZES_OTHERWISE
-        ):
-            assert choice.field.metadata["size"], (
-                f"may a server limit {choice.field.name}? Then it is an option with size=True"
-            )
-    assert {each.name for each in fields(ModelSettings) if "int" in str(each.type)} == {"n_topics"}
 
 
 def sizing(name: str) -> set[str]:
@@ -256,23 +226,6 @@ def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeyp
         option for option, about in options_of(get_engine(name)).items() if about.metadata["size"]
     }
     assert sizing(name) - SIZES_OTHERWISE == marked
-
-
-def test_limits_stand_under_start_where_a_machine_of_ones_own_has_none(ruled):
-    def said():
-        parts = Settings().view().select(lambda part: hasattr(part, "object"))
-        return "".join(str(part.object) for part in parts).replace("\N{NO-BREAK SPACE}", " ")
-
-    assert "New runs" in said() and "At most" not in said()
-    ruled(limits=OF_OTHERS._replace(memory=0.5, waiting=math.inf))
-    assert (
-        "At most 50 runs a start, 200 runs a page, 1,000 topics or states, 100,000 iterations, 0.5 GB of memory of all runs at "
-        "work." in said()
-    )
-    ruled(limits=Limits(topics=200, pages=9))
-    assert ">At most 200 topics or states.<" in said()
-    ruled(others=True, limits=Limits(start=math.inf, iterations=2_500_000))
-    assert ">At most 2,500,000 iterations.<" in said()
 
 
 def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):

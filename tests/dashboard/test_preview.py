@@ -9,18 +9,14 @@ import workbench as wb
 from workbench.corpus import ShardedCorpus, shard_writer
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.preview import described
-from workbench.dashboard.shared.run_monitor import RunMonitor
 
 FILE = "My own data …"
 ROWS = 'title,text,kind,day\none,"Red ants & <b>bees</b>",x,2020-01-31\ntwo,,y,\nthree,ants bees red!,x,2021-02-01\n'
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def page(tmp_path, monitor):
     """A page on an empty store, whose form names a file of three rows."""
-    own = RunMonitor(tmp_path / "runs")
-    monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
-    monkeypatch.setattr("workbench.dashboard.compare.page.monitor_of", lambda store: own)
     (tmp_path / "a.csv").write_text(ROWS)
     page = ComparePage(tmp_path / "runs")
     page.settings.corpus.value, page.settings.path.value = FILE, str(tmp_path / "a.csv")
@@ -90,18 +86,6 @@ def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
     )
     assert "further columns: title, kind, day" in html and not page.settings.said.object
     assert not page.settings.preview.disabled and not [*page.store.glob("*")]
-
-
-@pytest.mark.slow
-def test_what_is_wrong_stands_at_its_field_and_nothing_old_is_shown(page):
-    page.settings.preview.clicks += 1
-    assert page.preview.card.visible
-    page.settings.reading["text"].value = "body"
-    page.settings.preview.clicks += 1
-    assert not page.preview.card.visible and "body" in page.settings.form.wrong["text"]
-    page.settings.path.value = "/nowhere.csv"
-    page.settings.preview.clicks += 1
-    assert "path" in page.settings.form.wrong and not page.preview.card.visible
 
 
 def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeypatch):

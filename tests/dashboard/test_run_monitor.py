@@ -162,10 +162,6 @@ def test_the_thread_that_looks_outlives_a_store_that_cannot_be_read_for_a_moment
     assert len(monitor.latest().readings) == 2
 
 
-def test_no_store_is_no_run(tmp_path):
-    assert RunMonitor(tmp_path / "nowhere").look().readings == ()
-
-
 def test_a_long_run_is_thinned_and_its_last_row_is_kept(new_run, tmp_path, monkeypatch):
     monkeypatch.setattr(run_monitor, "MOST_POINTS", 5)
     new_run("long")
@@ -240,9 +236,3 @@ def test_the_thread_that_looks_ends_when_nobody_asks(new_run, tmp_path, monkeypa
         )
         thread.join(10)
         assert not thread.is_alive()
-
-
-def test_looks_that_take_long_come_less_often_but_within_seconds():
-    assert run_monitor.pause_after(0.001) == run_monitor.LOOK_EVERY
-    assert run_monitor.pause_after(0.1) == 0.1 / run_monitor.LOOK_SHARE
-    assert run_monitor.pause_after(60.0) == run_monitor.LOOK_WITHIN

@@ -1,23 +1,20 @@
 """The form, its checks, and the link."""
 
-from dataclasses import fields
-
 import pytest
 from form_values import field_values
 from missing import skip_without_pgmpy
 from pytest import approx
 
-from workbench.corpus import SINGLETONS, CorpusError, synthetic
+from workbench.corpus import CorpusError
 from workbench.corpus.readers import FORMATS
 from workbench.dashboard.compare.fields import FILE, SPLIT, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import cells_of, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import start_runs, summary_of_start
 from workbench.dashboard.shared.link import from_query, take, to_query, widget_part, written
 from workbench.dashboard.shared.values import Values
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of
-from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import PRIOR
 from workbench.models.networks.network import Network
 from workbench.records import Records
@@ -26,7 +23,6 @@ from workbench.runs.execution.run import open_runs
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.loading import named_sets
 from workbench.runs.spec import model_fields
-from workbench.runs.store.archive import get_corpus
 
 
 def test_every_option_of_every_engine_has_a_field_with_its_own_default_and_values():
@@ -108,34 +104,6 @@ def test_a_network_is_chosen_where_an_engine_of_networks_is_ticked(engine):
     )
 
 
-@pytest.mark.parametrize("engine", NETWORKS)
-def test_the_runs_of_the_form_have_the_network_that_was_chosen(engine, tmp_path):
-    form = Settings()
-    form.engines.value, form.network.value, form.supers.value = ["cgs", engine], "pachinko", 2
-    corpus, values = synthetic.lda(8, 9, 10)[0], form.values()
-    cells = [
-        cell for name in form.engines.value for cell in cells_of(corpus, name, values, tmp_path)
-    ]
-    assert [cell.spec.model.get("name") for cell in cells] == [None, "pachinko"]
-    assert cells[1].spec.parts()[1].size("super") == 2
-
-
-def test_defaults_are_those_of_the_model_and_the_comparison():
-    values = Settings().values()
-    assert (values["n_topics"], values["alpha"], values["beta"]) == tuple(
-        field.default for field in fields(LDA)
-    )
-    assert (values["n_iterations"], values["seed"], values["seeds"], values["holdout"]) == (
-        300,
-        0,
-        1,
-        0.1,
-    )
-    assert values["corpus"] == "docstrings"
-    assert (values["top_words"], values["singletons"], values["start"]) == (None, "keep", None)
-    assert not mistakes_in(values)
-
-
 def keys_of(engine: str) -> set[str]:
     """The keys of the options of an engine that are not about priors and have no place of their own."""
     return {
@@ -153,75 +121,6 @@ def test_only_options_of_the_chosen_engines_are_shown_and_told(engine):
         {name for name, field in form.options.items() if field.visible} == keys_of(engine) != set()
     )
     assert set(form.values()["options"][engine]) == set(options_of(get_engine(engine)))
-
-
-def test_what_is_asked_for_first_is_seen_and_the_rest_is_folded():
-    numbers = [
-        "Topics K",
-        "Iterations",
-        "Seed",
-        "Number of seeds",
-        "r",
-        "alpha",
-        "beta",
-        "Held-out tokens",
-    ]
-    folds = ["Options: defaults", "Priors: defaults"]
-    assert shown(Settings()) == [
-        "Corpus",
-        "Preprocessing: defaults",
-        "Engines",
-        "Engines",
-        *numbers,
-        *folds,
-    ]
-
-
-def test_options_about_priors_are_folded_until_asked_for_and_the_fold_tells_which_are_unusual():
-    form = Settings()
-    form.engines.value = ["cgs", "g-hdp"]
-    assert (
-        "Priors: defaults" in shown(form)
-        and "Learn alpha" not in shown(form)
-        and form.form.unfolded == []
-    )
-    fold(form, "priors")
-    seen = shown(form)
-    assert form.form.unfolded == ["fold:priors"]
-    assert seen[seen.index("Priors: defaults") + 1 :][:3] == ["cgs", "Learn alpha", "Form of alpha"]
-    assert seen[seen.index("g-hdp") + 1 :][:3] == ["Total alpha", "Total beta", "gamma"]
-    assert "Learn tau" not in seen
-    form.engines.value = ["cv-hdp"]
-    assert shown(form)[-15:].count("cv-hdp") == 1 and shown(form)[-1] == "tau: prior"
-    form.engines.value = ["cgs", "g-hdp"]
-    form.options["learn_alpha"].value, form.options["alpha_form"].value = "maximised", "symmetric"
-    fold(form, "priors")
-    assert "Priors: Learn alpha maximised, Form of alpha symmetric" in shown(
-        form
-    ) and "Learn alpha" not in shown(form)
-    form.engines.value = ["g-hdp"]
-    assert "Priors: defaults" in shown(form)
-
-
-def test_what_is_unusual_of_the_rest_is_told_where_it_is_folded_as_a_link_may_have_it():
-    form = Settings()
-    form.offer(["a-run"])
-    link = {
-        "top_words": "2000",
-        "start": "a-run",
-        "jobs": "2",
-        "phases": "interleaved",
-        "cg_second_order": "True",
-    }
-    for name, text in link.items():
-        assert take(form.fields()[name], text)
-    seen = shown(form)
-    assert "Preprocessing: Vocabulary 2000" in seen
-    assert (
-        "Options: Initialise a-run, Parallel runs 2, Phases interleaved, Variance terms yes" in seen
-    )
-    form.engines.value = ["cgs"]
-    assert "Options: Initialise a-run, Parallel runs 2" in shown(form)
 
 
 def test_a_mistake_in_a_folded_option_unfolds_it():
@@ -250,31 +149,6 @@ def fold(form: Settings, name: str) -> None:
     form.form._handle_msg({"press": f"fold:{name}"})
 
 
-def test_options_stand_under_the_names_of_the_ticked_engines_that_have_them():
-    ticked, form = ["svb", "cgs", "cvb0", "svb-cgs"], Settings()
-    form.engines.value = ticked
-    fold(form, "options")
-    ticked, seen, places = sorted(ticked, key=list(ENGINES).index), form.form.seen, {}
-    for name in seen[seen.index("fold:options") + 1 : seen.index("fold:priors")]:
-        if name in form.form.told:
-            owners = form.form.told[name].split(", ")
-        elif name in form.options:
-            places[name] = owners
-    assert places == {
-        key: [engine for engine in ticked if key in keys_of(engine)]
-        for key in form.options
-        if any(key in keys_of(engine) for engine in ticked)
-    }
-
-
-def test_an_option_that_is_yes_or_no_is_handed_over_as_true_or_false():
-    form = Settings()
-    form.engines.value = ["cvb-cgs"]
-    assert form.values()["options"]["cvb-cgs"]["cg_second_order"] is False
-    assert take(form.options["cg_second_order"], "True")
-    assert form.values()["options"]["cvb-cgs"]["cg_second_order"] is True
-
-
 def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get_it(
     monkeypatch, tmp_path
 ):
@@ -289,22 +163,6 @@ def test_data_sets_that_are_not_here_are_marked_and_choosing_one_says_how_to_get
     assert "set WORKBENCH_DATA" in shown(form)[1] and "docword.kos.txt.gz" in shown(form)[1]
     form.corpus.value = "docstrings"
     assert shown(form)[1] == "Preprocessing: defaults"
-
-
-def test_what_is_to_be_done_to_the_corpus_is_handed_over():
-    form = Settings()
-    form.top_words.value, form.singletons.value, form.merge.value, form.repeat.value = (
-        2000,
-        "both-own",
-        4,
-        3,
-    )
-    names = "top_words", "singletons", "merge", "repeat"
-    assert [form.values()[name] for name in names] == [2000, "both-own", 4, 3]
-
-
-def test_what_the_menu_says_of_singletons_are_all_the_rules_there_are():
-    assert list(Settings().singletons.options.values()) == list(SINGLETONS)
 
 
 def test_what_means_nothing_to_records_is_neither_shown_nor_handed_over():
@@ -378,8 +236,7 @@ def test_data_and_engines_that_do_not_go_together_are_told_under_one_field(
     assert list(found) == [field] and found[field].startswith(said)
 
 
-def test_records_are_started_by_their_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
+def test_records_are_started_by_their_name(tmp_path, queued):
     form = Settings()
     form.engines.value, form.corpus.value, form.of_records.value = ["bn-vb"], "votes", "record"
     (run,), *_ = start_runs(tmp_path, form.values())
@@ -414,38 +271,6 @@ def test_priors_of_records_are_those_of_their_networks_and_a_published_network_h
     assert not any(field.visible for field in fields.values()) and form.values()["alpha"] == 0.1
 
 
-def test_records_of_a_published_network_are_started_with_it(tmp_path, monkeypatch):
-    skip_without_pgmpy()
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    form = Settings()
-    form.engines.value, form.corpus.value, form.of_networks["records.model"].value = (
-        ["bn-vb"],
-        "asia",
-        "asia",
-    )
-    (run,), *_ = start_runs(tmp_path, form.values())
-    assert run.spec.model["name"] == "asia" and len(run.spec.model["nodes"]) == 8
-
-
-def test_a_run_of_the_store_can_be_chosen_to_start_from_until_it_is_gone():
-    form = Settings()
-    form.offer(["newer", "older"])
-    form.warm_start_from.value = "older"
-    form.offer(["newest", "newer", "older"])
-    assert form.values()["start"] == "older"
-    form.offer(["newest"])
-    assert form.values()["start"] is None
-    assert list(form.warm_start_from.options.values()) == ["", "newest"]
-
-
-def test_the_path_is_there_when_the_corpus_is_a_file():
-    form = Settings()
-    assert not form.path.visible
-    form.corpus.value, form.path.value = FILE, " some/where.csv "
-    assert form.path.visible
-    assert form.values()["corpus"] == "some/where.csv"
-
-
 def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_differs_is_handed_over():
     form = Settings()
     form.reading["text"].value = "body"
@@ -474,28 +299,6 @@ def test_how_a_file_is_read_is_asked_where_the_corpus_is_one_and_only_what_diffe
     }
     assert "Preprocessing: Stop words none, Min. documents 0" in shown(form)
     assert tuple(form.reading["format"].options.values()) == (None, *FORMATS)
-
-
-def test_a_file_as_nobody_would_read_it_comes_in_by_its_fields(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    (tmp_path / "mine.csv").write_text(
-        "id,body\n" + "1,the apples and the pears\n2,an apple of the pears\n" * 20
-    )
-    form = Settings()
-    form.corpus.value, form.path.value, form.engines.value = (
-        FILE,
-        str(tmp_path / "mine.csv"),
-        ["cgs"],
-    )
-    words = []
-    for stop_words in ("english", None):
-        form.reading["text"].value, form.reading["stop_words"].value = "body", stop_words
-        ((run,), *_) = start_runs(tmp_path / "runs", form.values())
-        words.append(set(get_corpus(tmp_path / "runs", run.spec.train).vocabulary))
-    assert words == [
-        {"apple", "apples", "pears"},
-        {"the", "apples", "and", "pears", "an", "apple", "of"},
-    ]
 
 
 BODY = "id,body\n1,apples pears\n2,plums\n"
@@ -579,15 +382,6 @@ def test_what_is_wrong_with_a_file_is_told_under_its_field_in_the_words_of_the_p
     assert len(started) == 2, "it may have been mended"
 
 
-def test_a_failure_that_is_not_the_corpus_is_told_under_the_button():
-    form = Settings()
-    form.say("Reading the corpus …", busy=True)
-    form.refuse(ZeroDivisionError("division by zero"))
-    assert (
-        "Division by zero" in form.said.object and not form.form.wrong and not form.start.disabled
-    )
-
-
 @pytest.mark.parametrize(
     "field, wrong, said",
     [
@@ -640,17 +434,6 @@ def test_a_mistake_is_one_sentence_under_its_field_and_starts_nothing(field, wro
     assert len(asked) == 1
 
 
-def test_what_is_wrong_is_told_at_the_change_and_stays_until_it_is_mended():
-    form = Settings()
-    alpha, seed = form.numbers["alpha"], form.numbers["seed"]
-    alpha.value = "-1"
-    assert "Alpha must be" in shown(form)[shown(form).index("alpha") + 1]
-    seed.value = 3
-    assert list(form.form.wrong) == ["alpha"]
-    alpha.value = "0.5"
-    assert not form.form.wrong and shown(form) == shown(Settings())
-
-
 def test_all_that_is_wrong_is_told_and_each_goes_as_it_is_mended():
     form = Settings(on_start=pytest.fail)
     form.numbers["n_topics"].value, form.numbers["alpha"].value, form.numbers["jobs"].value = (
@@ -677,46 +460,7 @@ def test_a_sentence_is_text_whatever_is_in_it():
     assert "<img" not in form.said.object
 
 
-def test_a_start_makes_a_run_of_each_engine_and_seed(tmp_path, monkeypatch):
-    launched = []
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: launched.extend(paths)
-    )
-    text = tmp_path / "texts.csv"
-    text.write_text(
-        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
-    )
-    form = Settings()
-    form.engines.value = ["svb", "cgs", "svb-cgs", "cv-hdp", "g-hdp"]
-    form.options["learn_alpha"].value, form.options["learn_gamma"].value = "maximised", False
-    values = form.values() | {"corpus": str(text), "seeds": 2, "n_iterations": 3, "n_topics": 2}
-    started, finished, memory, others = start_runs(tmp_path / "runs", values)
-    assert (len(started), finished) == (10, [])
-    specs = {run.spec.engine: run.spec for run in started}
-    assert {engine: spec.options["learn_alpha"] for engine, spec in specs.items()} == {
-        "svb": "maximised",
-        "cgs": "maximised",
-        "svb-cgs": "maximised",
-        "cv-hdp": True,
-        "g-hdp": True,
-    }
-    assert (
-        specs["g-hdp"].model == {"n_topics": 2} and specs["g-hdp"].options["learn_gamma"] is False
-    )
-    names = {run.name for run in started}
-    assert (
-        {run.name for run in open_runs(tmp_path / "runs")}
-        == names
-        == {path.name for path in launched}
-    )
-    assert summary_of_start(started, finished, "in 1 MB") == "10 runs started, in 1 MB."
-    assert (
-        memory.startswith(f"{SLOTS} in parallel, about ") and "of memory" in memory and others == ""
-    )
-
-
-def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
+def test_a_start_says_which_runs_other_kernels_began(tmp_path, queued, monkeypatch):
     text = tmp_path / "texts.csv"
     text.write_text("text\n" + "apples pears plums apples\nred green blue red\n" * 20)
     values = Settings().values() | {
@@ -735,62 +479,12 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    "changes, n_words, split",
-    [
-        ({"top_words": 3}, 3, {"top_words": 3}),
-        ({"singletons": "both-own"}, 6, {"singletons": "both-own"}),
-    ],
-)
-def test_what_is_done_to_the_corpus_reaches_the_spec_and_the_runs(
-    changes, n_words, split, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    text = tmp_path / "texts.csv"
-    text.write_text("text\n" + "apples pears plums apples apples\nred green blue red red\n" * 20)
-    values = (
-        Settings().values() | changes | {"corpus": str(text), "engines": ["cgs"], "n_topics": 2}
-    )
-    ((run,), *_) = start_runs(tmp_path / "runs", values)
-    assert run.spec.split == {"fraction": 0.1, "seed": 0, "per": "corpus"} | split
-    train = get_corpus(tmp_path / "runs", run.spec.train)
-    assert train.n_words == n_words
-    assert ("singletons" in split) == (train.counts.min() > 1)
-
-
-def test_a_run_starts_from_the_counts_of_the_run_that_was_chosen(
-    new_run, halves, tmp_path, monkeypatch
-):
-    monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.data_of", lambda name, read, engine: halves[0]
-    )
-    new_run("first")
-    values = Settings().values() | {
-        "corpus": "docstrings",
-        "engines": ["cgs"],
-        "n_topics": 4,
-        "start": "first",
-        "holdout": 0.0,
-    }
-    ((run,), *_) = start_runs(tmp_path / "runs", values)
-    assert (run.spec.start["name"], run.spec.start["iteration"]) == ("first", 12)
-
-
-def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: pytest.fail("started")
-    )
+def test_a_corpus_that_cannot_be_split_starts_nothing(tmp_path, queued):
     text = tmp_path / "texts.csv"
     text.write_text("text\napples pears\n")
     with pytest.raises(ValueError, match=r"\w"):
         start_runs(tmp_path / "runs", Settings().values() | {"corpus": str(text), "holdout": 0.01})
-    assert open_runs(tmp_path / "runs") == []
-
-
-def test_a_finished_run_is_said_to_be_there():
-    there = "1 run was there already, finished; change the seed or raise the iterations for more."
-    assert summary_of_start([], [object()], "") == there
+    assert queued == open_runs(tmp_path / "runs") == []
 
 
 def test_a_link_goes_round_for_every_field():
@@ -842,13 +536,3 @@ def test_a_value_of_the_link_that_does_not_fit_is_left_out(name, text):
     before = widget.value
     assert not take(widget, text)
     assert widget.value == before
-
-
-def test_numbers_are_written_as_people_do():
-    assert [written(value) for value in (0.1, 1.0, 300, None, ["a", "b"])] == [
-        "0.1",
-        "1",
-        "300",
-        "",
-        "a,b",
-    ]

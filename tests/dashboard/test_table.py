@@ -168,16 +168,6 @@ def test_a_row_says_what_the_run_learns_with_the_last_values_and_how_many_topics
     )
 
 
-def test_a_run_that_has_nothing_yet_shows_dashes(reading_of):
-    cells = row(reading_of(n_points=0, state="waiting", time_left=None))
-    assert (cells["perplexity"], cells["time"], cells["left"], cells["progress"]) == (
-        "–",
-        "–",
-        "–",
-        "0 / 10",
-    )
-
-
 def test_a_run_that_cannot_be_read_is_a_row_too(new_run, tmp_path):
     path = new_run("broken")
     (path / "data.zarr" / "numbers" / "zarr.json").unlink()

@@ -51,24 +51,6 @@ def test_all_changes_are_one_message_in_the_order_in_which_they_were_made(visite
     assert visited.document.callbacks.hold_value is None
 
 
-def test_data_that_are_replaced_go_first_and_once(visited):
-    def work() -> None:
-        visited.slider.value = 2
-        visited.source.data = {"x": [1.0, 2.0]}
-        visited.source.data = {"x": [3.0]}
-
-    in_one_message(visited.document, work)
-    [events] = visited.messages()
-    assert [event["attr"] for event in events] == ["data", "value"] and "3.0" in json.dumps(
-        events[0]["data"]
-    )
-
-
-def test_without_a_change_nothing_is_sent(visited):
-    in_one_message(visited.document, lambda: None)
-    assert visited.messages() == []
-
-
 def test_what_was_changed_before_an_error_is_sent_and_the_error_told(visited):
     def work() -> None:
         visited.slider.value = 3
@@ -103,10 +85,3 @@ def test_before_the_page_is_drawn_work_waits_and_is_done_once(visited):
     for _again in range(2):
         visited.document.callbacks.trigger_event(DocumentReady())
         assert [[event["new"] for event in events] for events in visited.messages()] == [[5], [6]]
-
-
-def test_without_a_session_work_is_done_at_once():
-    done = []
-    with_lock(None, lambda: done.append(1))
-    with_lock(Document(), lambda: done.append(2))
-    assert done == [1, 2]
