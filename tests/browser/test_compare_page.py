@@ -8,7 +8,6 @@ from urllib.request import urlopen
 import pytest
 from browser.desk import (
     download,
-    field,
     figure,
     points,
     press,
@@ -27,24 +26,12 @@ from workbench.runs.store.status import read_spec
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 150_000
 """Iterations that no test waits for."""
-HOST = "table.getRootNode().host"
-"""What a table that stands in a sentence scrolls within."""
 
 
 @pytest.fixture(scope="module")
 def halves():
     """Training and test tokens of 300 documents: some milliseconds an iteration."""
     return hold_out_tokens(LDA(4, 0.3, 0.2).simulate(300, 200, 50, seed=3)[0], fraction=0.1, seed=0)
-
-
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory):
-    """A CSV of 60 short texts."""
-    path = tmp_path_factory.mktemp("texts") / "texts.csv"
-    path.write_text(
-        "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
-    )
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -212,8 +199,8 @@ LEGEND = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [390, 800, 1440])
-def test_the_legend_stands_above_the_curves_and_takes_the_lines_that_it_needs(
+@pytest.mark.parametrize("width", [390, 800, 1440, 2560])
+def test_the_compare_page_fits_its_window_and_its_legend_lies_above_the_curves(
     url, new_page, finished, width
 ):
     page = new_page(url, width=width)
@@ -227,39 +214,13 @@ def test_the_legend_stands_above_the_curves_and_takes_the_lines_that_it_needs(
         )
 
     until(apart, "no entry lies over the curves or beyond the figure")
-
-
-def test_nothing_is_cut_off(url, new_page, finished):
-    page = new_page(url, width=800)
-    until(lambda: len(figure(page)["legend"]) >= 2, "runs are drawn")
-    for width in (800, 1440, 2560):
-        page.set_viewport_size({"width": width, "height": 900})
-        until(
-            lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
-            "the page is as wide as the window",
-        )
-        for name in ("n_topics", "holdout"):
-            box = field(page, name).bounding_box()
-            assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
-        assert page.locator(".wb-table").evaluate("table => table.scrollWidth <= table.clientWidth")
-        right = page.locator("table[aria-label=comparison]").evaluate(
-            f"table => {HOST}.getBoundingClientRect().right"
-        )
-        assert right <= width  # within which a long table scrolls
-
-
-def test_on_a_telephone_the_page_is_as_wide_as_its_window(url, new_page, finished):
-    page = new_page(url, width=390)
-    until(lambda: row(page, "done-cgs").count(), "the runs are there")
     until(
         lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
         "the page is as wide as the window",
     )
-    box = page.get_by_label("cgs", exact=True).bounding_box()
-    assert (
-        box["x"] + box["width"] <= 390
-        and page.get_by_role("button", name="Joint", exact=True).is_visible()
-    )
+    for label in ("Topics K", "Held-out tokens"):
+        box = page.get_by_label(label).bounding_box()
+        assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
 
 
 def test_the_root_leads_to_the_page(url):

@@ -1,0 +1,83 @@
+"""The pages Choose K and Frontier in a browser: their runs start, stop, are found again, and go on without the page."""
+
+import pytest
+from browser.desk import cells, fill, press, until
+from browser.test_names import NAMELESS
+
+from workbench.runs.execution.run import open_runs
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def there(page, table: str = "numbers by K") -> list[str]:
+    """What the rows of a table are of."""
+    shown = page.locator(f"table[aria-label='{table}']").count()
+    return [row[0] for row in cells(page, table)] if shown else []
+
+
+PAGES = {
+    "choose-k": ({"Topics K": "5, 7", "Parallel runs": 2}, "6, 8", 4, "numbers by K", {"6", "8"}),
+    "frontier": (
+        {"r": "0, inf", "Chains S": "1", "Topics K": "3", "Parallel runs": 4},
+        "4",
+        10,
+        "settings by cost",
+        {"r=0", "r=∞", "cgs"},
+    ),
+}
+"""Page → what is typed, another number of topics, how many runs these are, the table and its rows at the end."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_runs_of_a_sweep_start_stop_and_are_found_again_by_the_link(url, new_page, store, name):
+    page = new_page(url.replace("compare", name))
+    page.get_by_text("No run of these settings yet. Press Start.").wait_for()
+    typed, topics, n, table, rows = PAGES[name]
+    before = {run.name for run in open_runs(store)}
+    for label, value in (typed | {"Number of seeds": 2, "Iterations": 100_000}).items():
+        fill(page, label, value)
+    press(page, "Start")
+    page.get_by_text(f"0 of {n} runs have ended; about").wait_for(timeout=120_000)
+    press(page, "Stop")
+    page.get_by_text(f"0 of {n} runs have ended. Start runs the others.").wait_for(timeout=120_000)
+    made = [run for run in open_runs(store) if run.name not in before]
+    assert len(made) == n and {run.state for run in made} == {"stopped"}
+    fill(page, "Topics K", topics)
+    fill(page, "Iterations", 14)
+    press(page, "Start")
+    page.get_by_text(f"All {n} runs have ended.").wait_for(timeout=240_000)
+    until(lambda: set(there(page, table)) == rows, "each has a row")
+    assert page.locator("figure svg").count() == 1
+    body = page.locator("body").aria_snapshot()
+    assert [line for line in body.splitlines() if NAMELESS.match(line)] == []
+    again = new_page(page.url)
+    again.get_by_text(f"All {n} runs have ended.").wait_for()
+    until(lambda: set(there(again, table)) == rows, "each has a row")
+
+
+def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
+    page = new_page(url.replace("compare", "choose-k"))
+    for label, value in {"Topics K": "2, 4, 6", "Number of seeds": 1, "Iterations": 40}.items():
+        fill(page, label, value)
+    page.get_by_label("Warm starts").select_option("yes")
+    press(page, "Start")
+    page.get_by_text("first those with 2 topics, then others from these.").wait_for()
+    address = page.url
+    page.close()
+    warm = [2, 4, 6]
+    until(
+        lambda: (
+            [
+                run.spec.model["n_topics"]
+                for run in open_runs(store)
+                if run.spec.model["n_topics"] in warm and run.state == "finished"
+            ]
+            == warm
+        ),
+        "all numbers of topics are there",
+        120,
+    )
+    again = new_page(address)
+    again.get_by_text("All 3 runs have ended.").wait_for()
+    until(lambda: there(again) == ["2", "4", "6"], "each has a row")
+    again.get_by_text("With one seed the standard error is unknown: run more seeds.").wait_for()
