@@ -205,17 +205,16 @@ def test_ticked_runs_have_links_to_their_topics_and_the_last_one_or_the_newest_w
     desk, reading_of
 ):
     page, holds = desk
-    assert page.topics.object == "" and not page.topics.visible
     holds(*(reading_of(name) for name in ("c", "b<&", "a")))
-    links = lambda: re.findall('href="topics[?]run=(.*?)">Topics of (.*?)</a>', page.topics.object)  # noqa: E731
-    assert links() == [("c", "c")] and page.topics.visible
-    page.table.chosen = ["a"]
-    assert links() == [("a", "a")] and address(page)["topics_of"] == "a"
-    page.table.chosen = ["a", "b<&"]
-    assert links() == [("b%3C%26", "b&lt;&amp;"), ("a", "a")]
-    page.table.chosen = ["c", "a", "b<&"]
-    page.table.chosen = []
-    assert links() == [("c", "c")] and address(page)["topics_of"] == "c"
+    for chosen, links in (
+        ([], [("c", "c")]),
+        (["a"], [("a", "a")]),
+        (["a", "b<&"], [("b%3C%26", "b&lt;&amp;"), ("a", "a")]),
+        (["c", "a", "b<&"], [("c", "c"), ("b%3C%26", "b&lt;&amp;"), ("a", "a")]),
+    ):
+        page.table.chosen = chosen
+        found = re.findall('href="topics[?]run=(.*?)">Topics of (.*?)</a>', page.topics.object)
+        assert found == links
     holds()
     assert not page.topics.visible
 
@@ -229,26 +228,14 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
     figure.chart.value = "Number of topics"
     assert (figure.measure.value, figure.curve.measure) == ("active", "active")
     figure.measure.value = "large"
-    assert (
-        address(page) == {"measure": "large"} and "hundredth of all tokens" in figure.meaning.object
-    )
-    figure.chart.value = "Bound"
-    assert not figure.measure.visible
-    assert opened(page, "?measure=by+topic") == []
-    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == (
-        "Priors as learnt",
-        "by topic",
-        True,
-    )
-    assert "No run that is drawn records this" in figure.meaning.object
-    assert opened(page, "?measure=nonsense") == ["measure"] and figure.curve.measure == "by topic"
-    assert opened(page, "?measure=both") == []
-    assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == (
-        "Perplexity",
-        "both",
-        False,
-    )
-    assert "No run" not in figure.meaning.object
+    assert address(page) == {"measure": "large"}
+    for query, refused, seen in (
+        ("by+topic", [], ("Priors as learnt", "by topic", True)),
+        ("nonsense", ["measure"], ("Priors as learnt", "by topic", True)),
+        ("both", [], ("Perplexity", "both", False)),
+    ):
+        assert opened(page, f"?measure={query}") == refused
+        assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == seen
 
 
 def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):

@@ -267,21 +267,13 @@ def test_a_corpus_of_any_name_makes_a_name_of_a_file(seen, monkeypatch):
 
 
 def test_a_click_makes_the_file_hands_it_over_and_forgets_it_when_it_has_arrived():
-    handover, made = Handover(), []
-
-    def make() -> File:
-        made.append(downloads.buttons["CSV"].disabled)
-        return File("numbers.csv", b"1,2")
-
-    downloads = Downloads(handover, {"CSV": lambda: make})
-    assert made == []
+    handover = Handover()
+    downloads = Downloads(handover, {"CSV": lambda: lambda: File("numbers.csv", b"1,2")})
     downloads.buttons["CSV"].clicks += 1
-    assert made == [True] and not downloads.buttons["CSV"].disabled
-    assert handover.file == {"name": "numbers.csv", "content": b"1,2"}
-    assert "numbers.csv, 1 kB" in downloads.said.object
-    handover._handle_msg("something else")
-    assert handover.file
-    handover._handle_msg("arrived")
+    assert not downloads.buttons["CSV"].disabled and "numbers.csv, 1 kB" in downloads.said.object
+    for message in ("something else", "arrived"):
+        assert handover.file == {"name": "numbers.csv", "content": b"1,2"}
+        handover._handle_msg(message)
     assert handover.file == {}
 
 

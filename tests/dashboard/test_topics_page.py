@@ -48,7 +48,7 @@ from workbench.measures import (
     topics_by_size,
 )
 from workbench.report.drawing import WIDTHS
-from workbench.runs.afterwards.infer import infer, inference_bytes
+from workbench.runs.afterwards.infer import inference_bytes
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run, open_run
 from workbench.runs.store import counts
@@ -158,12 +158,6 @@ def test_words_are_found_by_any_part_of_them_each_with_its_tokens_and_its_topics
         assert [each["share"] for each in one["topics"]] == sorted(
             (each["share"] for each in one["topics"]), reverse=True
         )
-    page.words.chosen = found[0]["topics"][0]["topic"]
-    assert page.overview.chosen == page.words.chosen and "word=PE" in to_query(page._parts)
-    page.find_words.value = "pear"
-    assert [one["word"] for one in page.words.content["words"]] == [
-        "pear"
-    ] and page.words.said == "One word contains “pear”."
     page.find_words.value = "xyz"
     assert page.words.content == {} and page.words.said == "No word of of-words contains “xyz”."
 
@@ -322,12 +316,11 @@ def test_documents_of_a_topic_are_listed_and_the_first_is_shown_with_its_words_i
     tokens = token_topics(run, corpus, shelf.chosen)
     counts = dict(zip(tokens["word"].values, tokens["n_tokens"].values.tolist(), strict=True))
     likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    assert {word["word"]: word["n"] for word in shelf.shown["words"]} == counts
-    assert [word["n"] for word in shelf.shown["words"]] == sorted(counts.values(), reverse=True)
-    for word in shelf.shown["words"]:
-        assert word["topic"] == likely[word["word"]] and word["colour"] == topic_colour(
-            word["topic"]
-        )
+    words = shelf.shown["words"]
+    assert [word["n"] for word in words] == sorted(counts.values(), reverse=True)
+    assert {word["word"]: (word["n"], word["topic"], word["colour"]) for word in words} == {
+        word: (n, likely[word], topic_colour(likely[word])) for word, n in counts.items()
+    }
     theta = run["theta"].values[shelf.chosen]
     assert [one["share"] for one in shelf.shown["topics"]] == pytest.approx(
         sorted(theta[theta >= 0.01], reverse=True)
@@ -420,24 +413,6 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
     assert len(rows) == 4 and [row["told"][2] for row in rows].count("none") == 1
 
 
-def test_a_typed_text_is_folded_in_and_its_words_are_coloured_in_place(of_words, new_run, store):
-    run = open_run(of_words)
-    known = ["apple", "red"]
-    text = f"{known[0].upper()} zebras, the {known[1]}!"
-    found = folded(moment(of_words), "a text", text.encode(), ".txt")
-    told = unseen_document(found, 0, 1, {})
-    pieces = [piece["word"] for piece in told["words"]]
-    assert "".join(pieces) == text
-    topics = {
-        piece["word"]: piece["topic"] for piece in told["words"] if piece["topic"] is not None
-    }
-    tokens = token_topics(run, found.corpus, 0, infer(run, found.corpus)["theta"][0])
-    likely = dict(zip(tokens["word"].values, tokens["likely"].values.tolist(), strict=True))
-    assert topics == {known[0].upper(): likely[known[0]], "zebras": -1, known[1]: likely[known[1]]}
-    assert "Unknown to the run: zebras" in told["note"]
-    assert sum(one["share"] for one in told["topics"]) == pytest.approx(1, abs=0.05)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "kind", "told"),
     [
@@ -523,26 +498,6 @@ def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
     told = unseen_document(found, 0, NONE, {})
     assert len(told["words"]) == 400 and not told["raw"]
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
-
-
-def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
-    of_words, new_run, store
-):
-    page = TopicsPage(store)
-    card, word = page.unseen, "plum"
-    card._ask("a text", b"", ".txt")
-    assert "is empty" in card.said.object and card.shelf.content == {}
-    card._ask("a text", word.encode(), ".txt")
-    assert (
-        "0.0 % of 1 tokens are unknown" in card.said.object
-        and card.shelf.shown["title"] == "a text"
-    )
-    assert card._csv().name == "of-words-unseen.csv"
-    new_run("two", "cgs")
-    page.tick()
-    assert "with another run" in card.said.object and card.shelf.content == {}
-    with pytest.raises(ValueError, match="no text has been analysed yet"):
-        card._csv()
 
 
 @pytest.mark.slow
