@@ -8,6 +8,7 @@ from urllib.request import urlopen
 import pytest
 from browser.desk import (
     download,
+    field,
     figure,
     points,
     press,
@@ -218,8 +219,8 @@ def test_the_compare_page_fits_its_window_and_its_legend_lies_above_the_curves(
         lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
         "the page is as wide as the window",
     )
-    for label in ("Topics K", "Held-out tokens"):
-        box = page.get_by_label(label).bounding_box()
+    for name in ("n_topics", "holdout"):
+        box = field(page, name).bounding_box()
         assert box["width"] > 80 and box["x"] >= 0 and box["x"] + box["width"] <= width
 
 

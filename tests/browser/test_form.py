@@ -1,7 +1,7 @@
 """The form in a real Chromium: every control of it used, and a file of one's own read as it is told."""
 
 import pytest
-from browser.desk import press, until
+from browser.desk import press, type_into, until
 from form_values import field_values
 
 from workbench.corpus import Corpus
