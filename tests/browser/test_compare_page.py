@@ -159,8 +159,6 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     assert lines[0] == "run,label,seed,iteration,steps,updates,elapsed,test_perplexity_state"
     name, content = download(page, "Report")
     assert name == f"report-{corpus}-2-runs.html" and b"</html>" in content
-    press(page, "Download as")
-    page.get_by_text("No run is ticked").wait_for()
     for engine in ("svb", "cgs"):
         page.get_by_label(f"choose done-{engine}").check()
     page.get_by_label("Format").select_option("NumPy (npz)")
@@ -168,7 +166,6 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
     assert name == "2-runs-npz.zip"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert sorted(archive.namelist()) == ["done-cgs/run.npz", "done-svb/run.npz"]
-    page.get_by_text("2-runs-npz.zip").wait_for()
 
 
 def test_the_theme_follows_the_system_and_the_button_and_is_remembered(url, new_page):

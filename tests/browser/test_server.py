@@ -150,21 +150,6 @@ def test_what_fails_tells_a_visitor_nothing_of_the_machine(browser, store):
         context.close()
 
 
-def test_a_file_that_is_too_large_is_refused_and_the_page_goes_on(looked_at, browser, tmp_path):
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(looked_at.replace("compare", "topics"))
-    large, small = tmp_path / "large.txt", tmp_path / "small.txt"
-    large.write_bytes(b"w " * 16_000_000)
-    small.write_text("hello world ")
-    field = page.locator(".unseen input[type=file]")
-    field.set_input_files(large)
-    page.get_by_text("large.txt has 31 MB where a page takes 5 MB").wait_for()
-    field.set_input_files(small)
-    page.get_by_text("the run seen knows no word of small.txt").wait_for()
-    context.close()
-
-
 def test_a_server_that_comes_again_finds_the_open_page_going_on(browser, store):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

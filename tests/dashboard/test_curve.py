@@ -255,12 +255,6 @@ def test_a_mean_has_a_band_of_one_standard_error_and_only_new_rows_are_sent(
     # 2 runs, 2 apart
     np.testing.assert_allclose([slot.source.data[name] for name in ("low", "high")], [y - 1, y + 1])
     assert strand.band.visible and strand.line.visible and not strand.raw.visible
-    assert (strand.band.glyph.x, strand.band.glyph.y1, strand.band.glyph.y2) == (
-        "iteration",
-        "low",
-        "high",
-    )
-    assert curve.figure.y_range.end > y.max() + 1
     stream = slot.source.stream
     monkeypatch.setattr(
         type(slot.source),
@@ -359,11 +353,7 @@ def test_an_imported_model_is_a_level_across_the_figure_and_no_curve(reading_of)
         theirs.numbers[0, column],
         look_of("gensim-lda").colour,
     )
-    assert in_legend(curve)[:2] == [True, True] and not curve.slots[1].points.visible
-    assert (
-        curve.figure.y_range.end > level.location
-        and curve.target() == ours.numbers[:, column].min()
-    )
+    assert curve.figure.y_range.end > level.location
     curve.axis = "seconds"
     curve.draw()
     assert level.visible and np.isfinite(curve.figure.x_range.end)

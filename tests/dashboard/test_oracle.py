@@ -6,7 +6,7 @@ import pytest
 from toys import LDA_ENGINES
 
 from workbench.dashboard.oracle import page as oracle
-from workbench.dashboard.oracle.answers import answer_of, exact_of
+from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.oracle.toys import TOYS
 from workbench.dashboard.shared.link import from_query, to_query
@@ -52,24 +52,6 @@ def said(text) -> str:
 
 def first_cells(html: str) -> list[str]:
     return re.findall(r'<th scope="row">([^<]*)', html)
-
-
-@pytest.mark.slow
-def test_the_first_toy_is_there_with_every_engine_and_its_count():
-    page = OraclePage()
-    page.tick()
-    evidence = float(exact_of(TOYS[TWO])["log_evidence"])
-    assert f"log p(words) = −{-evidence:.6f} nats" in said(
-        page.exact
-    ) and "4,096 assignments" in said(page.exact)
-    assert first_cells(page.table.object) == LDA_ENGINES
-    assert (
-        "<svg" in page.bars.object
-        and "<svg" in page.posterior.object
-        and "<svg" in page.microscope.figure.object
-    )
-    assert said(page.progress).strip().startswith("Each engine with its default options")
-    assert to_query(page.parts) == ""
 
 
 def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):

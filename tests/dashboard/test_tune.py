@@ -34,26 +34,6 @@ def test_an_engine_has_the_sliders_that_mean_something_to_it(sliders):
     }
 
 
-@pytest.mark.slow
-def test_each_start_makes_the_run_that_the_sliders_say_and_draws_it_with_those_before(
-    sliders, tmp_path
-):
-    sliders.sliders["n_topics"].value, sliders.numbers["n_iterations"].value = 4, 5
-    sliders.start.clicks += 1
-    sliders.sliders["r"].value, sliders.sliders["alpha"].value = "inf", 0.03
-    sliders.start.clicks += 1
-    runs = open_runs(tmp_path / "runs")
-    assert [run.wait(240) for run in runs] == ["finished"] * 2
-    assert [
-        (run.spec.options["r"], run.spec.model["n_topics"], run.spec.model["alpha"]) for run in runs
-    ] == [(1, 4, 0.1), ("inf", 4, 0.03)]
-    sliders.watch.tick()
-    assert sliders.watch.names == [run.name for run in runs] == list(sliders.watch.curve.colours())
-    assert [len(slot.source.data["iteration"]) for slot in sliders.watch.curve.slots[:2]] == [5, 5]
-    sliders.start.clicks += 1
-    assert "there already" in sliders.said.object and len(open_runs(tmp_path / "runs")) == 2
-
-
 def test_what_is_wrong_is_told_below_the_button_and_nothing_is_made(sliders, tmp_path):
     sliders.numbers["n_iterations"].value = 0
     sliders.start.clicks += 1
