@@ -170,7 +170,7 @@ def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns:
         for label, names in found["runs"].items()
     }
     told = found.reset_index("label")
-    panel = forest(told.assign(said=told["label"]), style, found["reference"])
+    panel = forest(told.assign(text=told["label"]), style, found["reference"])
     picture = Picture(
         name,
         "Paired differences of held-out perplexity",
