@@ -1,4 +1,4 @@
-"""The Compare page in a real Chromium: every control used, and its effect seen."""
+"""The Compare page in a real Chromium: runs steered, files downloaded, its theme and its layout."""
 
 import io
 import sys

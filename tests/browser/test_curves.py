@@ -1,4 +1,4 @@
-"""The figure of the Compare page in a real Chromium: means, smoothing, target, and one run lifted out of the others."""
+"""The figure of the Compare page in a real Chromium: one run lifted out of the others by pointer and keys."""
 
 import pytest
 from browser.desk import points, press, row, until
@@ -75,10 +75,10 @@ def page(url, new_page, names):
     return made
 
 
-def looks(page, kind="line") -> dict[int, dict]:
-    """Slot → opacity and column of the solid line, raw line or band that is visible."""
+def looks(page) -> dict[int, dict]:
+    """Slot → opacity and column of the line that is visible."""
     return {
-        int(one["part"][-1]): one for one in page.evaluate(LOOKS) if one["part"].startswith(kind)
+        int(one["part"][-1]): one for one in page.evaluate(LOOKS) if one["part"].startswith("line")
     }
 
 

@@ -1,4 +1,4 @@
-"""Many runs in a real Chromium: found, sorted, grouped, annotated, started as a sweep."""
+"""Many runs in a real Chromium: found, sorted, grouped and annotated."""
 
 import json
 import shutil

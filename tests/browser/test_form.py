@@ -1,4 +1,4 @@
-"""The form in a real Chromium: every control of it used, and a file of one's own read as it is told."""
+"""The form in a real Chromium: every control of it used."""
 
 import pytest
 from browser.desk import press, type_into, until

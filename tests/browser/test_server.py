@@ -1,4 +1,4 @@
-"""The server as others meet it: its password, what is only looked at, files that are too large, a server that comes again."""
+"""The server as others meet it: its password, what is only looked at, a server that comes again."""
 
 import socket
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""The Topics page in a real Chromium: every control used, and its effect seen."""
+"""The Topics page in a real Chromium: its controls used, and their effect seen."""
 
 import io
 import json

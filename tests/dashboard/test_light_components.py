@@ -1,4 +1,4 @@
-"""Components that take little memory, and what a session frees."""
+"""What a session frees of Bokeh's models."""
 
 import gc
 
