@@ -57,14 +57,14 @@ def test_runs_of_a_sweep_start_stop_and_are_found_again_by_the_link(url, new_pag
 
 def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
     page = new_page(url.replace("compare", "choose-k"))
-    for label, value in {"Topics K": "2, 4, 6", "Number of seeds": 1, "Iterations": 40}.items():
+    for label, value in {"Topics K": "9, 10, 11", "Number of seeds": 1, "Iterations": 40}.items():
         fill(page, label, value)
     page.get_by_label("Warm starts").select_option("yes")
     press(page, "Start")
-    page.get_by_text("first those with 2 topics, then others from these.").wait_for()
+    page.get_by_text("first those with 9 topics, then others from these.").wait_for()
     address = page.url
     page.close()
-    warm = [2, 4, 6]
+    warm = [9, 10, 11]
     until(
         lambda: (
             [
@@ -79,5 +79,5 @@ def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
     )
     again = new_page(address)
     again.get_by_text("All 3 runs have ended.").wait_for()
-    until(lambda: there(again) == ["2", "4", "6"], "each has a row")
+    until(lambda: there(again) == ["9", "10", "11"], "each has a row")
     again.get_by_text("With one seed the standard error is unknown: run more seeds.").wait_for()
