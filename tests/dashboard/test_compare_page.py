@@ -238,6 +238,19 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
         assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == seen
 
 
+def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):
+    page, holds = desk
+    curve = page.figure.curve
+    holds(reading_of("one"))
+    assert opened(page, "?lines=mean+of+seeds&smoothing=0.6&until=3.5") == []
+    assert address(page) == {"lines": "mean of seeds", "smoothing": "0.6", "until": "3.5"}
+    assert (curve.mean, curve.smoothing, curve.until) == (True, 0.6, 3.5)
+    assert "faint" in page.figure.meaning.object and "at or below 3.5" in page.figure.meaning.object
+    assert opened(page, "?smoothing=1.5&until=-3") == ["smoothing", "until"]
+    page.figure.until.value = None
+    assert "until" not in address(page) and "at or below 2" not in page.figure.meaning.object
+
+
 def test_ranges_that_were_moved_by_hand_are_in_the_link_until_they_follow_again(desk, reading_of):
     page, holds = desk
     holds(reading_of("one"))

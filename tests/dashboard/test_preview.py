@@ -102,7 +102,7 @@ def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeyp
         page.settings.form.wrong == {}
         and "4 documents · 3 words · 6 pairs · 6 tokens · 2 shards." in shown
     )
-    assert "Empty and repeated documents are not looked for in a corpus in shards." in shown
+    assert "is in shards; empty and repeated documents were not looked for" in shown
     for part in ('<div class="scroll">', "<p>Most frequent words"):
         assert html[html.index(part) :].split("</p>")[0] in shown, (
             "the same documents and words as in memory"

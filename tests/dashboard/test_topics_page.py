@@ -500,6 +500,26 @@ def test_what_is_shown_of_many_documents_and_of_a_long_text_is_cut(of_words):
     assert f"the 400 most frequent of {found.corpus.n_pairs:,}" in told["note"]
 
 
+def test_the_card_of_unseen_text_says_what_is_wrong_and_forgets_another_run(
+    of_words, new_run, store
+):
+    page = TopicsPage(store)
+    card, word = page.unseen, "plum"
+    card._ask("a text", b"", ".txt")
+    assert "is empty" in card.said.object and card.shelf.content == {}
+    card._ask("a text", word.encode(), ".txt")
+    assert (
+        "0.0 % of 1 tokens are unknown" in card.said.object
+        and card.shelf.shown["title"] == "a text"
+    )
+    assert card._csv().name == "of-words-unseen.csv"
+    new_run("two", "cgs")
+    page.tick()
+    assert "with another run" in card.said.object and card.shelf.content == {}
+    with pytest.raises(ValueError, match="no text has been analysed yet"):
+        card._csv()
+
+
 @pytest.mark.slow
 def test_every_figure_and_its_data_are_files(new_run, store, halves):
     a = new_run("first", "cgs")
