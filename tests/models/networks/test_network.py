@@ -49,7 +49,7 @@ def net(variables, *levels):
     [
         (
             net((TOPIC,), THETA, replace(PHI, rows=rows("topik"))),
-            "are told by 'topik', which is no variable; there are topic",
+            "are numbered by 'topik', which is no variable; there are topic",
         ),
         (
             net((TOPIC,), replace(THETA, draws="topik"), PHI),
@@ -58,7 +58,7 @@ def net(variables, *levels):
         (net((TOPIC,), THETA), 'no level draws the word; let the last one have draws = "word"'),
         (
             net((TOPIC,), PHI, THETA),
-            "'phi' are told by 'topic', which is not drawn before; put the level that draws 'topic' above it",
+            "'phi' are numbered by 'topic', which is not drawn before; put the level that draws 'topic' above it",
         ),
         (
             net((TOPIC,), THETA, PHI, replace(PHI, name="chi")),
@@ -187,7 +187,7 @@ def net(variables, *levels):
             net(
                 (AUTHOR, TOPIC), TELLS, replace(THETA, rows=rows("author"), groups=("author",)), PHI
             ),
-            "groups its priors by 'author', whom a corpus tells; group by something else",
+            "groups its priors by 'author', which the corpus defines; group by something else",
         ),
         (
             net(
@@ -296,7 +296,7 @@ def net(variables, *levels):
                 replace(THETA, rows=rows("author")),
                 PHI,
             ),
-            "level 'a' tells the authors of documents; let its rows be by document alone, for every path",
+            "level 'a' describes the authors of documents; let its rows be by document alone, for every path",
         ),
         (
             net(
@@ -504,7 +504,7 @@ def test_a_corpus_without_the_authors_it_needs_gets_one_sentence():
     nobody = Corpus.from_pairs([0], [0], [1])
     with pytest.raises(
         ModelError,
-        match="needs the authors of documents, and 'corpus' tells none; take a corpus with authors",
+        match="needs the authors of documents, and 'corpus' has none; take a corpus with authors",
     ):
         Network(**author_topic()).for_data(nobody)
     with pytest.raises(
@@ -524,7 +524,7 @@ def test_a_corpus_without_the_authors_it_needs_gets_one_sentence():
     ):
         Network(**author_topic()).for_data(written_by(("a", "b", "a")))
     with pytest.raises(
-        ModelError, match="the corpus tells how many 'author' there are; leave the size out"
+        ModelError, match="the corpus determines the number of 'author'; leave the size out"
     ):
         Network(**author_topic()).with_sizes({"author": 3})
 

@@ -46,7 +46,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Distributions of hidden nodes given tables of random counts."""
+    """Return the initial state: distributions of hidden nodes given tables of random counts."""
     trees = trees_of(records, model)
     ready = prepared(records, model, trees)
     own = clique_marginals(
@@ -56,7 +56,7 @@ def init(
 
 
 def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
-    """(table cell,) expected counts of all records, summed anew so that rounding does not add up."""
+    """Return (table cell,) expected counts of all records, summed afresh so that rounding errors do not accumulate."""
     found = np.zeros(n_cells)
     add_marginals(
         0,
@@ -73,7 +73,7 @@ def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """A pass over the distinct records; then learn priors that are due."""
+    """Update the distinct records once; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     counts, own = counts_of(ready, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)
@@ -112,7 +112,7 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 
 
 def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
-    """The expected counts of all tables, and their priors where they learn."""
+    """Return the expected counts of all tables, and their priors if learnt."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
@@ -124,7 +124,7 @@ def predict(
     cells,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
     return predict_cells(
         records, model, np.log(means), cells, 1 if context is None else context.n_threads
@@ -136,7 +136,7 @@ def idle(options: Learning) -> str:
 
 
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
-    """Bytes of counts and of the probabilities of cliques, plans, and working arrays."""
+    """Return the memory in bytes: counts and of the probabilities of cliques, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     own = DOUBLE * int(ready.first_own[-1])

@@ -31,7 +31,7 @@ from workbench.models.options import option
 from workbench.records.records import Records
 
 TINY = 1e-300
-"""In the place of a probability 0, of which there is no logarithm."""
+"""Replaces a probability of 0, whose logarithm does not exist."""
 
 
 class State(NamedTuple):
@@ -60,13 +60,13 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Distributions of random counts, uniform in [0, 2)."""
+    """Return the initial state: distributions from random counts, uniform in [0, 2)."""
     counts = initial_counts(model.tables, context)
     return State(model.tables.means(counts), counts, trees_of(records, model))
 
 
 def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """(table cell,) the shares of a row's counts; of a row without any those that it had."""
+    """Return (table cell,) the shares of each row's counts; a row without counts keeps its shares."""
     rows = tables.sum_rows(counts)[tables.row_of]
     return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
 
@@ -74,7 +74,7 @@ def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarr
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Expected counts of all records, then the distributions that make them most likely."""
+    """Compute the expected counts of all records, then the tables of maximum likelihood."""
     ready = prepared(records, model, state.trees)
     counts, _ = expected_counts(ready, np.log(np.maximum(state.theta, TINY)), context)
     state = State(estimated(model.tables, counts, state.theta), counts, state.trees)
@@ -82,7 +82,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """``log_likelihood`` of the distributions as they are now."""
+    """Return the ``log_likelihood`` of the present tables."""
     ready = prepared(records, model, state.trees)
     of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
     return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(
@@ -91,7 +91,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """The expected counts of all tables, of which the distributions are the shares."""
+    """Return the expected counts of all tables, whose shares are the distributions."""
     return {"n_cpt": state.counts}
 
 
@@ -103,7 +103,7 @@ def predict(
     cells,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """(cell,) probability of each given the other training cells of its record."""
+    """Return (cell,) the probability of each cell given the other training cells of its record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
     return predict_cells(
@@ -112,7 +112,7 @@ def predict(
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Bytes of distributions and counts, plans, and the counts of slices."""
+    """Return the memory in bytes: distributions and counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(

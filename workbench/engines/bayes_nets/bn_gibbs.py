@@ -67,7 +67,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Hidden nodes drawn from tables of random counts."""
+    """Return the initial state: hidden nodes drawn from tables of random counts."""
     alpha, trees = model.tables.alpha.copy(), trees_of(records, model)
     return State(
         *initial_chain(prepared(records, model, trees), model.tables.with_priors(alpha), context),
@@ -79,7 +79,7 @@ def init(
 def drawn_given(
     ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, int]:
-    """Draws the hidden nodes of all records given log tables, cells in place; the same bits for any number of threads.
+    """Draw the hidden nodes of all records given log tables, cells in place. Threads do not change the bits.
 
     Returns the counts, and how many records moved.
     """
@@ -111,7 +111,7 @@ def drawn_given(
 def initial_chain(
     ready: Prepared, tables: Tables, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Counts and cells of hidden nodes drawn from tables of random counts, the same ones of all chains."""
+    """Return counts and cells of hidden nodes drawn from tables of random counts, the same tables for all chains."""
     cells, logs = (
         np.zeros(ready.first_cells[-1], np.int32),
         np.log(tables.means(initial_counts(tables, context))),
@@ -120,12 +120,12 @@ def initial_chain(
 
 
 def most_cliques(ready: Prepared) -> int:
-    """Cliques of the pattern that has most."""
+    """Return the largest number of cliques of a pattern."""
     return int(np.diff(ready.plan.cliques).max(initial=1))
 
 
 class Moves(NamedTuple):
-    """What became of the draws of a sweep, of all records with hidden nodes; not a number where there is none."""
+    """Shares of moved and accepted draws of a sweep among records with hidden nodes; NaN if there are none."""
 
     moved: float  # share that changed the hidden nodes
     accepted: float  # share that was accepted
@@ -134,7 +134,7 @@ class Moves(NamedTuple):
 def swept(
     ready: Prepared, tables: Tables, counts, cells, context: StepContext, chain: int = 0
 ) -> Moves:
-    """Draws the hidden nodes of every record in turn, counts and cells in place.
+    """Draw the hidden nodes of every record in turn, counts and cells in place.
 
     ``tables`` has what is added to counts: the priors, and what is expected of other records.
     """
@@ -171,7 +171,7 @@ def swept(
 
 
 def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
-    """Shares of all records with hidden nodes."""
+    """Return `Moves` as shares of all records with hidden nodes."""
     n = ready.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 
@@ -179,7 +179,7 @@ def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """A sweep over all records; then learn priors that are due."""
+    """Draw the hidden nodes of all records once; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
@@ -200,7 +200,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """The counts of all tables, and their priors where they learn."""
+    """Return the counts of all tables, and their priors if learnt."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
@@ -212,7 +212,7 @@ def predict(
     cells,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
     means = model.tables.with_priors(state.alpha).means(state.counts)
     return predict_cells(
         records, model, np.log(means), cells, 1 if context is None else context.n_threads
@@ -228,7 +228,7 @@ def idle(options: Options) -> str | None:
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Bytes of counts and hidden nodes, plans, and working arrays."""
+    """Return the memory in bytes: counts and hidden nodes, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])

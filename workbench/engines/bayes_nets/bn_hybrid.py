@@ -69,7 +69,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each where there are such records."""
+    """Return the initial state: expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each for its records."""
     averaged, sampled = (
         trees_of(records, model, options.r),
         trees_of(records, model, 0.0, options.r),
@@ -124,7 +124,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """``objective``: the bound where nothing is sampled, the log joint where everything is."""
+    """Return ``objective``: the bound if no record is sampled, the log joint if every record is."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(
         np.mean([log_joint(tables, state.mean + counts) for counts in state.counts])
@@ -137,7 +137,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
+    """Return expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
     return {"n_cpt": state.mean + state.counts[0]} | kept(options, state)
 
 
@@ -149,7 +149,7 @@ def predict(
     cells,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """(cell,) probability of each given the other training cells of its record, distributions at their means; over chains."""
+    """Return (cell,) the probability of each cell given its record's other training cells, averaged over chains."""
     tables, n_threads = (
         model.tables.with_priors(state.alpha),
         1 if context is None else context.n_threads,
@@ -161,13 +161,13 @@ def predict(
 
 
 def samples(records: Records, options: Options) -> bool:
-    """Is any record sampled?"""
+    """Return whether any record is sampled."""
     return _rarest(records) <= options.r
 
 
 @cached_by_corpus
 def _rarest(records: Records) -> float:
-    """How often the rarest record comes that has a known cell."""
+    """Return the multiplicity of the rarest record that has a known cell."""
     return float(
         cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(
             initial=np.inf
@@ -176,7 +176,7 @@ def _rarest(records: Records) -> float:
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Bytes of counts and hidden nodes of all chains, plans, and working arrays."""
+    """Return the memory in bytes: counts and hidden nodes of all chains, plans, and working arrays."""
     net = model.for_data(records)
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE
@@ -190,7 +190,7 @@ def memory(records: Records, model: BayesNet, options: Options) -> Memory:
 
 
 def idle(options: Options) -> str | None:
-    """The reason why more than one thread has little to do; None if there is none."""
+    """Return the reason why extra threads are of little use; None if they are of use."""
     return (
         "one chain draws its records one after another"
         if options.n_chains == 1 and options.r > 0

@@ -50,7 +50,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Counts uniform in [0, 2), which tells hidden states apart."""
+    """Return the initial state: random counts, uniform in [0, 2), which break the symmetry of hidden states."""
     return State(
         initial_counts(model.tables, context),
         model.tables.alpha.copy(),
@@ -60,14 +60,14 @@ def init(
 
 
 def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
-    """(table cell,) random counts, uniform in [0, 2)."""
+    """Return (table cell,) random counts, uniform in [0, 2)."""
     found = np.empty(tables.n_cells)
     fill_uniform(context.key(TABLE_COUNTS), found)
     return 2.0 * found
 
 
 def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
-    """E log of every distribution given expected counts (C2)."""
+    """Return E log of every distribution given expected counts (C2)."""
     return (
         digamma(tables.alpha + counts)
         - digamma(tables.alpha_rows + tables.sum_rows(counts))[tables.row_of]
@@ -77,7 +77,7 @@ def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """A parallel sweep over the distinct records, the same bits for any number of threads; then learn priors that are due."""
+    """Update all distinct records in parallel, then learn priors that are due. Threads do not change the bits."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     logs = log_tables(tables, state.counts)
     counts, log_z = expected_counts(ready, logs, context)
@@ -92,7 +92,7 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 
 
 def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
-    """The expected counts of all tables, and their priors where they learn."""
+    """Return the expected counts of all tables, and their priors if learnt."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
@@ -104,14 +104,14 @@ def predict(
     cells,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """(cell,) probability of each given the other training cells of its record, distributions at their posterior means."""
+    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
     n_threads = 1 if context is None else context.n_threads
     means = model.tables.with_priors(state.alpha).means(state.counts)
     return predict_cells(records, model, np.log(means), cells, n_threads)
 
 
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
-    """Bytes of counts, plans, and the counts of slices."""
+    """Return the memory in bytes: counts, plans, and the counts of slices."""
     net = model.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(

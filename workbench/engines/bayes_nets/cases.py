@@ -31,7 +31,7 @@ KEPT = WeakKeyDictionary()
 
 
 class Prepared(NamedTuple):
-    """A plan of cases, and the slices in which they are visited: a function of the data alone."""
+    """A plan of cases and the slices in which they are visited: a function of the data alone."""
 
     plan: Plan
     slices: list[tuple[int, int]]
@@ -41,7 +41,7 @@ class Prepared(NamedTuple):
 
     @property
     def first_own(self) -> np.ndarray:
-        """(case + 1,) int64: where the probabilities of the cliques' cells of each case begin, one case after another."""
+        """Index of the first clique cell of each case in the array of all cases, (case + 1,) int64."""
         sizes = np.concatenate([[0], np.cumsum(self.plan.free * self.plan.separators)])
         return np.concatenate(
             [[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])]
@@ -49,28 +49,28 @@ class Prepared(NamedTuple):
 
     @property
     def n_sampled(self) -> int:
-        """Records with hidden nodes."""
+        """Number of records with hidden nodes."""
         return int(np.sum(self.plan.weights[np.diff(self.first_cells) > 0]))
 
 
 def cases_within(
     records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
 ) -> Cases:
-    """The distinct records of which there are more than ``above`` and at most ``up_to``."""
+    """Return the distinct records that occur more than ``above`` and at most ``up_to`` times."""
     return cases_among(cases_of(net.values(records), records.multiplicities), above, up_to)
 
 
 def trees_of(
     records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
 ) -> np.ndarray:
-    """The junction trees of all patterns of these records; see `plan.junction_trees`."""
+    """Return the junction trees of all patterns of these records; see `plan.junction_trees`."""
     return junction_trees(net, cases_within(records, net, above, up_to))
 
 
 def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
-    """The plan of these records with these trees; kept."""
+    """Return the plan of these records with these trees, from a cache if possible."""
     kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in kept:
         kept[key] = in_slices(
@@ -80,7 +80,7 @@ def prepared(
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
-    """The cases of a plan in slices of about equal work, fewer where the tables are large."""
+    """Return the cases of a plan in slices of about equal work, fewer slices for large tables."""
     done = np.concatenate([[0], np.cumsum(plan.work)])
     n_slices = int(
         min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))
@@ -99,7 +99,7 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
 
 
 def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Working arrays of the kernels for one thread: w, largest, sums and factors."""
+    """Return the arrays of a kernel's workspace for one thread: w, largest, sums and factors."""
     return tuple(
         np.empty(n)
         for n in (plan.n_cells + BLOCK, plan.n_separators, plan.n_separators, plan.n_factors)
@@ -109,7 +109,7 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 def expected_counts(
     ready: Prepared, logs: np.ndarray, context: StepContext
 ) -> tuple[np.ndarray, float]:
-    """(table cell,) expected counts of all records given log tables, and the sum of log Z; the same bits for any threads."""
+    """Return (table cell,) expected counts of all records given log tables, and the sum of log Z, for any threads the same."""
     factors, tables = ready.factors, np.exp(logs)
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -130,7 +130,7 @@ def expected_counts(
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
-    """The probabilities of the cells of all cliques of all cases given log tables, one case after another."""
+    """Return the probabilities of the cells of all cliques given log tables, case after case."""
     first_own, tables = ready.first_own, np.exp(logs)
     own = np.empty(first_own[-1])
 
@@ -142,7 +142,7 @@ def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) ->
 
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """(case,) log probability of each case given log tables."""
+    """Return (case,) log probability of each case given log tables."""
     found, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -160,14 +160,14 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
-    """log p of complete records with these counts, tables integrated out: L of eq. 26 (spec C1), real counts too."""
+    """Return log p of complete records with these counts, tables integrated out: L of eq. 26 (spec C1), real counts too."""
     rows = tables.sum_rows(counts)
     of_rows = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
     return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
 
 
 def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int = 1) -> np.ndarray:
-    """(cell,) probability of each known cell of ``test`` given the training cells of its record but itself.
+    """Return (cell,) the probability of each known cell of ``test`` given the other training cells of its record.
 
     Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
@@ -188,7 +188,7 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
 def log_evidence_of(
     net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """(row,) log probability of the known values of each row (row, node), -1 where unknown; 0 of a row without any."""
+    """Return (row,) the log probability of each row's known values (row, node), -1 if unknown; 0 for a row without any."""
     marginal = replace(net, missing="marginalised")
     cases = cases_of(values, np.ones(len(values)))
     plan = plan_of(marginal, cases, junction_trees(marginal, cases))
@@ -198,7 +198,7 @@ def log_evidence_of(
 def posterior(
     net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """(row, state) probability of each state of a hidden node given the known values of each row; log tables as given."""
+    """Return (row, state) the probability of each state of a hidden node given each row's known values, under log tables."""
     n_states = net.nodes[node].n_states
     each = np.repeat(values, n_states, axis=0)
     each[:, node] = np.tile(np.arange(n_states), len(values))
@@ -207,7 +207,7 @@ def posterior(
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
-    """(cell of test, node) int32: what each cell is predicted from, with its own value and without."""
+    """Return (cell of test, node) int32: the training record of each cell, once with the cell's own value and once without."""
     number, known = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
     nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
     added = net.values(test)[test.cells.records, nodes]

@@ -13,7 +13,7 @@ MOST_CELLS = 2**20
 
 
 class Factors(NamedTuple):
-    """A plan over factors in the place of tables."""
+    """A plan that reads factors, filled from the tables in each pass, instead of the tables."""
 
     # offsets: first cell of a family's factor; cliques begin at multiples of a block
     plan: Plan
@@ -22,21 +22,21 @@ class Factors(NamedTuple):
     n_cells: int  # of the tables
 
     def fill(self, tables: np.ndarray, padding: float) -> np.ndarray:
-        """(factor cell,) what a table has for it."""
+        """Return (factor cell,) the values of a table in the layout of the factors."""
         return np.append(tables, padding)[self.cells]
 
     def table_sums(self, counts: np.ndarray) -> np.ndarray:
-        """(table cell,) sums of counts of factors."""
+        """Return (table cell,) sums of counts of factors."""
         return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
 
 
 def most_cells(plan: Plan) -> int:
-    """Up to how many cells of factors they pay: those are filled in each pass, whatever the cases need of them."""
+    """Return the largest number of factor cells that is worthwhile: all are filled in each pass."""
     return int(min(MOST_CELLS, plan.work.sum()))
 
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
-    """The factors of a plan; None where they do not pay."""
+    """Return the factors of a plan; None if they are not worthwhile."""
     sizes = plan.free * plan.separators
     of_family = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
@@ -79,6 +79,6 @@ def _padded(sizes: np.ndarray) -> np.ndarray:
 
 
 def _cell_at(plan: Plan, sizes: np.ndarray) -> np.ndarray:
-    """(clique,) where each begins, those of a pattern one after another in whole blocks."""
+    """Return (clique,) the index of each clique's first cell, those of a pattern one after another in whole blocks."""
     before = np.concatenate([[0], np.cumsum(_padded(sizes))])
     return before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques))

@@ -24,7 +24,7 @@ from workbench.models.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
-    """Options of learning the priors; of the engine's own options a base class."""
+    """Options for learning the priors; a base class of the engines' options."""
 
     learn_priors: str = option(
         "fixed",
@@ -60,12 +60,12 @@ class Learning:
 
 
 def learns(options) -> bool:
-    """Are any priors learnt?"""
+    """Return whether any prior is learnt."""
     return getattr(options, "learn_priors", "fixed") != "fixed"
 
 
 def due(options, step: int) -> bool:
-    """Are they learnt after this step?"""
+    """Return whether priors are learnt after this step."""
     return (
         learns(options)
         and step >= max(options.learn_after, 1)
@@ -81,7 +81,7 @@ def learnt_alpha(
     *chains: np.ndarray,
     whole=False,
 ):
-    """(table cell,) the priors after this step; the same array where none is due.
+    """Return (table cell,) the priors after this step; the same array if none is due.
 
     chains : (table cell,) counts of each chain, those that are expected added
     whole : are all records sampled, so that the counts are whole?
@@ -102,7 +102,7 @@ def learnt_alpha(
 
 
 def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
-    """(first cell, last cell, states) of the tables with one number as prior and more than one state."""
+    """Return (first cell, last cell, states) of the tables with one number as prior and more than one state."""
     found = {}
     for node, table in zip(net.nodes, net.tables.table_of, strict=True):
         if table >= 0 and isinstance(node.prior, float) and node.n_states > 1:
@@ -112,7 +112,7 @@ def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
-    """The likelihood of the one prior behind counts (row, state) of chains, the mean over these."""
+    """Return the likelihood of the one prior of counts (row, state), the mean over chains."""
     n_chains, width = len(chains), chains[0].shape[1]
     rows = np.concatenate(chains)
     if not whole:
@@ -135,7 +135,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
 
 
 def watched(net: BayesNet, options, state) -> dict[str, float]:
-    """``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
+    """Return ``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
     if not learns(options):
         return {}
     firsts = [first for first, _, _ in learnable(net)]
@@ -143,5 +143,5 @@ def watched(net: BayesNet, options, state) -> dict[str, float]:
 
 
 def kept(options, state) -> dict[str, np.ndarray]:
-    """``table_prior`` of a snapshot: (table cell,) the priors as learnt."""
+    """Return ``table_prior`` of a snapshot: (table cell,) the learnt priors."""
     return {"table_prior": state.alpha} if learns(options) else {}

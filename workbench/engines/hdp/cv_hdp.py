@@ -115,7 +115,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state by document, word or pair, and of their sums."""
+    """Return the shapes and types of the arrays of a state by document, word or pair, and of their sums."""
     mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
     return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
 
@@ -127,7 +127,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Responsibilities at random with even weights of the topics (spec 6), or those behind the counts of another run."""
+    """Return the initial state: random responsibilities with even topic weights (spec 6), or those of another run's counts."""
     n_topics, n_words = model.n_topics, corpus.n_words
     alpha = (
         posteriors.gamma_posterior(model.a_alpha, model.b_alpha)
@@ -175,7 +175,7 @@ def init(
 def step(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """A sweep over all pairs, a round over the hyperparameters, and a split or a merge if one is due."""
+    """Visit all pairs once, update the hyperparameters once, and split or merge topics if that is due."""
     state, change = iterate(corpus, model, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
     if (
@@ -198,7 +198,7 @@ def step(
 def iterate(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, float]:
-    """The state after a sweep and a round over the hyperparameters, and the largest change of a responsibility."""
+    """Return the state after a sweep and an update of the hyperparameters, and the largest change of a responsibility."""
     change, zero_dk = sweep(corpus, options, state, context)
     if context.step % RECOUNT_EVERY == 0:
         state, zero_dk = recounted(corpus, state)
@@ -207,7 +207,7 @@ def iterate(
 
 
 def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds) -> State:
-    """The state with all counts summed from its responsibilities, after so many rounds over the hyperparameters."""
+    """Return the state with counts summed afresh and the hyperparameters updated `n_rounds` times."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
         state = hyper_round(corpus, model, options, state, zero_dk)
@@ -217,7 +217,7 @@ def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds
 def sweep(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[float, np.ndarray]:
-    """Updates every pair in canonical order, eq. 15, in place.
+    """Update every pair in canonical order, eq. 15, in place.
 
     Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
     """
@@ -227,21 +227,23 @@ def sweep(
         conditional_vb.add_log_zeros(
             corpus.indptr, corpus.words, corpus.counts, state.gamma, state.n_topics, *log_zeros
         )
-        update, given = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
+        update, arguments = conditional_vb.update_in_order, (state.gamma, *state[:6], *log_zeros)
     else:
         variances = NO_VARIANCES if options.update == "zeroth" else state[3:6]
-        update, given = (
+        update, arguments = (
             collapsed_vb.update_in_order,
             (np.arange(corpus.n_pairs), state.gamma, *state[:3], *variances),
         )
-        given = (*given, *NOTHING_SAMPLED)
+        arguments = (*arguments, *NOTHING_SAMPLED)
         priors = (
             *priors,
             collapsed_vb.make_workspace(priors[0], state.n_topics, len(state.mean_k)),
         )
 
     def work(first: int, last: int):
-        change = update(first, last, corpus.indptr, corpus.words, corpus.counts, *given, *priors)
+        change = update(
+            first, last, corpus.indptr, corpus.words, corpus.counts, *arguments, *priors
+        )
         count_some(corpus, state, zero_dk, first, last)
         return change
 
@@ -251,7 +253,7 @@ def sweep(
 
 
 def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
-    """The same responsibilities with means and variances summed from them, and P0 (document, topic)."""
+    """Return the state with means and variances summed afresh from its responsibilities, and P0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
     sampled = none_sampled(corpus).sampled
@@ -264,7 +266,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
 
 
 def count_some(corpus: Corpus, state: State, zero_dk, first: int, last: int) -> None:
-    """Sums means, variances and P0 of documents first..last from their responsibilities, in place."""
+    """Sum means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
         first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
@@ -272,7 +274,7 @@ def count_some(corpus: Corpus, state: State, zero_dk, first: int, last: int) -> 
 
 
 def bound(corpus: Corpus, model: HDP, options: Options, state: State) -> float:
-    """The bound L, eq. 18 with q(gamma), nats (spec 5)."""
+    """Return the bound L, eq. 18 with q(gamma), nats (spec 5)."""
     a, b, b_sum = priors_of_counts(state)
     joint = expected_log_joint(corpus, state.gamma, a, state.alpha[MEAN], b, b_sum)
     divergence = (
@@ -301,7 +303,7 @@ def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
 
 
 def counts(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
-    """The expected counts; the mean of tau where it is learnt."""
+    """Return the expected counts, and the mean of tau if it is learnt."""
     found = {
         "n_kw": state.mean_wk[:, : state.n_topics].T,
         "n_dk": state.mean_dk[:, : state.n_topics],
@@ -317,7 +319,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair given means of counts and priors, eq. 16, with the mass of the topics beyond the truncation."""
+    """Return p(w|d) of each pair given the means of counts and priors, eq. 16, with the mass beyond the truncation."""
     found = counts(corpus, model, options, state)
     priors, n_kw = mean_priors(state).with_rest(found["n_kw"])
     n_dk = np.zeros((corpus.n_documents, len(n_kw)))
@@ -326,7 +328,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
-    """Bytes as of `cvb`, with P0 beside means and variances, and two further states while a move is tried."""
+    """Return the memory in bytes: as of `cvb`, with P0 beside means and variances, and two more states for a proposed move."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),
         size(arrays(corpus, model.n_topics)),

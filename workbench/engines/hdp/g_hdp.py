@@ -54,7 +54,7 @@ class State(NamedTuple):
     rest: float  # pi of all topics without a token
     alpha_total: float
     top_concentration: float
-    # topics that there are or were, at least those asked for: what comes out has this many
+    # used slots, at least the number of topics of the spec: results have this many topics
     n_slots: int
     steps: int  # topics in use, summed over the sweeps
 
@@ -66,7 +66,7 @@ def first_state(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Every token in a topic drawn uniformly, or from another run; then tables, gamma, pi and alpha once."""
+    """Return the initial state: topics drawn uniformly or from another run, then one draw of tables, gamma, pi and alpha."""
     n_topics = model.n_topics
     alpha = model.a_alpha / model.b_alpha if model.learn_alpha else model.alpha_total
     gamma = model.a_gamma / model.b_gamma if model.learn_gamma else model.top_concentration
@@ -105,7 +105,7 @@ def draw_topics(
 def draw_hyperparameters(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
 ) -> Generator:
-    """B to E: draw tables, gamma, pi and alpha given the topics of all tokens; slots without a token become free."""
+    """Draw tables, gamma, pi and alpha given the topics of all tokens (steps B to E); slots without a token become free."""
     state = with_slots_of_all(state)
     state, sums = yield Meeting(state, tables_and_guests(corpus, state, context))
     state = drawn_from(model, state, sums, context)
@@ -118,7 +118,7 @@ step = step_of(Phase(draw_topics), Phase(draw_hyperparameters))
 
 
 def with_slots_of_all(state: State) -> State:
-    """The state with as many slots in its documents as other parts of the corpus have come to need."""
+    """Return the state with as many slots as the other parts of the corpus have come to use."""
     n_slots = len(state.n_k)
     if state.n_dk.shape[1] == n_slots:
         return state
@@ -126,7 +126,7 @@ def with_slots_of_all(state: State) -> State:
 
 
 def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tuple[State, int]:
-    """A: draws the topics of all tokens, adding slots when topics run out of them; also returns how many tokens moved."""
+    """Draw the topics of all tokens (step A), adding slots for new topics; return how many tokens moved, too."""
     n_moved, keys = 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     n_used = int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
@@ -156,7 +156,7 @@ def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tup
 
 
 def with_more_slots(state: State) -> State:
-    """The state with more slots for topics.
+    """Return the state with more slots for topics.
 
     Raises
     ------
@@ -173,14 +173,14 @@ def with_more_slots(state: State) -> State:
 
 
 def wider(array: np.ndarray, capacity: int) -> np.ndarray:
-    """A copy with so many slots, those that are new empty."""
+    """Return a copy that is enlarged to `capacity` slots; the new ones are empty."""
     grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
     grown[..., : array.shape[-1]] = array
     return grown
 
 
 def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dict:
-    """B: tables (slot,) of the documents, and how many tokens each of them has."""
+    """Return tables (slot,) of the documents and the number of tokens in each document (step B)."""
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     tables = draw_tables(
         corpus.indptr,
@@ -193,7 +193,7 @@ def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dic
 
 
 def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> State:
-    """C to E: draws gamma, pi and alpha given the tables and guests of all documents."""
+    """Draw gamma, pi and alpha given the tables and tokens of all documents (steps C to E)."""
     live = np.flatnonzero(state.n_k)
     alpha, gamma, n_k = state.alpha_total, state.top_concentration, len(live)
     tables, guests = sums["tables"][live], np.concatenate(sums["guests"])
@@ -212,7 +212,7 @@ def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> St
 
 
 def _draw_concentration(random, concentration, n_tables, guests, shape, rate) -> float:
-    """C and E: draws a concentration given the tables of restaurants with these guests each (Escobar & West, 1995)."""
+    """Draw a concentration given the tables and customers of restaurants (steps C and E; Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)
     new = random.random(len(guests)) * (guests + concentration) < guests
@@ -225,7 +225,7 @@ def _draw_concentration(random, concentration, n_tables, guests, shape, rate) ->
 
 
 def _alphas(state: State) -> np.ndarray:
-    """(slot,) alpha pi_k, with that of the rest in the slot after the last topic."""
+    """Return (slot,) alpha pi_k; the slot after the last topic has the remaining mass."""
     row = state.alpha_total * state.weights
     row[state.n_slots] = state.alpha_total * state.rest
     return row
@@ -235,7 +235,7 @@ def _alphas(state: State) -> np.ndarray:
 def watch(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext | None = None
 ) -> Generator:
-    """Log joint of words and topics given alpha and pi (eq. 5), hyperparameters, numbers of topics."""
+    """Return the log joint of words and topics given alpha and pi (eq. 5), the hyperparameters, and the numbers of topics."""
     alphas, topics, n_topics = _alphas(state), slice(state.n_slots), state.n_slots + 1
     word_beta = model.beta_total / corpus.n_words
     documents = log_documents(state.n_dk, alphas, n_topics)
@@ -254,7 +254,7 @@ def watch(
 
 
 def counts(corpus: Corpus, model: HDP, options: NoOptions, state: State) -> dict:
-    """The sampled counts, and the topics behind them."""
+    """Return the sampled counts and the topics of tokens."""
     topics = slice(state.n_slots)
     return {
         "n_kw": state.n_wk[:, topics].T,
@@ -271,7 +271,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair given the sampled counts, alpha and pi, new topics included: eq. 17."""
+    """Return p(w|d) of each pair given sampled counts, alpha and pi, new topics included: eq. 17."""
     return predictive(
         pairs,
         corpus.document_tokens,
@@ -284,7 +284,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: NoOptions) -> Memory:
-    """Bytes of a chain with half as many topics again as it begins with; it may come to need more."""
+    """Return the memory in bytes of a chain with 1.5 times its initial topics; the chain may need more."""
     begun, likely = (
         size(cgs.arrays(corpus, n))
         for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1)))

@@ -25,17 +25,17 @@ SMALLEST_PRIOR = 1e-100
 
 
 def fixed(value: float) -> np.ndarray:
-    """The point mass of a fixed concentration."""
+    """Return the point mass of a fixed concentration."""
     return np.array([0.0, 0.0, value, np.log(value)])
 
 
 def gamma_posterior(shape: float, rate: float) -> np.ndarray:
-    """The Gamma posterior of a concentration."""
+    """Return the Gamma posterior of a concentration."""
     return np.array([shape, rate, shape / rate, psi(shape) - np.log(rate)])
 
 
 def gamma_divergence(concentration: np.ndarray, shape: float, rate: float) -> float:
-    """KL(q || Gamma(shape, rate)), nats; 0 for a fixed one."""
+    """Return KL(q || Gamma(shape, rate)), nats; 0 for a fixed one."""
     a, b, mean, log_mean = concentration
     if not a:
         return 0.0
@@ -44,68 +44,68 @@ def gamma_divergence(concentration: np.ndarray, shape: float, rate: float) -> fl
 
 
 def dirichlet_divergence(q: np.ndarray, prior: float) -> float:
-    """KL(Dirichlet(q) || Dirichlet(prior, …, prior)), nats."""
+    """Return KL(Dirichlet(q) || Dirichlet(prior, …, prior)), nats."""
     total = gammaln(q.sum()) - gammaln(q).sum() - gammaln(len(q) * prior) + len(q) * gammaln(prior)
     return float(total + np.sum((q - prior) * (psi(q) - psi(q.sum()))))
 
 
 def log_sticks(sticks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """E[log v] and E[log(1 - v)] of sticks (2, topic), the two parameters of each q(v) = Beta(A, B)."""
+    """Return E[log v] and E[log(1 - v)] of sticks (2, topic), the two parameters of each q(v) = Beta(A, B)."""
     both = psi(sticks.sum(axis=0))
     return psi(sticks[0]) - both, psi(sticks[1]) - both
 
 
 def stick_divergence(sticks: np.ndarray, top: np.ndarray) -> float:
-    """sum_k E_gamma KL(Beta(A_k, B_k) || Beta(1, gamma)), nats; top is the concentration gamma."""
+    """Return sum_k E_gamma KL(Beta(A_k, B_k) || Beta(1, gamma)), nats; top is the concentration gamma."""
     (a, b), (log_v, log_rest) = sticks, log_sticks(sticks)
     terms = -betaln(a, b) + (a - 1) * log_v + (b - top[MEAN]) * log_rest - top[LOG]
     return float(terms.sum())
 
 
 def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """log G[pi_k] (topic,)."""
+    """Return log G[pi_k] (topic,)."""
     log_v, log_rest = log_sticks(sticks[:, order])
     return (log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))[np.argsort(order)]
 
 
 def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """E[pi_k] (topic,); what they lack of 1 is the mean weight of the topics beyond the truncation."""
+    """Return E[pi_k] (topic,); one minus their sum is the mean weight of topics beyond the truncation."""
     a, b = sticks[:, order]
     before = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
     return (a / (a + b) * before)[np.argsort(order)]
 
 
 def prior_of_topics(state) -> np.ndarray:
-    """a_k = G[alpha] G[pi_k] (topic,)."""
+    """Return a_k = G[alpha] G[pi_k] (topic,)."""
     return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
 
 
 def prior_of_words(state) -> np.ndarray:
-    """b_w = G[beta] G[tau_w] (word,)."""
+    """Return b_w = G[beta] G[tau_w] (word,)."""
     n_words = len(state.mean_wk)
     log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
     return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
 
 
 def priors_of_counts(state) -> tuple:
-    """a (topic,), b (word,) and B: what the updates add to the counts."""
+    """Return a (topic,), b (word,) and B, the terms that the updates add to the counts."""
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
 
 def prior_of_tau(corpus: Corpus, model: HDP) -> float:
-    """a_tau, the Dirichlet parameter of tau; 40 / W where none is given."""
+    """Return a_tau, the Dirichlet parameter of tau; 40 / W by default."""
     return model.a_tau or 40.0 / corpus.n_words
 
 
 def mean_priors(state) -> Priors:
-    """Posterior means of the priors, for predictions."""
+    """Return the posterior means of the priors, for predictions."""
     alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
     tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
     return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
 
 
 def hyper_round(corpus: Corpus, model: HDP, options, state, zero_dk):
-    """Updates q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
+    """Update q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
     order = state.order
     if options.reorder:
         order = order[np.argsort(-state.mean_k[order], kind="stable")]
@@ -129,12 +129,12 @@ def hyper_round(corpus: Corpus, model: HDP, options, state, zero_dk):
 
 
 def tables_of_topics(state, zero_dk) -> np.ndarray:
-    """S_k = sum_d E[s_dk] (topic,), eq. 12."""
+    """Return S_k = sum_d E[s_dk] (topic,), eq. 12."""
     return tables_of_documents(state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state))
 
 
 def learn_words(corpus: Corpus, model: HDP, state, zero_dk):
-    """Updates q(tau), then q(beta), where they are learnt (eq. 8, 11, 12)."""
+    """Update q(tau), then q(beta), if they are learnt (eq. 8, 11, 12)."""
     if model.learn_tau:
         tau = prior_of_tau(corpus, model) + tables_of_words(
             corpus, state.gamma, prior_of_words(state), state.n_topics

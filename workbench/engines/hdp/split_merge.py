@@ -62,7 +62,7 @@ class Inference(NamedTuple):
 
 
 def attempt(corpus: Corpus, state, context: StepContext, inference: Inference):
-    """The state after one move or without it, and what there is to report; `updates` are the pairs gone through."""
+    """Try one move; return the accepted or old state, and diagnostics (`updates` counts the pairs visited)."""
     move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
@@ -95,19 +95,19 @@ def attempt(corpus: Corpus, state, context: StepContext, inference: Inference):
 
 
 def gains(after: float, before: float) -> bool:
-    """Has the bound risen by at least `LEAST_GAIN`, relative to it?"""
+    """Return whether the bound has risen by at least `LEAST_GAIN`, relative to it."""
     return after > before + LEAST_GAIN * abs(before)
 
 
 def copied(state):
-    """The same state in arrays of its own."""
+    """Return a copy of the state with arrays of its own."""
     return type(state)(
         *(value.copy() if isinstance(value, np.ndarray) else value for value in state)
     )
 
 
 def followed_up(state, inference: Inference):
-    """The state after the rounds and iterations that follow a move, and its bound."""
+    """Return the state after the rounds and iterations that follow a move, and its bound."""
     state = inference.settle(state, HYPER_ROUNDS)
     for _ in range(SWEEPS):
         state, _ = inference.iterate(state)
@@ -118,7 +118,7 @@ def followed_up(state, inference: Inference):
 
 
 def propose(corpus: Corpus, state, context: StepContext) -> Move | None:
-    """Merges and splits by turns; the other where one is impossible, None where both are."""
+    """Propose a merge or a split in alternation; the other kind if one is impossible, None if both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
         (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
@@ -127,13 +127,13 @@ def propose(corpus: Corpus, state, context: StepContext) -> Move | None:
 
 
 def propose_merge(corpus: Corpus, state, sizes, key) -> Move | None:
-    """The next of the pairs of topics whose words are most alike."""
+    """Propose to merge the next of the pairs of topics with the most similar words."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
 
 def alike(state, sizes) -> list[tuple[int, int]]:
-    """The ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
+    """Return the ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
     live = np.flatnonzero(sizes >= LIVE)
     n_wk = state.mean_wk[:, live] / np.sqrt(
         np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live])
@@ -146,7 +146,7 @@ def alike(state, sizes) -> list[tuple[int, int]]:
 
 
 def propose_split(corpus: Corpus, state, sizes, key) -> Move | None:
-    """A topic drawn by size, the emptiest place or one made by a merge, and two documents drawn by their tokens in it."""
+    """Propose to split a topic drawn by size; a free topic takes a part, seeded by two documents drawn by their tokens."""
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
     if splittable[taker]:
@@ -168,7 +168,7 @@ def propose_split(corpus: Corpus, state, sizes, key) -> Move | None:
 
 
 def drawn(weights, u) -> int:
-    """An index with probability proportional to its weight, given a uniform."""
+    """Return an index with probability proportional to its weight, given a uniform."""
     cumulative = np.cumsum(weights)
     return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
 
@@ -177,19 +177,19 @@ def drawn(weights, u) -> int:
 
 
 def merged(corpus: Corpus, state, move, context: StepContext, inference):
-    """The state with one topic merged into another, before its counts are summed."""
+    """Return the state with one topic merged into another, with counts not yet summed afresh."""
     pour(state.gamma, move.giver, move.taker)
     return state
 
 
 def pour(gamma, giver, taker) -> None:
-    """Adds the responsibilities of one topic to another's and clears them, in place."""
+    """Add the responsibilities of one topic to another's and set them to zero, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
 
 def split(corpus: Corpus, state, move, context: StepContext, inference):
-    """The state with a topic split in two, by document and then by pair."""
+    """Return the state with a topic split in two, by document and then by pair."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
     total = state.gamma[:, move.giver] + state.gamma[:, move.taker]
@@ -205,7 +205,7 @@ def split(corpus: Corpus, state, move, context: StepContext, inference):
 
 
 def share_out(corpus: Corpus, state, move, priors, first: int, last: int) -> None:
-    """Updates what every pair of documents first..last has of the two topics, in place, given a, b and B."""
+    """Divide the responsibility for the two topics anew in pairs of documents first..last, in place, given a, b and B."""
     alpha, beta, beta_sum = priors
     share_in_order(
         first,
@@ -224,7 +224,7 @@ def share_out(corpus: Corpus, state, move, priors, first: int, last: int) -> Non
 
 
 def share_of_documents(corpus: Corpus, weights, seeds, beta) -> np.ndarray:
-    """(document,) probability of the first seed by the words of each document, smoothed and kept from certainty.
+    """Return (document,) the probability of the first seed given each document's words, smoothed and bounded away from 0 and 1.
 
     weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.
     """

@@ -81,14 +81,14 @@ class State(NamedTuple):
 
 
 def of_hybrid(options, state: State) -> SvbState | CvbState:
-    """The same as a state of `hybrid` (views)."""
+    """Return a state of `hybrid` with the arrays of this state (for views)."""
     if options.average == "svb":
         return SvbState(*state[:3], *state[6:12], *state[-2:])
     return CvbState(*state[:7], *state[8:12], *state[-2:])
 
 
 def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
-    """A state of `hybrid` with its split."""
+    """Return the state of this engine for a state of `hybrid` and its sampled pairs."""
     if isinstance(inner, CvbState):
         return State(*inner[:7], 0.0, *inner[7:11], sampled, *inner[-2:])
     no_rows, none = np.zeros((0, 0)), np.zeros(0)
@@ -138,7 +138,7 @@ class Options:
 
     @property
     def r(self) -> float:
-        """The r of the hybrid with as many updates."""
+        """Return the r of the hybrid with as many updates."""
         return self.budget_r
 
     def __post_init__(self):
@@ -153,12 +153,12 @@ class Options:
 
 
 def samples(corpus: Corpus, options: Options) -> bool:
-    """Is any token of the corpus sampled?"""
+    """Return whether any token of the corpus is sampled."""
     return bool(first_sampled(corpus, options).any())
 
 
 def extra_updates(corpus: Corpus, options: Options) -> int:
-    """Updates of a sweep beyond one for each pair."""
+    """Return how many updates a sweep makes beyond one for each pair."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
     return extra_by_counts(corpus, threshold_of(options))
@@ -166,13 +166,15 @@ def extra_updates(corpus: Corpus, options: Options) -> int:
 
 @cached_by_corpus
 def extra_by_counts(corpus: Corpus, threshold: int) -> int:
-    """Updates of a sweep beyond one for each pair where the pairs are sampled that count at most the threshold."""
+    """Return how many updates beyond one per pair a sweep makes if the pairs with a count of at most the threshold are
+    sampled.
+    """
     counts = corpus.counts[corpus.counts <= threshold]
     return int(counts.sum(dtype=np.int64)) - len(counts)
 
 
 def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
-    """(pair,) bool: the split by counts: N <= r, or the largest r whose updates are within the budget.
+    """Return the split by counts, (pair,) bool: counts of at most r, or of the largest threshold within the budget.
 
     But for ``split=counts`` pairs with one token are sampled, whatever r is.
     """
@@ -193,7 +195,7 @@ LAST: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
-    """The split of a state, with what is derived from it."""
+    """Return the split of a state with its derived arrays."""
     kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
     if type(known) is not kind or not np.array_equal(known.sampled, sampled):
         known = LAST[corpus] = kind(corpus, sampled.copy())
@@ -201,7 +203,7 @@ def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
 
 
 def due(options: Options, step: int) -> bool:
-    """Is the split chosen anew in this iteration?"""
+    """Return whether a new split is chosen in this iteration."""
     if options.split == "counts" or not options.refresh:
         return False
     at, wait = options.refresh, float(options.refresh)
@@ -223,7 +225,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Initial state: as that of a hybrid, split by counts, or at random."""
+    """Return the initial state: that of a hybrid, with pairs sampled by count or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
         sampled = at_random(
@@ -234,13 +236,13 @@ def init(
         )
     split = split_from(corpus, options, sampled)
     n_chains = options.n_chains if hybrid.samples_any(split, context) else 1
-    given = corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
-    state = with_split(hybrid.initial(*given), split.sampled)
+    arguments = corpus, model, options, split, n_chains, context, warm_start, PARTS[options.average]
+    state = with_split(hybrid.initial(*arguments), split.sampled)
     return (yield Meeting(state, arrays_of(state, *MEANS, *DRAWN)))[0]
 
 
 def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
-    """(pair,) bool: pairs with one token, and others by rank (place,), the largest first, as far as the budget goes.
+    """Return the sampled pairs, (pair,) bool: those with one token, and the highest ranked others (place,) within the budget.
 
     Pairs of equal rank are sampled together.
     """
@@ -254,14 +256,14 @@ def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndar
 def at_random(
     corpus: Corpus, options: Options, several: Several, context: StepContext
 ) -> np.ndarray:
-    """(pair,) bool: pairs with one token, and others at random."""
+    """Return the sampled pairs, (pair,) bool: those with one token, and random others within the budget."""
     return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
 def choose(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Choose the split where that is due; with `svb` the variational update comes with it."""
+    """Choose a new split if one is due; with `svb` this includes the variational update."""
     if not due(options, context.step):
         return state, {}
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
@@ -281,24 +283,26 @@ def sample(
     swept = hybrid.sweep_chains(corpus, options, split, inner, context)
     sums = hybrid.drawn_sums(split, inner, swept)
     state, sums = yield Meeting(with_split(inner, split.sampled), sums)
-    return state, hybrid.told_of_draws(sums)
+    return state, hybrid.draw_diagnostics(sums)
 
 
 def update(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the averaged pairs, unless that came with another split; then learn priors."""
+    """Update the averaged pairs, unless the choice of a split has updated them; then learn priors."""
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
-        given = corpus, options, split, inner, anew(context), part
-        inner, sums = hybrid.updated(*given)
+        arguments = corpus, options, split, inner, anew(context), part
+        inner, sums = hybrid.updated(*arguments)
     sums = sums | {"sampled": split.n_tokens, "tokens": corpus.n_tokens}
     work = hybrid.concluded(corpus, options, split, inner, context, sums)
-    inner, told = yield from outside(work, options, split.sampled)
-    told = {name: told[name] for name in told if name != "change"}  # which `svb` does not store
-    share = told.pop("sampled") / max(told.pop("tokens"), 1)
-    return with_split(inner, split.sampled), told | {"sampled_share": share}
+    inner, diagnostics = yield from outside(work, options, split.sampled)
+    diagnostics = {
+        name: diagnostics[name] for name in diagnostics if name != "change"
+    }  # which `svb` does not store
+    share = diagnostics.pop("sampled") / max(diagnostics.pop("tokens"), 1)
+    return with_split(inner, split.sampled), diagnostics | {"sampled_share": share}
 
 
 step = step_of(
@@ -309,12 +313,12 @@ step = step_of(
 
 
 def anew(context: StepContext):
-    """The context without what was derived from the documents of a part under another split."""
+    """Return the context without the cached arrays that belong to another split."""
     return context._replace(derived=lambda name, make: make())
 
 
 def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
-    """A generator over the state of a hybrid as one over states with a split."""
+    """Convert a generator over states of a hybrid to one over states with a split."""
     meeting = next(work)
     state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
     try:
@@ -326,7 +330,7 @@ def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator
 def split_anew(
     corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
 ) -> tuple:
-    """Another split, the state under it, and the numbers of the variational update if that was part of it."""
+    """Return a new split, the state under it, and the diagnostics of the variational update if it was made."""
     lanes, totals, workspace = (
         len(state.mean_k),
         hybrid.totals(state, 0),
@@ -380,19 +384,19 @@ def split_anew(
 
 
 def pairs_of(corpus: Corpus) -> tuple:
-    """The pairs of a corpus as kernels take them."""
+    """Return the pairs of a corpus as kernels take them."""
     return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
-    """(pair,) the row of each averaged pair in the responsibilities that are kept; of `svb` there are none."""
+    """Return (pair,) the row of each averaged pair among the stored responsibilities; none with `svb`."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
 def with_workspace(
     corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
-    """The state with a workspace for the averaged pairs of another split."""
+    """Return the state with a workspace for the averaged pairs of another split."""
     if not split.n_averaged:
         return state._replace(entropy=0.0)
     blocks = split.blocks(len(state.mean_k), context.n_threads)
@@ -401,7 +405,9 @@ def with_workspace(
 
 
 def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
-    """The weights of documents and of words whose products are the responsibilities of `svb`; empty for the others."""
+    """Return the weights of documents and of words whose products are the responsibilities of `svb`; empty for the other
+    engines.
+    """
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
@@ -437,7 +443,9 @@ def gap_of_pairs(
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """(place,) what averaging a pair adds to the gap of Jensen's inequality, nats, for each update that sampling takes more."""
+    """Return (place,) the part of the gap of Jensen's inequality due to averaging each pair, in nats per extra update of
+    sampling.
+    """
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
@@ -481,7 +489,7 @@ def _curve(arrays: tuple, first: int, last: int) -> None:
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
-    """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
+    """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
     return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 
@@ -489,14 +497,14 @@ def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
 def watch(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
 ) -> Generator:
-    """`objective` as that of a hybrid: it only monitors."""
+    """Return the diagnostics of a hybrid; `objective` is for monitoring alone."""
     split = split_from(corpus, options, state.sampled)
     work = hybrid.watch_under(options, split, of_hybrid(options, state))
     return (yield from outside(work, options, split.sampled))
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """Expected plus sampled counts of the first chain."""
+    """Return expected plus sampled counts of the first chain."""
     return hybrid.counts(corpus, model, options, of_hybrid(options, state))
 
 
@@ -508,12 +516,12 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair, averaged over the chains."""
+    """Return p(w|d) of each pair, averaged over the chains."""
     return hybrid.predict(corpus, model, options, of_hybrid(options, state), pairs, context)
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Bytes of a hybrid that is split by counts, of both splits while one is chosen, and of what the gap is computed from.
+    """Return the memory in bytes: a hybrid split by counts, both splits during a choice, and the arrays of the gap.
 
     At most the pairs with several tokens are averaged.
     """
@@ -536,7 +544,7 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
 
 
 def idle(options: Options) -> str | None:
-    """The reason why more than one thread has little to do; None if there is none."""
+    """Return the reason why extra threads are of little use; None if they are of use."""
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
 
 

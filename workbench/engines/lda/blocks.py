@@ -20,9 +20,9 @@ from workbench.kernels.lda.standard_vb import GROUP
 BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
 """About the most of the rows of a block's documents, weights and counts, and of these documents."""
 FEWEST, FEW_DOCUMENTS = 4, 512
-"""Blocks, as far as each then has so many documents and a slice of work."""
+"""Least number of blocks, if each then has FEW_DOCUMENTS documents and a slice of work."""
 STEPS, STEP_SHARE = 16, 0.5
-"""Of several threads, which wait for each other's steps: so many at least, unless each would be less than that of a slice."""
+"""Least number of steps with several threads, which wait for each other, unless a step is less than STEP_SHARE of a slice."""
 SPARE = GROUP - 1
 """Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
 
@@ -48,13 +48,13 @@ class Blocks(NamedTuple):
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
     def pairs_at(self, places: np.ndarray) -> tuple:
-        """Documents, words and counts of the pairs at these places."""
+        """Return documents, words and counts of the pairs at these places."""
         runs = np.searchsorted(self.run_begins, places, side="right") - 1
         return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
 
 
 def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
-    """The pairs of a corpus in blocks for rows of so many padded topics."""
+    """Return the pairs of a corpus in blocks, for rows of `lanes` padded topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
@@ -76,13 +76,13 @@ def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
 
 
 def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
-    """(pair,) int64: the pairs of the documents first..last, word after word."""
+    """Return the pairs of the documents first..last, word after word: (pair,) int64."""
     begin, end = corpus.indptr[first], corpus.indptr[last]
     return begin + np.argsort(corpus.words[begin:end], kind="stable")
 
 
 def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
-    """(place,) int64: the pair at each place; -1 where it is spare."""
+    """Return the pair at each place, (place,) int64; -1 at unused places."""
     spare = np.full(SPARE, -1)
     return np.concatenate(
         [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
@@ -90,7 +90,7 @@ def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
 
 
 def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
-    """The same blocks without some pairs; runs may become empty.
+    """Return the same blocks without some pairs; runs may become empty.
 
     pairs (place,): see `pairs_of_places`; left_out (pair,) bool
     """
@@ -112,7 +112,7 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
 
 
 def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
-    """Ranges of documents, with at most twice the mean of pairs, and of documents, but for a longest document."""
+    """Return ranges of documents with at most twice the mean number of pairs and of documents, long documents excepted."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
     few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
     n_blocks = max(
@@ -124,7 +124,7 @@ def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
 
 
 def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
-    """Number of steps of every block: about a slice each in the largest block, or less for several threads."""
+    """Return the number of steps of every block: about one slice each in the largest block, or less for several threads."""
     n_slices = (
         max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
         * lanes
@@ -135,12 +135,12 @@ def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
 
 
 def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
-    """(step + 1,) the first word of each step and one after the last: about as many pairs in each."""
+    """Return (step + 1,) the first word of each step and one after the last; steps have about equally many pairs."""
     before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
     return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
 
 
 def block_bytes(n_pairs: int) -> int:
-    """Most bytes that `Blocks` can take: when no two pairs of a block are of one word."""
+    """Return the maximum bytes of `Blocks`: those where no two pairs of a block have the same word."""
     return n_pairs * (4 + 4 + 4 + 8)

@@ -82,7 +82,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, apart from the priors."""
     topics = {"topics": Array((corpus.n_tokens,), np.uint16)}
     return topics | topic_counts("n", corpus, n_topics, np.int32, np.int64)
 
@@ -95,7 +95,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Every token in a topic drawn uniformly, or given the counts of another run."""
+    """Return the initial state: every token has a random topic, uniform or given the counts of another run."""
     state = initial_chain(corpus, model, all_sampled(corpus), context, 0, warm_start)
     return (yield Meeting(state, arrays_of(state, "n_wk", "n_k")))[0]
 
@@ -108,7 +108,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Initial state of one chain, of the tokens of the sampled pairs."""
+    """Return the initial state of one chain, with the tokens of the sampled pairs."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(
@@ -118,7 +118,7 @@ def initial_chain(
 
 
 def initial_topics(corpus: Corpus, model: LDA, key, warm_start: WarmStart | None) -> np.ndarray:
-    """(token,) uint16 topics: uniform, or those given, or from the responsibility of each pair given counts."""
+    """Return initial topics, (token,) uint16: uniform, those of another run, or drawn given its counts."""
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
     if warm_start.topics is not None:
@@ -150,15 +150,15 @@ def step(
     """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
     sums = {"updates": corpus.n_tokens, "moved": n_moved, "scan": Largest(scan)}
-    given = sufficient_statistics, sums
-    state, told = yield from learn(corpus, options, state, context, True, *given)
-    return state, told | {"moved": told["moved"] / max(told["updates"], 1)}
+    arguments = sufficient_statistics, sums
+    state, diagnostics = yield from learn(corpus, options, state, context, True, *arguments)
+    return state, diagnostics | {"moved": diagnostics["moved"] / max(diagnostics["updates"], 1)}
 
 
 def sweep_all(
     corpus: Corpus, state: State, context: StepContext, chain: int = 0, n_parts=1, scan="auto"
 ) -> tuple[int, int]:
-    """One Gibbs sweep over every token; how many moved, and the order that was taken (see `scan`)."""
+    """Make one Gibbs sweep over every token; return how many tokens changed topic, and the order of the sweep (see `scan`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
         return sweep_words(corpus, state, context, chain), WORDS
     return sweep(corpus, all_sampled(corpus), state, NO_MEAN, context, chain, n_parts), DOCUMENTS
@@ -167,7 +167,7 @@ def sweep_all(
 def sweep(
     corpus: Corpus, split, state: State, mean, context: StepContext, chain: int = 0, n_parts=1
 ) -> int:
-    """One Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
+    """Make one Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
     mean_dk, mean_wk, *mean = mean
@@ -213,7 +213,7 @@ def watch(
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """The sampled counts, and the topics behind them."""
+    """Return the sampled counts and the topics of tokens."""
     live = slice(model.n_topics)
     return {
         "n_kw": state.n_wk[:, live].T,
@@ -230,7 +230,9 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13, or a draw of theta and phi."""
+    """Return p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13, or a draw of theta and
+    phi.
+    """
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
@@ -244,7 +246,7 @@ def predict(
 
 
 def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatistics:
-    """Sufficient statistics of alpha or beta: the sampled counts of a chain, or of several along a first dim."""
+    """Return the sufficient statistics of alpha or beta: the sampled counts of a chain, or of several along a first dim."""
     cells, n_k = state.n_dk if of == "alpha" else state.n_wk, state.n_k
     cells, sizes = cells.reshape(-1, *cells.shape[-2:]), n_k.reshape(-1, 1, n_k.shape[-1])
     return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
@@ -255,7 +257,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Bytes of one chain, and of topics drawn for its start; a sweep adds a row, or lists where it goes word after word."""
+    """Return the memory in bytes: one chain, its initial topics, and a row or the lists of a sweep."""
     state, drawn = (
         size(arrays(corpus, model.n_topics)),
         corpus.n_tokens * np.dtype(np.uint16).itemsize,
@@ -267,7 +269,7 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
 
 
 def check_options(options: Options, data: Data) -> None:
-    """Refuses a draw of theta and phi for all documents of a corpus in several parts."""
+    """Raise OptionError for a draw of theta and phi where the corpus has several parts."""
     if data.n_parts > 1 and options.scored == "sampled":
         raise OptionError(
             Named("scored", "sampled"),

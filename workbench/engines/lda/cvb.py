@@ -9,7 +9,7 @@ mean, with means E and variances V of the counts less one copy of the pair::
 
 Pairs are visited in canonical order and the counts follow each pair; with a `partition` above 1 blocks of pairs are
 visited side by side, and E_k and V_k are a little late. No objective is known to rise;
-`change`, the largest change of a responsibility, says when it has come to rest. `bound` is that of
+`change`, the largest change of a responsibility, shows when it has converged. `bound` is that of
 `svb` (spec A4) at these responsibilities: valid, though not what the updates look for. `collapsed_bound` is that of
 the collapsed model, its expectations over counts by improved second order (Teh, Kurihara & Welling, 2008): higher,
 nearer to what the updates look for, and comparable with the bound of `cv-hdp`, but no guaranteed bound.
@@ -78,7 +78,7 @@ def precision_option():
 
 
 class Product(NamedTuple):
-    """An array of which the parts of a corpus multiply, in the place of the first."""
+    """An array that is combined over the parts of a corpus by multiplication instead of addition."""
 
     array: np.ndarray  # (word, topic) the probability that a word has no token of a topic
 
@@ -101,7 +101,7 @@ class State(NamedTuple):
 
     @property
     def moments(self) -> tuple:
-        """Means and variances as the kernels take them: None for each variance that there is not."""
+        """Means and variances as arguments of the kernels; None for variances that the state lacks."""
         return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
 
 
@@ -124,7 +124,7 @@ def first_state(
     warm_start: WarmStart | None = None,
     second_order: bool = True,
 ) -> Generator:
-    """Responsibilities of every pair, at random or from the counts of another run."""
+    """Return the initial state: responsibilities of every pair, random or from the counts of another run."""
     state = initial_mean(
         corpus, model, options, none_sampled(corpus), context, warm_start, second_order
     )
@@ -150,8 +150,8 @@ def visit(
     """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
-    given = sufficient_statistics, sums
-    return (yield from learn(corpus, options, state, context, False, *given))
+    arguments = sufficient_statistics, sums
+    return (yield from learn(corpus, options, state, context, False, *arguments))
 
 
 step = step_of(Phase(recount), Phase(visit))
@@ -160,7 +160,7 @@ step = step_of(Phase(recount), Phase(visit))
 def arrays(
     corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order=True
 ) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, apart from the priors."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
     if not second_order:
         variance = {name: Array((0,) * len(array.shape)) for name, array in variance.items()}
@@ -180,7 +180,7 @@ def initial_mean(
     warm_start: WarmStart | None = None,
     second_order=True,
 ) -> State:
-    """Moments of the first responsibilities of the averaged pairs."""
+    """Return the means and variances of the initial responsibilities of the averaged pairs."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
@@ -188,14 +188,14 @@ def initial_mean(
 
 
 def recounted(corpus: Corpus, split, state: State) -> State:
-    """The same responsibilities with means and variances summed from them."""
+    """Return the state with means and variances summed afresh from its responsibilities."""
     for array in state[:6]:
         array[...] = 0.0
     return moments_added(corpus, split, state)
 
 
 def moments_added(corpus: Corpus, split, state: State) -> State:
-    """The state with the means and variances of its responsibilities added to those that are there, in place."""
+    """Add the means and variances of the responsibilities to those of the state, in place."""
     add_moments(
         corpus.indptr,
         corpus.words,
@@ -216,7 +216,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """One pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
+    """Update the averaged pairs once, given sampled counts (chain, row, topic), if any.
 
     Returns the state, and what it brings to the next meeting.
     """
@@ -255,17 +255,17 @@ def update(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Entropy of responsibilities that are stored: of all of them."""
+    """Return the entropy of all responsibilities, which are stored, in nats."""
     return entropy_of(split, state)
 
 
 def total_entropy(options: Options, state: State, of_pairs: float) -> float:
-    """Entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
     return of_pairs
 
 
 def entropy_of(split, state: State) -> float:
-    """Entropy of the responsibilities, nats."""
+    """Return the entropy of the responsibilities, nats."""
     return weighted_entropy(split.averaged.counts, state.gamma)
 
 
@@ -273,7 +273,7 @@ def entropy_of(split, state: State) -> float:
 def watch(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
 ) -> Generator:
-    """The bound, and the collapsed bound, for which words in several parts take an array for each part."""
+    """Return the bound and the collapsed bound; for the latter, parts of a corpus combine arrays by word."""
     n_topics, alpha, beta = len(state.alpha), state.alpha, state.beta
     documents = log_documents(state.mean_dk, pad_topics(alpha), n_topics)
     sums = {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
@@ -283,13 +283,13 @@ def watch(
         state, sums = yield Meeting(state, sums)
     else:
         of_documents, _ = expected_log_joint_of_documents(corpus, state.gamma, alpha, alpha.sum())
-        given = corpus.words, corpus.counts, state.gamma, n_topics
+        arguments = corpus.words, corpus.counts, state.gamma, n_topics
         zero = np.ones_like(state.mean_wk)
-        multiply_zeros(*given, zero)
+        multiply_zeros(*arguments, zero)
         of_words = {"zero": Product(zero), "expected": of_documents}
         if not len(state.var_k):  # which a state of CVB0 has not
             of_words["variance"] = np.zeros_like(state.mean_wk)
-            add_variances(*given, of_words["variance"])
+            add_variances(*arguments, of_words["variance"])
         state, sums = yield Meeting(state, sums | of_words)
         variance = sums.get("variance", state.var_wk)
         expected = sums["expected"] + expected_log_joint_of_counts(
@@ -301,7 +301,7 @@ def watch(
 
 
 def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
-    """Sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
+    """Return the sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     )
@@ -328,7 +328,7 @@ def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics
 def memory(
     corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None, second_order=True
 ) -> Memory:
-    """Bytes of the responsibilities, means and variances; of occupancies while priors are learnt."""
+    """Return the memory in bytes: responsibilities, means and variances, and occupancies if priors are learnt."""
     declared = arrays(
         corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order
     )
@@ -344,7 +344,7 @@ def memory(
 
 
 def check_options(options: Options, data: Data) -> None:
-    """Refuses to learn beta from a corpus in several parts."""
+    """Raise OptionError where beta is to be learnt from a corpus in several parts."""
     if data.n_parts > 1 and options.learn_beta != "fixed":
         asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
         why = " needs all pairs of a word at once, and this corpus is kept in parts; use "

@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
     weighed: bool = False  # are the words weighed already, for all parts of a corpus at once?
 
     def by_logs(self, corpus: Corpus) -> tuple:
-        """Documents, words and counts of the pairs that were normalised in the log domain."""
+        """Return documents, words and counts of the pairs that were normalised in the log domain."""
         if isinstance(self.order, Blocks):
             return self.order.pairs_at(
                 np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0))
@@ -46,7 +46,7 @@ class Workspace(NamedTuple):
 def workspace_in_blocks(
     corpus: Corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None
 ) -> Workspace:
-    """An empty workspace for `update_in_parallel`, in blocks of pairs of a corpus; of_words: see `weighed_words`."""
+    """Return an empty workspace for `update_in_parallel`, by blocks of pairs; ``of_words`` comes from `weighed_words`."""
     return Workspace(
         blocks,
         *new_factors(corpus, lanes, of_words),
@@ -56,7 +56,7 @@ def workspace_in_blocks(
 
 
 def workspace_in_slices(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
-    """An empty workspace for documents that are fitted one by one; of_words: see `weighed_words`."""
+    """Return an empty workspace for documents that are fitted one by one; ``of_words`` comes from `weighed_words`."""
     order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
     return Workspace(
         order, *new_factors(corpus, lanes, of_words), np.empty(corpus.n_pairs), of_words is not None
@@ -64,7 +64,7 @@ def workspace_in_slices(corpus: Corpus, lanes: int, of_words: tuple | None = Non
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Allocates logs and weights of documents, and of words unless they are there."""
+    """Allocate logs and weights of documents, and of words unless they are given."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
     )
@@ -75,7 +75,7 @@ def _pair_of_rows(n_rows: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Entropy:
-    """Entropy of the responsibilities behind expected counts, nats, computed when converted to float (as numpy does).
+    """Entropy of the responsibilities of expected counts, nats, computed when converted to float (as numpy does).
 
     A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
     """
@@ -109,13 +109,15 @@ class Entropy:
         return np.array(float(self), dtype)
 
     def hand_over(self) -> Workspace | None:
-        """The workspace, for the next update; handed over once, so that copies of a state do not share it."""
+        """Return the workspace once, for the next update, so that copies of a state do not share it."""
         workspace, self._workspace = self._workspace, None
         return workspace
 
 
 def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
-    """The workspace of the last update, if its order is of the same type (`Blocks` or tuple); else a new one, by ``make``."""
+    """Return the workspace of the last update if its order has the same type (`Blocks` or tuple), else a new one from
+    ``make``.
+    """
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 
@@ -123,21 +125,23 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
 def weighed_words(
     state, sampled, point: bool, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logs and weights (word, topic) of `weigh_topics`, to be shared by the parts of a corpus."""
+    """Return logs and weights (word, topic) of `weigh_topics`, which the parts of a corpus share."""
     factors = _pair_of_rows(*state.mean_wk.shape)
     _weigh(state, sampled, point, factors, context)
     return factors
 
 
 def words_of_parts(state, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
-    """`weighed_words`, made once for all parts of a corpus; None where it is in one part."""
+    """Return `weighed_words`, computed once for all parts of a corpus; None for a corpus in one part."""
     if context.in_part:
         return context.once("words", lambda: weighed_words(state, sampled, point, context))
     return None
 
 
 def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
-    """The weights of words from counts expected and sampled; with `point`, the topics' mode in place of exp E[log phi]."""
+    """Compute the weights of words from expected and sampled counts; with `point` use the topics' mode instead of exp E[log
+    phi].
+    """
     if not workspace.weighed:
         _weigh(state, sampled, point, workspace.word_factors, context)
 

@@ -1,6 +1,6 @@
 """theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
 
-theta (document, topic) float64 has the same bits for any number of threads. The topics stay as they are:
+theta (document, topic) float64 has the same bits for any number of threads. The topics are fixed:
 phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
@@ -30,11 +30,11 @@ from workbench.models import Priors
 BURN_IN, KEPT = 20, 50
 """Sweeps over each document before those whose theta is averaged, and these (spec B.4)."""
 PASSES = 64
-"""About how often a document is gone through, for slices that last a few milliseconds."""
+"""Assumed number of passes over a document, for slices that last a few milliseconds."""
 
 
 class LearntTopics(NamedTuple):
-    """What a run of LDA or HDP has learnt and inference of unseen documents over the same words needs."""
+    """The part of a fitted LDA or HDP model that inference of unseen documents needs."""
 
     priors: Priors  # as learnt; the rest of an HDP is the last topic
     # (topic, word) float64: (expected) counts of the run's last state, of its first chain
@@ -44,7 +44,7 @@ class LearntTopics(NamedTuple):
 def by_variational_bayes(
     learnt: LearntTopics, options, documents, context: StepContext
 ) -> np.ndarray:
-    """Posterior means of q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
+    """Return theta, posterior means under q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
@@ -98,20 +98,20 @@ def by_variational_bayes(
 
 
 def by_cvb0(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
-    """(alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
+    """Return theta = (alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
     return _folded_in(collapsed_theta, learnt, documents, context)
 
 
 def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
-    """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
+    """Return theta, the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
-    given = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
-    return _folded_in(sampled_theta, learnt, documents, context, *given)
+    arguments = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
+    return _folded_in(sampled_theta, learnt, documents, context, *arguments)
 
 
 def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context: StepContext) -> np.ndarray:
-    """The same as `by_cvb0` under topics phi (word, topic) that are given, with the prior alpha (topic,)."""
+    """Return theta by CVB0 under fixed topics phi (word, topic) and the prior alpha (topic,); see `by_cvb0`."""
     return _under(collapsed_theta, phi, alpha, documents, context)
 
 
@@ -142,7 +142,7 @@ def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *giv
 
 
 def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.ndarray:
-    """`by_gibbs` where the uniforms of a document belong to a number of its own."""
+    """Return theta as `by_gibbs` does, with random numbers that depend on each document's number alone."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
@@ -172,7 +172,7 @@ def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.nda
 
 
 def numbers_by_content(documents) -> np.ndarray:
-    """(document,) int64: a hash of the words and counts of each document, equal for equal documents.
+    """Return a hash of the words and counts of each document, (document,) int64; equal documents have equal hashes.
 
     As ``numbers`` of a context they make theta of a document a function of its words alone, whatever documents are beside it.
     """
@@ -182,7 +182,7 @@ def numbers_by_content(documents) -> np.ndarray:
 
 
 def word_probabilities(priors, n_kw) -> np.ndarray:
-    """phi as (word, topic), posterior means given the counts."""
+    """Return phi (word, topic), posterior means given the counts."""
     total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
     return np.ascontiguousarray(
         ((priors.beta + n_kw) / (total + n_kw.sum(axis=1, keepdims=True))).T
@@ -190,7 +190,7 @@ def word_probabilities(priors, n_kw) -> np.ndarray:
 
 
 def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np.ndarray:
-    """p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,).
+    """Compute p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,).
 
     It is at least the smallest double: a phi that was drawn under a tiny beta may round to 0.
     """

@@ -83,7 +83,7 @@ def n_chains_option():
 
 @dataclass(frozen=True)
 class Sampling:
-    """Options that all hybrids have before those of their variational engine."""
+    """Options that all hybrids have, declared before those of their variational engine."""
 
     r: float = r_option()
     n_chains: int = n_chains_option()
@@ -151,17 +151,17 @@ class CvbOptions(cvb.Options, SecondOrderSampling):
 
 
 def samples(corpus: Corpus, options) -> bool:
-    """Is any token of the corpus sampled?"""
+    """Return whether any token of the corpus is sampled."""
     return split_of(corpus, options).n_sampled > 0
 
 
 def samples_any(split: Split, context: StepContext) -> bool:
-    """Is any token sampled, of the whole corpus where the split is of one part?"""
+    """Return whether any token of the whole corpus is sampled, also if the split belongs to one part."""
     return split.n_sampled > 0 if context.samples is None else context.samples
 
 
 def chains_of(corpus: Corpus, options: Sampling, context: StepContext | None = None) -> int:
-    """S, or 1 where no token is sampled and all chains would be the same."""
+    """Return the number of chains S; 1 if no token is sampled, since all chains would be equal."""
     sampled = (
         samples(corpus, options)
         if context is None
@@ -179,7 +179,7 @@ def first_state(
     *,
     part: ModuleType = svb,
 ) -> Generator:
-    """Initial state: responsibilities as in the variational engine, topics as in `cgs`."""
+    """Return the initial state: responsibilities as in the variational engine, topics as in `cgs`."""
     split, n_chains = split_of(corpus, options), chains_of(corpus, options, context)
     state = initial(corpus, model, options, split, n_chains, context, warm_start, part)
     return (yield Meeting(state, arrays_of(state, *part_of(state).COUNTS, "n_wk", "n_k")))[0]
@@ -189,7 +189,7 @@ init = over_parts(first_state)
 
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
-    """Is each pair sampled or averaged by its own rule, in one pass?"""
+    """Return whether sampled and averaged pairs are visited in one interleaved pass."""
     return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
 
 
@@ -202,7 +202,7 @@ def sample(
         return state, {}
     swept = sweep_chains(corpus, options, split, state, context)
     state, sums = yield Meeting(state, drawn_sums(split, state, swept))
-    return state, told_of_draws(sums)
+    return state, draw_diagnostics(sums)
 
 
 def recount(
@@ -224,7 +224,7 @@ def update(
     *,
     part: ModuleType,
 ) -> Generator:
-    """Update the variational pairs given all chains, learn priors that are due; where phases interleave, draw tokens, too."""
+    """Update the averaged pairs given all chains, then learn priors that are due; if phases interleave, draw tokens too."""
     split = split_of(corpus, options)
     if not interleaves(options, split, context):
         state, sums = updated(corpus, options, split, state, context, part)
@@ -234,9 +234,9 @@ def update(
         corpus, split, mean_part(state), chain_of(state, 0), drawn, context
     )
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
-    state, told = yield from concluded(corpus, options, split, state, context, sums)
-    draws = told_of_draws({name: told.pop(name) for name in ("drawn", "moved", "scan")})
-    return state, told_together(told, draws)
+    state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
+    draws = draw_diagnostics({name: diagnostics.pop(name) for name in ("drawn", "moved", "scan")})
+    return state, told_together(diagnostics, draws)
 
 
 def updated(
@@ -247,7 +247,7 @@ def updated(
     context: StepContext,
     part: ModuleType,
 ) -> tuple:
-    """The state after one update of the averaged pairs, given all chains, and what it brings to the meeting."""
+    """Return the state after one update of the averaged pairs given all chains, and the sums to combine over parts."""
     mean, sums = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), sums
 
@@ -260,30 +260,30 @@ def concluded(
     context: StepContext,
     sums: dict,
 ) -> Generator:
-    """The meeting at the end of a step; returns the state with priors that are due, and what the step tells."""
-    given = partial(sufficient_statistics, split=split), sums
+    """Combine the sums of the parts at the end of a step; return the state with learnt priors, and the diagnostics."""
+    arguments = partial(sufficient_statistics, split=split), sums
     sampled = samples_any(split, context)
-    state, told = yield from learn(corpus, options, state, context, sampled, *given)
-    told = {name: value for name, value in told.items() if name not in state._fields}
-    return state, told | {"updates": told["updates"] * len(state.topics)}
+    state, diagnostics = yield from learn(corpus, options, state, context, sampled, *arguments)
+    diagnostics = {name: value for name, value in diagnostics.items() if name not in state._fields}
+    return state, diagnostics | {"updates": diagnostics["updates"] * len(state.topics)}
 
 
 def drawn_sums(split: Split, state: SvbState | CvbState, swept: list[tuple[int, int]]) -> dict:
-    """What draws bring to a meeting; swept: see `sweep_chains`."""
+    """Return the sums of draws to combine over parts; ``swept`` comes from `sweep_chains`."""
     order = sum(scan for _, scan in swept) / len(swept) if swept else 0.0
     n_drawn, n_moved = split.n_tokens * len(state.topics), sum(n for n, _ in swept)
     return {"drawn": n_drawn, "moved": n_moved, "scan": Largest(order)}
 
 
-def told_of_draws(sums: dict) -> dict:
-    """What a step tells of its draws."""
+def draw_diagnostics(sums: dict) -> dict:
+    """Return the diagnostics of the draws of a step."""
     if not sums["drawn"]:
         return {"updates": 0, "moved": math.nan, "scan": math.nan}
     return {"updates": sums["drawn"], "moved": sums["moved"] / sums["drawn"], "scan": sums["scan"]}
 
 
 def step_with(part: ModuleType) -> Callable:
-    """The step of the hybrid with the variational engine of a module."""
+    """Return the step of the hybrid whose variational engine is a module."""
     anew = part is svb
     return step_of(
         Phase(sample),
@@ -298,7 +298,7 @@ step = step_with(svb)
 def sweep_chains(
     corpus: Corpus, options, split: Split, state, context: StepContext
 ) -> list[tuple[int, int]]:
-    """Draws the sampled tokens of every chain, as `cgs` does where all are sampled.
+    """Draw the sampled tokens of every chain, as `cgs` does if all are sampled.
 
     Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
     """
@@ -319,12 +319,12 @@ def sweep_chains(
 
 
 def for_bound(corpus: Corpus, options, state) -> tuple:
-    """What the bound B is computed from: the split, a state of `hybrid`, and the entropy of its responsibilities, nats."""
+    """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
     return under_split(split_of(corpus, options), state)
 
 
 def under_split(split: Split, state) -> tuple:
-    """`for_bound` under a split."""
+    """Return `for_bound` under a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
@@ -336,12 +336,12 @@ def watch(
     state: SvbState | CvbState,
     context: StepContext | None = None,
 ) -> Generator:
-    """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
+    """Return `objective`: the bound at r = 0, the log joint at r = inf, a quantity for monitoring between (spec A.9, 5)."""
     return (yield from watch_under(options, split_of(corpus, options), state))
 
 
 def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
-    """`watch` under a split."""
+    """Return `watch` under a given split."""
     alpha, n_topics, part = pad_topics(state.alpha), len(state.alpha), part_of(state)
     documents = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
     of_pairs = part.stored_entropy(options, split, mean_part(state))
@@ -357,7 +357,7 @@ def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> 
 
 
 def counts(corpus: Corpus, model: LDA, options, state) -> dict:
-    """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dk, n_wk, _ = totals(state, 0)
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
@@ -365,7 +365,7 @@ def counts(corpus: Corpus, model: LDA, options, state) -> dict:
 def predict(
     corpus: Corpus, model: LDA, options, state, pairs: Corpus, context: StepContext | None = None
 ) -> np.ndarray:
-    """p(w|d) of each pair, averaged over the chains (spec B.3)."""
+    """Return p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
         predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)
         for s in range(len(state.topics))
@@ -374,7 +374,7 @@ def predict(
 
 
 def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatistics:
-    """Sufficient statistics of alpha or beta: counts of the variational part, and those sampled in each chain."""
+    """Return the sufficient statistics of alpha or beta: counts of the variational part, and sampled counts of each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
         return sampled
@@ -385,7 +385,7 @@ def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatist
 
 
 def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
-    """Bytes of both parts, of their pairs, and of the total counts of a chain while it is swept or watched.
+    """Return the memory in bytes: both parts, their pairs, and the total counts of a chain during a sweep.
 
     Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
     takes words in order.
@@ -409,7 +409,7 @@ def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
 
 
 def idle(options) -> str | None:
-    """The reason why more than one thread has little or nothing to do; None if there is none."""
+    """Return the reason why extra threads are of little or no use; None if they are of use."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None

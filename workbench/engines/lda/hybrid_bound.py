@@ -41,20 +41,20 @@ class Annealed(NamedTuple):
 
     @property
     def effective_runs(self) -> float:
-        """(sum of weights)^2 / sum of their squares; near 1 one run decides, and the error above is too small."""
+        """Return (sum of weights)^2 / sum of their squares; near 1 one run dominates, and the error above is too small."""
         weights = np.exp(self.log_weights - np.max(self.log_weights))
         return float(weights.sum() ** 2 / np.sum(weights**2))
 
 
 class Bracket(NamedTuple):
-    """low <= B <= high, but for Monte Carlo error; nats."""
+    """Lower and upper limits of B up to Monte Carlo error, in nats."""
 
     low: float
     high: float
 
 
 class Part(NamedTuple):
-    """Documents that follow each other, as the bound sees them."""
+    """The input of the bound for consecutive documents."""
 
     opened: Callable  # () -> the corpus of these documents, and its split
     # or its like: mean_dk, of the first chain n_dk and topics, and what a method puts there
@@ -64,29 +64,29 @@ class Part(NamedTuple):
 
 
 class HeldRows:
-    """Arrays by name, in memory."""
+    """Named arrays in memory."""
 
     def __init__(self, arrays: dict[str, np.ndarray]):
         self._arrays = arrays
 
     def put(self, arrays: dict[str, np.ndarray]) -> None:
-        """Keeps the arrays under their names."""
+        """Store the arrays under their names."""
         self._arrays |= arrays
 
     def get(self) -> dict[str, np.ndarray]:
-        """The arrays by name, to be read and written."""
+        """Return the arrays by name, for reading and writing."""
         return self._arrays
 
 
 def whole(corpus: Corpus, split: Split, state) -> list[Part]:
-    """A corpus in memory as one part."""
+    """Return a corpus in memory as a single part."""
     chain = chain_of(state, 0)
     rows = HeldRows({"mean_dk": state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
     return [Part(lambda: (corpus, split), rows, split.n_tokens)]
 
 
 def exact(corpus: Corpus, split: Split, state, entropy: float) -> float:
-    """B by enumeration of every assignment.
+    """Return B by enumeration of every assignment.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def exact(corpus: Corpus, split: Split, state, entropy: float) -> float:
 
 
 def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
-    """`exact` of parts, from the rows of the documents with sampled tokens alone."""
+    """Return `exact` of a corpus in parts; only documents with sampled tokens are read."""
     n_topics, n_tokens = len(state.alpha), sum(part.n_tokens for part in parts)
     if n_tokens * math.log(n_topics) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
@@ -135,7 +135,7 @@ def ais(
     n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
-    """B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
+    """Estimate B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
 
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
@@ -158,7 +158,7 @@ def ais_in_parts(
     n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
-    """`ais` of parts, swept one after the other.
+    """Estimate B as `ais` does for a corpus in parts, which are swept one after the other.
 
     Every token is drawn as in memory; L(m) and H are sums in another order.
     """
@@ -181,7 +181,7 @@ def ais_in_parts(
 
 
 def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, own: str):
-    """Yields what each step from one power to the next adds to the log weight of a run, whose rows have names with ``own``."""
+    """Yield the increase of a run's log weight at each step between powers; the run's rows have names with ``own``."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
         state.mean_k,
@@ -255,7 +255,7 @@ def bracket(
     burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
-    """Ends of an interval that holds B, from ordinary Gibbs sweeps that start at the first chain of the state.
+    """Return an interval that contains B, from ordinary Gibbs sweeps that start at the first chain of the state.
 
     ::
 
@@ -283,7 +283,7 @@ def bracket_in_parts(
     burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
-    """`bracket` of parts, swept one after the other."""
+    """Return `bracket` of a corpus in parts, which are swept one after the other."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     n_wk, n_k = state.n_wk[0].copy(), state.n_k[0].copy()
     for part in parts:
@@ -315,7 +315,7 @@ def bracket_in_parts(
 
 
 def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt: Callable[[], None]) -> float:
-    """A sweep over the sampled tokens of a part, in place; the sum of the entropies of p(z_i | z_-i), nats."""
+    """Sweep the sampled tokens of a part in place; return the sum of the entropies of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
@@ -348,12 +348,12 @@ def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt: Callable[[], N
 
 
 def bracket_bytes(n_tokens: int, n_topics: int) -> int:
-    """Memory of the marginals that `bracket` keeps of so many sampled tokens."""
+    """Return the bytes of the marginals that `bracket` stores for the sampled tokens."""
     return 4 * n_tokens * n_topics
 
 
 def _log_joint_of_means(parts: list[Part], state) -> float:
-    """L(m)."""
+    """Return L(m), the log joint of the means of counts."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
     return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
@@ -365,7 +365,7 @@ def _log_mean_exp(logs) -> float:
 
 
 def _jackknife_error(logs) -> float:
-    """Standard error of the log-mean-exp, from leaving out each run in turn."""
+    """Return the standard error of the log-mean-exp by the jackknife over runs."""
     n = len(logs)
     if n < 2:
         return math.nan

@@ -15,7 +15,7 @@ from workbench.models.lda import LDA
 
 
 def _state(name: str, part: type) -> type:
-    """State of a hybrid: of a variational engine, then of `cgs` with a first dim of chains, then the priors of both.
+    """Return the type of a hybrid's state: a variational engine's fields, those of `cgs` by chain, then the priors.
 
     Topics of the tokens of variational pairs are not used.
     """
@@ -28,34 +28,34 @@ SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State
 
 
 def part_of(state):
-    """The module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
+    """Return the module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
     return svb if isinstance(state, SvbState) else cvb
 
 
 def mean_part(state):
-    """The state of the variational engine within that of a hybrid."""
+    """Return the state of the variational engine within that of a hybrid."""
     return part_of(state).State(*state[:-6], *state[-2:])
 
 
 def chain_of(state, s: int) -> cgs.State:
-    """The sampled part of one chain (views)."""
+    """Return the sampled part of one chain (for views)."""
     return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
 
 
 def totals(state, s: int) -> tuple:
-    """n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
+    """Return n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
     return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
 
 
 def threshold_of(options) -> np.int64:
-    """The largest count that is sampled."""
+    """Return the largest count of a sampled pair."""
     return (
         EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
     )
 
 
 def split_of(corpus: Corpus, options) -> Split:
-    """The split by r."""
+    """Return the split by the option r."""
     return split_by_count(corpus, threshold_of(options))
 
 
@@ -69,7 +69,7 @@ def initial(
     warm_start: WarmStart | None,
     part,
 ):
-    """Initial state under a split."""
+    """Return the initial state under a split."""
     chains = [
         cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)
     ]
@@ -80,19 +80,19 @@ def initial(
 
 
 def drawn_counts(state) -> tuple:
-    """The sampled counts (chain, row, topic) as variational engines take them."""
+    """Return the sampled counts (chain, row, topic) as input of the variational engines."""
     return state.n_dk, state.n_wk, state.n_k[:, None]
 
 
 def averaged_moments(options, state) -> tuple:
-    """Means of the counts of averaged pairs, and their variances, None unless tokens are drawn with these."""
+    """Return the means of the counts of averaged pairs, and their variances; None unless tokens are drawn with variances."""
     return (
         state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     )
 
 
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
-    """Those of expected counts with sampled ones beside them."""
+    """Return expected counts and sampled counts along one dim."""
     return SufficientStatistics(
         *(
             mean._replace(sampled=drawn.sampled)

@@ -44,7 +44,7 @@ def _prior(meaning: str):
 
 @dataclass(frozen=True)
 class Learning:
-    """Options of learning the priors."""
+    """Options for learning the priors."""
 
     learn_alpha: str = _way("alpha", "topics in a document")
     alpha_form: str = option(
@@ -94,7 +94,7 @@ class Learning:
 
 
 def learning(own: type) -> type:
-    """Decorator of the options of an engine: a frozen dataclass of them and, behind them, of those of learning its priors."""
+    """Decorate an engine's options: a frozen dataclass with the options for learning priors after them."""
     about = {"__module__": own.__module__, "__doc__": own.__doc__}
     return dataclass(frozen=True)(
         type(own.__name__, (Learning, dataclass(frozen=True)(own)), about)
@@ -102,7 +102,7 @@ def learning(own: type) -> type:
 
 
 def refuse_without_effect(changed: set, names: tuple, *because) -> None:
-    """Refuses the first of the named options that is set and would be without effect."""
+    """Raise OptionError for the first of the named options that is set and has no effect."""
     for name in names:
         if name in changed:
             raise OptionError(
@@ -111,7 +111,7 @@ def refuse_without_effect(changed: set, names: tuple, *because) -> None:
 
 
 def learnt(options) -> tuple[str, ...]:
-    """Names of those of alpha and beta that are learnt."""
+    """Return which of alpha and beta are learnt, by name."""
     return tuple(
         name
         for name in ("alpha", "beta")
@@ -120,7 +120,7 @@ def learnt(options) -> tuple[str, ...]:
 
 
 def due(options, step: int, samples: bool) -> bool:
-    """Is anything learnt after this step? ``samples``: whether any token is sampled."""
+    """Return whether a prior is learnt after this step; ``samples``: whether any token is sampled."""
     if not learnt(options) or step < max(options.learn_after, 1):
         return False
     often = not samples and "sampled" not in (options.learn_alpha, options.learn_beta)
@@ -128,7 +128,7 @@ def due(options, step: int, samples: bool) -> bool:
 
 
 class Counts(NamedTuple):
-    """Counts of one kind (documents, words or whole topics), each array (row, topic) padded, or None where there is none.
+    """Counts of one kind (documents, words or whole topics), each array (row, topic) padded, or None if there are none.
 
     The count of a cell is what is expected plus what is sampled, in each chain.
     """
@@ -141,14 +141,14 @@ class Counts(NamedTuple):
 
 
 class SufficientStatistics(NamedTuple):
-    """Counts that the likelihood of a prior depends on."""
+    """Counts on which the likelihood of a prior depends."""
 
     cells: Counts  # n_dk, or n_wk
     sizes: Counts  # n_k; for alpha nothing, as all know N_d
 
 
 class Prior(NamedTuple):
-    """The numbers of a prior that are learnt."""
+    """Values of a prior that is learnt."""
 
     name: str  # alpha or beta
     x: np.ndarray  # (group,)
@@ -157,12 +157,12 @@ class Prior(NamedTuple):
 
     @property
     def pooled(self) -> bool:
-        """Do all topics share one number?"""
+        """Return whether all topics share one value."""
         return len(self.x) == 1
 
 
 def asked(state, options, name: str, n_words: int) -> Prior:
-    """The numbers of alpha or beta that are learnt, one or one per topic, by the options."""
+    """Return the values of alpha or beta that the options let be learnt: one, or one per topic."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -181,7 +181,7 @@ def learn(
     sums: dict,
     likelihood: Callable = lambda state: polya,
 ) -> Generator:
-    """The last meeting of a step, and the state with the priors that are learnt after it; returns it and the other sums.
+    """Combine the sums of the parts at the end of a step and learn priors; return the state with them, and the other sums.
 
     sampled : is any token sampled?
     statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
@@ -212,12 +212,12 @@ def learn(
 
 
 def watched(options, state) -> dict:
-    """Present values of those of alpha and beta that are learnt."""
+    """Return the present values of alpha and beta, those that are learnt."""
     return {name: getattr(state, name) for name in learnt(options)}
 
 
 def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
-    """The likelihood behind counts: of whole ones by how often each occurs, of real ones by power sums."""
+    """Return the likelihood of counts: whole counts by how often each value occurs, real ones by power sums."""
     cells, sizes = sufficient_statistics
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
     if cells.mean is not None:
@@ -228,12 +228,12 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
 
 
 def document_sizes(corpus):
-    """N_d of the documents that have tokens, as sites."""
+    """Return N_d of the documents that have tokens, as sites."""
     return whole_sites([corpus.document_tokens])
 
 
 def topic_sizes(sizes: Counts, n_topics: int):
-    """n_k of the topics that have tokens, as sites."""
+    """Return n_k of the topics that have tokens, as sites."""
     if sizes.mean is not None:
         return real_sites(*sizes, n_topics, True)
     n_k = sizes.sampled[:, 0, :n_topics].ravel().astype(float)
@@ -243,7 +243,7 @@ def topic_sizes(sizes: Counts, n_topics: int):
 def dirichlet(
     corpus: Corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior
 ) -> Dirichlet:
-    """The likelihood of a prior given E[log theta] or E[log phi] of posteriors Dirichlet(prior + expected counts).
+    """Return the likelihood of a prior given E[log theta] or E[log phi] under posteriors Dirichlet(prior + expected counts).
 
     Rows without a token are left out: their expectations only echo the prior as it was.
     """

@@ -13,7 +13,7 @@ AT_RANDOM = (None, None, None, None)
 
 
 def init_option(default: str = "dirichlet"):
-    """The option `init` of every variational engine; a run to start from overrules it."""
+    """Return the option `init` of the variational engines; a warm start overrides it."""
     return option(
         default,
         "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
@@ -34,7 +34,7 @@ def initialise(
     mean_wk,
     mean_k,
 ) -> None:
-    """Fills zeroed expected counts, and gamma if it has rows, with the first responsibilities of the pairs not ``sampled``.
+    """Fill zeroed expected counts, and gamma if it has rows, with initial responsibilities of the pairs not ``sampled``.
 
     ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
     """

@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import GIBBS
 def interleaved_pass(
     corpus: Corpus, split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """One canonical pass over all pairs, each by its own rule; returns how many tokens moved, and the numbers of the pass.
+    """Visit all pairs once in canonical order, each by its own rule; return the number of moved tokens and the diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.
@@ -91,7 +91,7 @@ def visit_in_order(
     collapsed,
     workspace,
 ):
-    """Pairs of documents first..last in canonical order: drawn where they are sampled, else updated.
+    """Visit the pairs of documents first..last in canonical order: draw sampled pairs, update the others.
 
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """

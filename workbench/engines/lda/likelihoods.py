@@ -35,7 +35,7 @@ class Slopes(NamedTuple):
 
 
 class Polya(NamedTuple):
-    """Counts of categories with their probabilities integrated out: f(x) of `workbench.kernels.lda.polya`, in nats."""
+    """Likelihood of counts whose probabilities are integrated out: f(x) of `workbench.kernels.lda.polya`, in nats."""
 
     cells: polya.Sites  # of each group
     totals: polya.Sites  # counts of whole rows (documents, or topics)
@@ -43,11 +43,11 @@ class Polya(NamedTuple):
     whole: bool = False  # are they whole counts, of one chain?
 
     def value(self, x) -> float:
-        """f(x)."""
+        """Return f(x)."""
         return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
 
     def slopes(self, x) -> Slopes:
-        """g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
+        """Return the derivatives g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
         of_total, fall = (
@@ -56,7 +56,7 @@ class Polya(NamedTuple):
         return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
 
     def along(self, x, g: int):
-        """f as a function of one x_g, the others held, up to a constant."""
+        """Return f as a function of one x_g, the others fixed, up to a constant."""
         others = self.copies * (x.sum() - x[g])
 
         def value(x_g):
@@ -66,13 +66,13 @@ class Polya(NamedTuple):
         return value
 
     def __add__(self, other: "Polya") -> "Polya":
-        """That of the counts of two parts of a corpus."""
+        """Add the likelihoods of two parts of a corpus."""
         cells = polya.added([self.cells, other.cells])
         return self._replace(cells=cells, totals=polya.added([self.totals, other.totals]))
 
     @property
     def flat(self) -> bool:
-        """Is the likelihood constant, as of no count or a single category?"""
+        """Return whether the likelihood is constant: no counts or a single category."""
         return len(self.totals.n) == 0 or self.copies * (len(self.cells.indptr) - 1) == 1
 
     def _sum(self, x) -> np.ndarray:
@@ -92,7 +92,7 @@ class Dirichlet(NamedTuple):
     shift: float = 0.0
 
     def value(self, x) -> float:
-        """f(x)."""
+        """Return f(x)."""
         x = x + self.shift
         logs = (
             scipy.special.gammaln(self.copies * x.sum())
@@ -101,7 +101,9 @@ class Dirichlet(NamedTuple):
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x) -> Slopes:
-        """g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k / (copies D)."""
+        """Return the derivatives g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k /
+        (copies D).
+        """
         x, scale = x + self.shift, self.copies * self.n_rows
         of_sum = scipy.special.psi(self.copies * x.sum())
         return Slopes(
@@ -112,7 +114,7 @@ class Dirichlet(NamedTuple):
         )
 
     def along(self, x, g: int):
-        """f as a function of one x_g, the others held, up to a constant."""
+        """Return f as a function of one x_g, the others fixed, up to a constant."""
         others, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
 
         def value(x_g):
@@ -125,18 +127,18 @@ class Dirichlet(NamedTuple):
         return value
 
     def __add__(self, other: "Dirichlet") -> "Dirichlet":
-        """That of the rows of two parts of a corpus."""
+        """Add the likelihoods of two parts of a corpus."""
         n_rows, log_means = self.n_rows + other.n_rows, self.log_means + other.log_means
         return self._replace(n_rows=n_rows, log_means=log_means)
 
     @property
     def flat(self) -> bool:
-        """Is the likelihood constant, as of no row or a single category?"""
+        """Return whether the likelihood is constant: no rows or a single category."""
         return self.n_rows == 0 or self.copies * len(self.log_means) == 1
 
 
 def inverse_digamma(y: np.ndarray) -> np.ndarray:
-    """x with psi(x) = y, by Newton steps from Minka's start (2000, appendix C)."""
+    """Return x with psi(x) = y, by Newton steps from Minka's start (2000, appendix C)."""
     x = np.where(y > -2.22, np.exp(y) + 0.5, -1.0 / (np.minimum(y, -2.22) - scipy.special.psi(1.0)))
     for _ in range(5):
         x = x - (scipy.special.psi(x) - y) / scipy.special.polygamma(1, x)
@@ -144,12 +146,12 @@ def inverse_digamma(y: np.ndarray) -> np.ndarray:
 
 
 def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
-    """x between the smallest and the largest that is learnt."""
+    """Clip x to the range of learnt values."""
     return np.clip(x, SMALLEST, largest)
 
 
 def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
-    """x after one step that does not lower the likelihood, or x.
+    """Return x after one step if the step does not lower the likelihood, else x.
 
     Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
     factor, the slope over the size of the curvature; else the fixed point. A step is halved until nothing drops.
@@ -175,7 +177,7 @@ def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
 
 
 def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """The change of log x that solves the quadratic model: -(g - b x) / d with d the diagonal by log x; may lead down."""
+    """Return the change of log x that solves the quadratic model: -(g - b x) / d with d the diagonal by log x; may lower f."""
     gradient = x * slopes.gradient
     diagonal = x * x * slopes.diagonal + gradient
     with np.errstate(all="ignore"):
@@ -184,7 +186,7 @@ def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 
 def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """The same change of every log x: slope over the size of the curvature, upwards also where it is convex."""
+    """Return one common change of every log x: slope divided by the size of the curvature, upwards also where it is convex."""
     slope = np.sum(x * slopes.gradient)
     curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
     with np.errstate(all="ignore"):
@@ -192,7 +194,7 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 
 def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.ndarray:
-    """x after one draw that leaves its posterior under independent Gamma(shape, rate) priors as it is.
+    """Return x after one draw that leaves its posterior under independent Gamma(shape, rate) priors invariant.
 
     By auxiliary variables where the counts are whole and not too large for one of each token, by slice sampling each log
     x_g otherwise.
@@ -203,7 +205,7 @@ def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.nd
 
 
 def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
-    """Given eta_d ~ Beta(A, N_d) and t_g, each x_g is Gamma(shape + t_g, rate - copies sum_d log eta_d).
+    """Draw x by auxiliary tables: given eta_d ~ Beta(A, N_d) and t_g, x_g is Gamma(shape + t_g, rate - copies sum_d log eta_d).
 
     t_g adds, over the cells of the group, the successes of n draws with probability x / (x + l), l = 0 .. n - 1;
     so it takes a binomial for each l, with as many trials as there are cells that count more than l.
@@ -222,12 +224,12 @@ def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
 
 
 def log_gamma_variates(shape: float, size: int, random) -> np.ndarray:
-    """Logs of Gamma(shape, 1) variates, where the variates themselves may be too small for a double."""
+    """Return logs of Gamma(shape, 1) variates, which themselves may underflow."""
     return np.log(random.standard_gamma(shape + 1.0, size)) + np.log1p(-random.random(size)) / shape
 
 
 def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:
-    """Each log x_g in turn from the slice under its density: stepped out by 1, then shrunk (Neal 2003, fig. 3, 5)."""
+    """Draw each log x_g in turn by slice sampling: step out by 1, then shrink (Neal 2003, fig. 3, 5)."""
     x = x.copy()
     for g in range(len(x)):
         value = likelihood.along(x, g)
@@ -247,7 +249,7 @@ _LOWEST, _HIGHEST = math.log(SMALLEST) - 1e-9, math.log(LARGEST) + 1e-9
 
 
 def slice_sample(density, u: float, random) -> float:
-    """A draw of u that leaves exp(density) as it is."""
+    """Return a slice-sampling draw of u that leaves exp(density) invariant."""
     level = density(u) + math.log1p(-random.random())
     low = u - random.random()
     high = low + 1.0

@@ -89,7 +89,7 @@ class OwnOptions:
             )
 
     def rate(self, batch: int) -> float:
-        """rho of a batch, by its number in the run."""
+        """Return the learning rate rho of a batch, by its number in the run."""
         return (self.tau0 + self.batches_before + batch) ** -self.kappa
 
 
@@ -99,14 +99,14 @@ class Options(OwnOptions):
 
 
 class Batch(NamedTuple):
-    """Documents of a batch, and the words that they have."""
+    """The documents of a batch and their words."""
 
     documents: Corpus  # over the used words alone, in their order
     used: np.ndarray  # (used word,) int64: their numbers in the vocabulary, ascending
 
 
 class Visited(NamedTuple):
-    """What the visit of a batch leaves behind."""
+    """Results of the visit of a batch."""
 
     mean_dk: np.ndarray  # (document of the batch, topic) float64, padded
     new_wk: np.ndarray  # (used word, topic) float64, padded: expected counts
@@ -122,7 +122,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """As `vb` begins; from another run the topics are its very counts, whatever the documents."""
+    """Return the initial state, as `vb` does; a warm start takes the topics' counts, whatever the documents."""
     begun = vb.init(corpus, model, options, context, warm_start)
     if warm_start is not None:
         _, n_wk, n_k = warm_start.rows
@@ -131,7 +131,7 @@ def init(
 
 
 def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
-    """The state of (topic, word) expected counts that goes on with batches from elsewhere: it has no documents."""
+    """Return a state without documents that continues from (topic, word) expected counts, with batches from elsewhere."""
     n_topics, n_words = n_kw.shape
     state = State(**zeros(_arrays(0, n_words, n_topics)), entropy=np.nan, alpha=alpha, beta=beta)
     state.mean_wk[:, :n_topics], state.mean_k[:n_topics] = n_kw.T, n_kw.sum(axis=1)
@@ -141,7 +141,7 @@ def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """A pass over all documents in batches, then learn priors that are due. The same bits for any number of threads."""
+    """Make a pass over all documents in batches, then learn priors that are due. Threads do not change the bits."""
     before, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
     n_total = options.total_documents or sum(map(len, batches))
     first, entropy, n_visited, rate = (context.step - 1) * len(batches), 0.0, 0, 0.0
@@ -161,30 +161,30 @@ def step(
         n_visited += found.n_visited
     state = state._replace(entropy=entropy)
     info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
-    given = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
-    return alone(learn(corpus, options, state, context, False, *given))
+    arguments = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
+    return alone(learn(corpus, options, state, context, False, *arguments))
 
 
 def batches_of(corpus: Corpus, options: Options, context: StepContext) -> list[np.ndarray]:
-    """The documents of each batch of a pass, ascending: every document with a token is in one."""
+    """Return the documents of each batch of a pass, ascending: every document with a token is in one batch."""
     documents = np.flatnonzero(corpus.document_tokens)
     order = documents[permutation(context.key(BATCHES), len(documents))]
     return [np.sort(rows) for rows in np.array_split(order, n_batches(len(order), options))]
 
 
 def n_batches(n_documents: int, options: Options) -> int:
-    """The batches of a pass over so many documents with tokens."""
+    """Return the number of batches of a pass over documents with tokens."""
     return -(-n_documents // options.batch_size)
 
 
 def some_documents(corpus: Corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr, words and counts of some documents of a corpus."""
+    """Return indptr, words and counts of some documents of a corpus."""
     indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
 
 
 def batch_of(indptr, words, counts) -> Batch:
-    """The batch of documents as arrays of a Corpus; its words are named by their numbers in the vocabulary."""
+    """Return a batch of documents as a Corpus; its words are named by their numbers in the vocabulary."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True
     used, place = np.flatnonzero(seen), np.cumsum(seen) - 1
@@ -195,7 +195,7 @@ def batch_of(indptr, words, counts) -> Batch:
 def take_in(
     batch: Batch, state: State, options: Options, rate: float, share: float, context: StepContext
 ) -> Visited:
-    """Fits the documents of a batch to q(phi) of a state, then moves q(phi), in place, the share ``rate`` of the way.
+    """Fit the documents of a batch under q(phi) of a state, then move q(phi), in place, by the share ``rate``.
 
     share : documents that each document of the batch stands for, D / S.
     """
@@ -210,7 +210,7 @@ def take_in(
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
-    """Fits the documents of a batch, each from N_d / K tokens of a topic, to q(phi) of a state, which stays as it is."""
+    """Fit the documents of a batch, each started at N_d / K tokens per topic, under q(phi) of a state, which is not changed."""
     documents, used = batch
     mean_wk, mean_k, n_topics = (
         aligned_empty((len(used), len(state.mean_k)), np.float64),
@@ -228,14 +228,14 @@ def visit(batch: Batch, state: State, options: Options, context: StepContext) ->
 
 
 def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
-    """Half the sum of all changes of n_wk, as a share of their present sum; ``before`` is overwritten."""
+    """Return half the sum of absolute changes of n_wk, as a share of their present sum; overwrites ``before``."""
     total = mean_wk.sum()
     np.abs(np.subtract(mean_wk, before, out=before), out=before)
     return float(before.sum() / (2.0 * total)) if total > 0 else 0.0
 
 
 def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """The bound, with documents as last fitted and q(phi) as it is; NaN before the first iteration."""
+    """Return the bound, with documents as last fitted and the present q(phi); NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
     log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
         corpus.n_words * state.beta + state.mean_k[live]
@@ -247,7 +247,7 @@ def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
 
 
 def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
-    """Shapes of the arrays of a state, priors excepted."""
+    """Return the shapes of the arrays of a state, apart from the priors."""
     lanes = padded(n_topics)
     of_words = Array((n_words, lanes))
     return {
@@ -259,7 +259,7 @@ def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Bytes of the state; of a batch its pairs, factors and counts, and of the topics as they were before the pass."""
+    """Return the memory in bytes: the state, a batch with its factors and counts, and the topics before the pass."""
     lanes = padded(model.n_topics)
     of_topics = corpus.n_words * lanes * DOUBLE
     n_fitted = min(options.batch_size, corpus.n_documents)

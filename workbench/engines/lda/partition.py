@@ -31,7 +31,7 @@ MOST_PARTS = 64
 
 
 class Columns(NamedTuple):
-    """Pairs of one set of words of a partition, in canonical order, as a sparse matrix by document."""
+    """The pairs of one set of words of a partition, in canonical order, as a sparse matrix by document."""
 
     # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
     indptr: np.ndarray
@@ -61,13 +61,13 @@ def partition_option():
 
 
 def idle_alone(what: str) -> str:
-    """The reason why more threads have nothing to do without a partition."""
+    """Return the reason why extra threads are of no use without a partition."""
     return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
 @cached_by_corpus
 def partition_of(corpus: Corpus, n_parts: int) -> Partition:
-    """The partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
+    """Return the partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
     if n_parts == 1:
         whole = Columns(
             corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None)
@@ -77,7 +77,7 @@ def partition_of(corpus: Corpus, n_parts: int) -> Partition:
 
 
 def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
-    """The partition into P x P blocks of the pairs of a corpus whose mark is the wanted one; mark (pair,) bool."""
+    """Return the partition into P x P blocks of the pairs whose mark equals ``wanted``; mark (pair,) bool."""
     if n_parts > 1:
         return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
     n_pairs = int(np.count_nonzero(mark == wanted))
@@ -98,7 +98,7 @@ def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: boo
 
 
 def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partition:
-    """The partition into P x P blocks of the given pairs of a corpus, in order.
+    """Return the partition into P x P blocks of some pairs of a corpus, in order.
 
     Ranges and sets have about equal numbers of tokens of the whole corpus.
     """
@@ -108,7 +108,7 @@ def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partitio
 
 
 def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
-    """P ranges of documents with about equal numbers of tokens; tokens_before (document + 1,), of the whole corpus."""
+    """Return P ranges of documents with about equal numbers of tokens; tokens_before (document + 1,), of the whole corpus."""
     middles = (tokens_before[:-1] + tokens_before[1:]) / 2
     ends = np.searchsorted(
         middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)
@@ -117,18 +117,18 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
 
 
 def column_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> Columns:
-    """Those of the given pairs of a corpus whose word is in one set; sets (word,)."""
+    """Return those of some pairs of a corpus whose word is in one set; sets (word,)."""
     return _columns(corpus, pairs, np.flatnonzero(sets[corpus.words[pairs]] == of))
 
 
 @cached_by_corpus
 def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
-    """(word,) the set of each word of a corpus."""
+    """Return (word,) the set of each word of a corpus."""
     return shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
 
 
 def shared_out(tokens, n_parts: int) -> np.ndarray:
-    """(word,) the set of each word: the most frequent first, each to the set that has the fewest tokens so far."""
+    """Assign words to sets, (word,): the most frequent first, each to the set that has the fewest tokens so far."""
     sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
     for word in np.argsort(-tokens, kind="stable").tolist():
         n_tokens, sets[word] = lightest[0]
@@ -149,7 +149,7 @@ def _columns(corpus: Corpus, pairs, places) -> Columns:
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context: StepContext) -> list:
-    """The results of ``work(first, last, part, sizes)``: documents first..last with the words of a part, all of them once.
+    """Return the results of ``work(first, last, part, sizes)`` for every block: documents first..last with the words of a part.
 
     ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
     the sum of all changes when this returns.
@@ -173,7 +173,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
 
 
 def _block(partition, i, part, sizes, work) -> Callable:
-    """The task that works off the documents of range i with the words of a part."""
+    """Return the task that visits the documents of range i with the words of a part."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
     return lambda interrupt: each_slice(
         lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt
@@ -181,7 +181,7 @@ def _block(partition, i, part, sizes, work) -> Callable:
 
 
 def add_changes(shared, copies) -> None:
-    """Adds to the shared sizes what each copy of them has gained or lost, in order; rounding may leave less than nothing."""
+    """Add the change of each copy to the shared sizes, in order; negative values from rounding become zero."""
     before = shared.copy()
     for own in copies:
         shared += own - before

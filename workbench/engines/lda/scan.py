@@ -26,8 +26,8 @@ from workbench.models.options import option
 DOCUMENTS, WORDS = 0, 1
 """The orders, as they are recorded."""
 SPARED, COST = 220, 1.5
-"""Words are the cheaper order where a draw spares so many topics: all less those that the document of a token holds, each of
-which costs so much more in a list than in a row. Measured; see docs/decisions/kernels.md."""
+"""Words are the cheaper order if a draw skips SPARED topics: all but those of the token's document, each of
+which costs COST times as much in a list as in a row. Measured; see docs/decisions/kernels.md."""
 
 
 def scan_option():
@@ -40,7 +40,7 @@ def scan_option():
 
 
 def by_words(corpus: Corpus, state, scan: str) -> bool:
-    """Whether the sweep of a chain goes word after word; see `COST`."""
+    """Return whether the sweep of a chain goes word by word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
     if (
@@ -53,7 +53,7 @@ def by_words(corpus: Corpus, state, scan: str) -> bool:
 
 
 def sweep_words(corpus: Corpus, state, context: StepContext, chain: int = 0) -> int:
-    """One Gibbs sweep over every token, word after word; how many moved."""
+    """Make one Gibbs sweep over every token, word by word; return how many tokens moved."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
@@ -81,7 +81,7 @@ def sweep_words(corpus: Corpus, state, context: StepContext, chain: int = 0) -> 
 
 
 def word_order_bytes(corpus: Corpus, n_topics: int, scan: str) -> tuple[int, int]:
-    """Bytes of the corpus in word-major order, and of the lists of a sweep, where words may be the order."""
+    """Return the bytes of the corpus in word-major order and of the lists of a sweep, if words may be the order."""
     if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
         return 0, 0
     entries = int(starts_of_lists(corpus.document_tokens, n_topics)[-1])

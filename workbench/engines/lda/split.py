@@ -20,7 +20,7 @@ EVERY_COUNT = np.int64(2**62)
 
 
 class Split:
-    """A set of sampled pairs of a corpus, and what is derived from it, which lives as long as the split.
+    """A set of sampled pairs of a corpus, with cached arrays that are derived from it.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class Split:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """(pair,) int64: how many averaged pairs stand before each pair, its row of responsibilities if it is averaged."""
+        """Return the number of averaged pairs before each pair, (pair,) int64: the responsibility row of an averaged pair."""
         return np.cumsum(~self.sampled) - ~self.sampled
 
     @property
     def averaged(self) -> Corpus:
-        """The averaged pairs as a corpus: the corpus itself where no pair is sampled."""
+        """Return the averaged pairs as a corpus; the corpus itself if no pair is sampled."""
         return self._some_averaged if self.n_sampled else self._corpus()
 
     @cached_property
@@ -57,7 +57,7 @@ class Split:
         return corpus.with_pairs(indptr, corpus.words[averaged], corpus.counts[averaged])
 
     def partition(self, n_parts: int, sampled: bool) -> Partition:
-        """The partition into P x P blocks of the sampled pairs, or of the averaged ones."""
+        """Return the partition into P x P blocks of the sampled pairs, or of the averaged ones."""
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
@@ -67,7 +67,7 @@ class Split:
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """The averaged pairs in blocks, for rows of so many padded topics."""
+        """Return the averaged pairs in blocks, for rows of `lanes` padded topics."""
         return blocks_of(self.averaged, lanes, n_threads)
 
 
@@ -79,16 +79,16 @@ class Several(NamedTuple):
 
 
 class SplitOfSeveral(Split):
-    """A split in which all pairs with one token are sampled; the others stand in order already when another one is chosen."""
+    """A split that samples all pairs with one token; the blocks of the other pairs are reused by the next split."""
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """The averaged pairs in blocks: those with several tokens without what is sampled."""
+        """Return the averaged pairs in blocks: pairs with several tokens, without the sampled ones."""
         return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
 
 
 @cached_by_corpus
 def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
-    """The pairs of a corpus with several tokens, in blocks for rows of so many padded topics."""
+    """Return the pairs of a corpus with several tokens, in blocks for rows of `lanes` padded topics."""
     split = split_by_count(corpus, 1)
     blocks = split.blocks(lanes, n_threads)
     pairs = np.append(np.flatnonzero(~split.sampled), -1)
@@ -97,15 +97,15 @@ def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
 
 @cached_by_corpus
 def split_by_count(corpus: Corpus, threshold: int) -> Split:
-    """The split that samples the pairs that count at most the threshold."""
+    """Return the split that samples the pairs with a count of at most the threshold."""
     return Split(corpus, corpus.counts <= threshold)
 
 
 def none_sampled(corpus: Corpus) -> Split:
-    """The split of variational engines."""
+    """Return the split of variational engines: no pair is sampled."""
     return split_by_count(corpus, 0)
 
 
 def all_sampled(corpus: Corpus) -> Split:
-    """The split of Gibbs samplers."""
+    """Return the split of Gibbs samplers: every pair is sampled."""
     return split_by_count(corpus, EVERY_COUNT)

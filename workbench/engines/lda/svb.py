@@ -92,7 +92,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Responsibilities of every pair, at random or from the counts of another run."""
+    """Return the initial state: responsibilities of every pair, random or from the counts of another run."""
     state = initial_mean(corpus, model, options, none_sampled(corpus), context, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
@@ -104,13 +104,13 @@ def step(
     """Update the responsibilities of every pair once, then learn priors that are due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
-    given = sufficient_statistics, sums
-    state, told = yield from learn(corpus, options, state, context, False, *given)
-    return state, {"updates": told["updates"]}
+    arguments = sufficient_statistics, sums
+    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    return state, {"updates": diagnostics["updates"]}
 
 
 def arrays(corpus: Corpus, model: LDA, options: Options, n_averaged: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, priors excepted; responsibilities only in the sequential schedule."""
+    """Return the shapes and types of the arrays of a state, apart from the priors; responsibilities only if sequential."""
     n_kept = n_averaged if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {
         "gamma": Array((n_kept, padded(model.n_topics)))
@@ -125,7 +125,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Expected counts of the first responsibilities of the averaged pairs."""
+    """Return the expected counts of the initial responsibilities of the averaged pairs."""
     made, entropy = (
         zeros(arrays(corpus, model, options, split.n_averaged)),
         np.nan if split.n_averaged else 0.0,
@@ -143,7 +143,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """One variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
+    """Make one variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
 
     Returns the state, and what it brings to the next meeting: what the parallel schedule counts anew, and the updates.
     """
@@ -174,7 +174,7 @@ IDLE = {
 def update_in_parallel(
     corpus: Corpus, split, state: State, sampled, context: StepContext, point=False
 ) -> Entropy:
-    """Counts documents and topics anew from the same weights, in place; returns the entropy of the responsibilities.
+    """Recompute the counts of documents and topics from the same weights, in place; return the entropy of the responsibilities.
 
     The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
     """
@@ -224,7 +224,7 @@ def update_in_parallel(
 
 
 def update_sequentially(corpus: Corpus, split, state: State, sampled, context: StepContext) -> None:
-    """Update of pair after pair in canonical order; the expected counts follow each pair."""
+    """Update pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
     def work(first: int, last: int):
@@ -248,7 +248,7 @@ def update_sequentially(corpus: Corpus, split, state: State, sampled, context: S
 
 
 def entropy_of(split, state: State) -> float:
-    """Entropy of the responsibilities, nats; NaN before the first parallel update."""
+    """Return the entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
         return float(state.entropy)
     return weighted_entropy(split.averaged.counts, state.gamma)
@@ -268,17 +268,17 @@ def watch(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Entropy of responsibilities that are stored, as in the sequential schedule, nats; else 0."""
+    """Return the entropy of stored responsibilities (sequential schedule), nats; else 0."""
     return entropy_of(split, state) if options.schedule == "sequential" else 0.0
 
 
 def total_entropy(options: Options, state: State, of_pairs: float) -> float:
-    """Entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
     return of_pairs if options.schedule == "sequential" else float(state.entropy)
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """The expected counts."""
+    """Return the expected counts."""
     return {
         "n_kw": state.mean_wk[:, : model.n_topics].T,
         "n_dk": state.mean_dk[:, : model.n_topics],
@@ -293,12 +293,12 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair given the expected counts (spec B.2)."""
+    """Return p(w|d) of each pair given the expected counts (spec B.2)."""
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
 def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
-    """Sufficient statistics of alpha or of beta: the expected counts."""
+    """Return the sufficient statistics of alpha or beta: the expected counts."""
     return SufficientStatistics(
         Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None])
     )
@@ -309,7 +309,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None) -> Memory:
-    """Bytes of the state, and of the parallel schedule's workspace or the sequential one's indices of pairs."""
+    """Return the memory in bytes: the state, and the workspace (parallel) or the indices of pairs (sequential)."""
     n_averaged = corpus.n_pairs if n_averaged is None else n_averaged
     state = size(arrays(corpus, model, options, n_averaged))
     if not n_averaged:
@@ -320,7 +320,7 @@ def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None 
 
 
 def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
-    """Bytes of `update_in_parallel`: weights and logs as large as the state, and the pairs in blocks."""
+    """Return the bytes of `update_in_parallel`: weights and logs as large as the state, and the pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 

@@ -10,10 +10,10 @@ from workbench.models.options import OptionError
 
 
 def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
-    """(chain, token, topic) q(z) of every token, in canonical order; one chain where nothing is sampled.
+    """Return q(z) of every token, (chain, token, topic), in canonical order; one chain if nothing is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
-    eq. A5: those of the next update, and the same once the engine has come to rest.
+    eq. A5: those of the next update, and the same once the engine has converged.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
 def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
-    """(state, token, topic) responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
+    """Return (state, token, topic): responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
     found, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
@@ -48,7 +48,7 @@ def every_token(
 
 
 def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
-    """Which pairs are sampled in a state of any engine of LDA, and that state, without the split where it has one."""
+    """Return which pairs are sampled in a state of an LDA engine, and that state without its split."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
     if isinstance(state, adaptive.State):
@@ -61,7 +61,7 @@ def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
 
 
 def _by_counts(corpus: Corpus, split: Split, state) -> np.ndarray:
-    """(averaged pair, topic) responsibilities given the counts of a state."""
+    """Return (averaged pair, topic) responsibilities given the counts of a state."""
     totals = (
         [state[:3]]
         if isinstance(state, vb.State) or not split.n_sampled
@@ -73,7 +73,7 @@ def _by_counts(corpus: Corpus, split: Split, state) -> np.ndarray:
 def responsibilities(
     corpus: Corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
 ) -> np.ndarray:
-    """(averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
+    """Return (averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
 
     ``totals`` are n_dk, n_wk, n_k of each chain, expected and sampled, padded or not.
     """

@@ -8,7 +8,7 @@ documents::
     E-step   gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + E[log phi_kw] },   n_dk = sum_w n_dw gamma_dwk,   repeated
     M-step   n_wk = sum_d n_dw gamma_dwk
 
-The bound (spec A3, A4) never falls when documents go on from where they were; with `restart_documents`
+The bound (spec A3, A4) never falls when documents continue from their last position; with `restart_documents`
 they begin at N_d / K again in every iteration, which often predicts better and guarantees nothing.
 With `topics=point` the topics are the point phi_kw = (beta + n_wk) / (W beta + n_k), the mode under a
 Dirichlet(beta + 1) prior, and the bound is one on log p(words, phi).
@@ -90,7 +90,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Topics from responsibilities at random or from another run; documents even, or as in that run."""
+    """Return the initial state: topics from responsibilities at random or from another run; documents even or from it."""
     state = State(
         **zeros(topic_counts("mean", corpus, model.n_topics)),
         entropy=math.nan,
@@ -114,7 +114,7 @@ def init(
 
 
 def spread_evenly(corpus: Corpus, state: State) -> None:
-    """Sets the counts of every document to N_d / K tokens of each topic, in place."""
+    """Set the counts of every document to N_d / K tokens of each topic, in place."""
     n_topics = len(state.alpha)
     state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
@@ -129,15 +129,15 @@ def step(
     """
     state, info = update(corpus, options, state, context)
     sums = info | arrays_of(state, *COUNTS, "entropy")
-    given = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
-    state, told = yield from learn(corpus, options, state, context, False, *given)
-    return state, {"updates": told["updates"]}
+    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
+    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    return state, {"updates": diagnostics["updates"]}
 
 
 def update(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """The state fitted, its priors as they were."""
+    """Return the state after a fit; its priors are unchanged."""
     if options.restart_documents:
         spread_evenly(corpus, state)
     entropy, n_visited = fit(corpus, options, state, context)
@@ -149,7 +149,7 @@ def update(
 def fit(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[Entropy, int]:
-    """E-step document by document until each converges, then M-step, in place; also returns how many pairs were visited."""
+    """Fit documents one by one until each converges (E-step), then the topics (M-step), in place; return the pairs visited."""
     point = options.topics == "point"
     if options.n_inner == 1:  # documents and topics in one visit
         return update_in_parallel(
@@ -220,7 +220,7 @@ def watch(
 
 
 def log_point(state: State) -> float:
-    """sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    """Return sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
     n_topics, n_words, prior, log_phi = (
         len(state.alpha),
         len(state.mean_wk),
@@ -234,7 +234,7 @@ def log_point(state: State) -> float:
 
 
 def log_modes(state: State) -> np.ndarray:
-    """(word, topic) log phi at the mode."""
+    """Return (word, topic) log phi at the mode."""
     live = slice(len(state.alpha))
     return np.log(
         (state.beta + state.mean_wk[:, live])
@@ -243,7 +243,7 @@ def log_modes(state: State) -> np.ndarray:
 
 
 def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:
-    """The bound as a function of a prior, with q(theta) and q(phi), or the point phi, held fixed."""
+    """Return the bound as a function of a prior, with q(theta) and q(phi), or the point phi, fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(
             prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0
@@ -252,7 +252,7 @@ def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Bytes of counts, weights and ratios of pairs; the bound at a point takes three further arrays by word."""
+    """Return the memory in bytes: counts, weights and ratios of pairs; a bound at a point takes three more arrays by word."""
     arrays = topic_counts("mean", corpus, model.n_topics)
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
     found = in_parallel(corpus, state, corpus.n_pairs)

@@ -45,17 +45,17 @@ class FlatPriors(NamedTuple):
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """The levels whose values are inferred and counted, the last one apart."""
+    """Return the levels whose values are inferred and counted: all but the last."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 
 def prior_levels(network: Network) -> list[Level]:
-    """The levels that have a prior, in order: those that are counted, and the last."""
+    """Return the levels that have a prior, in order: the counted ones and the last."""
     return [level for level in network.levels if level.kind != "observed"]
 
 
 def initial_alphas(network: Network) -> np.ndarray:
-    """All initial priors of a network in one array; see `alphas_of`."""
+    """Return all initial priors of a network in one array; see `alphas_of`."""
     return np.concatenate(
         [
             np.broadcast_to(np.asarray(level.prior, float), _prior_shape(network, level)).ravel()
@@ -65,7 +65,7 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """The priors by level, (group, value) views of the array; the last level has one number a group, for all words."""
+    """Return the priors by level, (group, value) views of the array; the last level has one number per group for all words."""
     found, at = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
@@ -80,7 +80,7 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
-    """The priors in the layout of the counts, from those by level."""
+    """Return the priors in the layout of the counts."""
     own, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
@@ -108,7 +108,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
 def count_arrays(
     paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64
 ) -> dict[str, Array]:
-    """Declares the counts of all levels; ``of_corpus``: type of sums over documents or words."""
+    """Declare the counts of all levels; ``of_corpus`` is the type of sums over documents or words."""
     return {
         "n_own": Array((corpus.n_documents, paths.n_own), dtype),
         "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
@@ -118,13 +118,13 @@ def count_arrays(
 
 
 def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:
-    """((document,) row, value) counts of a level but the last."""
+    """Return ((document,) row, value) counts of a level, the last one excluded."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
 def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
-    """(Expected) counts of every level, along the dims of `models.networks.variables`.
+    """Return (expected) counts of every level, along the dims of `models.networks.variables`.
 
     ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
 
@@ -141,7 +141,7 @@ def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
 
 
 def watched(paths: Paths, n_k, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """What every engine watches: tokens of each row of the last level, and the priors of the levels that learn."""
+    """Return diagnostics of every engine: tokens of each row of the last level, and the priors of the levels that learn."""
     return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
     )
@@ -164,12 +164,12 @@ class CompiledNetwork(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Rows of the last level."""
+        """Number of rows of the last level."""
         return self.paths.network.n_topics
 
 
 def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
-    """Compiles a network with these priors for the kernels; see `alphas_of`."""
+    """Return a network compiled for the kernels with these priors; see `alphas_of`."""
     return _compiled(network, alphas.tobytes(), n_words)
 
 
@@ -203,7 +203,7 @@ def _compiled(network: Network, alphas: bytes, n_words) -> CompiledNetwork:
 
 
 def _field(paths: Paths) -> Field:
-    """The runs of paths without row sums, for `kernels.networks.field`."""
+    """Return the runs of paths without row sums, for `kernels.networks.field`."""
     runs = paths.runs
     scalars, vectors = (
         chained([factor for factor in factors if not paths.is_row[factor[0]]] for factors in each)
@@ -214,14 +214,14 @@ def _field(paths: Paths) -> Field:
 
 
 def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Index of the first factor of each run, and the addresses and strides of all factors."""
+    """Return the index of the first factor of each run, and the addresses and strides of all factors."""
     factors = list(factors)
     at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
     return np.cumsum([0, *map(len, factors)]), at, stride
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
-    """The Dirichlet cells of documents, or of everything else but words."""
+    """Return the Dirichlet cells of documents, or of everything else but words."""
     real, row_of, rows = (
         np.zeros(len(prior)),
         np.zeros(len(prior), np.int32),
@@ -243,7 +243,7 @@ def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
 
 
 def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """The authors of each document; one for all where the network has no authors.
+    """Return the authors of each document; one common author if the network has none.
 
     Raises
     ------

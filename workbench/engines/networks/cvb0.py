@@ -81,7 +81,7 @@ class Options(Learning, OwnOptions):
 
 @cached_by_corpus
 def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
-    """(pair + 1,) index of the first responsibility of each pair."""
+    """Return (pair + 1,) the index of the first responsibility of each pair."""
     lanes = (
         np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr))
         * paths_of(network).n_lanes
@@ -90,7 +90,7 @@ def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
 
 
 def arrays(corpus: Corpus, model: Network, options: Options) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, the priors excepted."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
     return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
@@ -104,7 +104,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Initial state: rows of the last level as in `network-vb`, for each pair; paths that end in a row at random."""
+    """Return the initial state: rows of the last level as in `network-vb` for each pair, random paths to each row."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
@@ -137,7 +137,7 @@ def init(
 
 
 def added_by(compiled) -> Added:
-    """The priors as an argument of the kernel."""
+    """Return the priors as an argument of the kernel."""
     paths, priors = compiled.paths, compiled.priors
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
@@ -148,7 +148,7 @@ def added_by(compiled) -> Added:
 
 
 def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Sums all counts afresh from the responsibilities, in place; returns (document, R) tokens by row, and the entropy.
+    """Sum all counts afresh from the responsibilities, in place; return (document, R) tokens by row, and the entropy.
 
     What observed tables of numbers say of the paths is part of the latter.
     """
@@ -176,7 +176,7 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
 
 
 def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """`recount` that leaves the state unchanged."""
+    """Return the state with counts summed afresh, and leave the given one unchanged; see `recount`."""
     return recount(
         corpus,
         model,
@@ -222,9 +222,9 @@ def visit(
         )
         change = max(change, found)
     sums = {"updates": corpus.n_pairs, "change": Largest(change)}
-    given = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, told, alphas = yield from learn(*given)
-    return state._replace(alphas=alphas), told
+    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, diagnostics, alphas = yield from learn(*arguments)
+    return state._replace(alphas=alphas), diagnostics
 
 
 step = step_of(Phase(recount_in_time), Phase(visit))
@@ -246,12 +246,12 @@ def watch(
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """The expected counts of every level."""
+    """Return the expected counts of every level."""
     return counts_of(paths_of(model), state, summed(corpus, model, state)[0])
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Bytes of responsibilities (pair, author, path) and counts; watching sums these once more."""
+    """Return the memory in bytes: responsibilities (pair, author, path), counts, and a second sum of these for diagnostics."""
     paths = paths_of(model)
     whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(

@@ -39,7 +39,7 @@ from workbench.models.networks.variables import level_priors, narrowed
 
 
 class Learnt(NamedTuple):
-    """What a run of a network has learnt of the corpus: all that unseen documents need of it."""
+    """The part of a fitted network that inference of unseen documents needs."""
 
     network: Network  # with the authors that it knows
     # by name of the level, of those without rows by document, as `Engine.counts` gives them
@@ -48,7 +48,7 @@ class Learnt(NamedTuple):
 
 
 def learnt_of(network: Network, last: Mapping, topics) -> Learnt:
-    """What the last snapshot of a run, arrays by name, has learnt."""
+    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     counts = {
         level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
         for level in network.levels
@@ -61,7 +61,7 @@ def learnt_of(network: Network, last: Mapping, topics) -> Learnt:
 
 
 def by_variational_bayes(learnt: Learnt, options, documents, context: StepContext) -> np.ndarray:
-    """theta (document, row of the last level) of unseen documents over the words of the run.
+    """Return theta (document, row of the last level) of unseen documents over the words of the run.
 
     documents : Corpus
         Of whom no author is known to the run: by somebody new.
@@ -86,7 +86,7 @@ def by_variational_bayes(learnt: Learnt, options, documents, context: StepContex
 
 
 def by_themselves(network: Network) -> Network:
-    """The network in which every document is an author of its own: what was by author is by document."""
+    """Return the network in which every document is an author of its own, so that rows by author become rows by document."""
     author = network.author.name
     levels = tuple(
         replace(
@@ -108,7 +108,7 @@ def by_themselves(network: Network) -> Network:
 
 
 def _fold(network: Network, learnt, documents, context: StepContext) -> np.ndarray:
-    """Infers theta of documents whose authors, if the network has any, are known."""
+    """Infer theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
@@ -161,7 +161,7 @@ def _fold(network: Network, learnt, documents, context: StepContext) -> np.ndarr
 
 
 def first_counts(compiled, documents, context: StepContext) -> np.ndarray:
-    """(document, D) the tokens of a document even over the values of a level, which has several rows: uneven, by the seed.
+    """Return (document, D) initial counts, even over a level's values; random where a level has several rows.
 
     Without that, rows with one prior would stay alike for ever (spec D.7).
     """
@@ -180,7 +180,7 @@ def first_counts(compiled, documents, context: StepContext) -> np.ndarray:
 
 
 def rest_counts(compiled, counts: dict) -> np.ndarray:
-    """Counts of the corpus and of authors in the layout of the vector of the paths, from those by level."""
+    """Return counts of the corpus and of authors in the layout of the paths, from those by level."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

@@ -64,7 +64,7 @@ class Options(Learning):
 
 
 def check(network: Network) -> Network:
-    """The network, after a check that it can be sampled and predicted from.
+    """Return the network if it can be sampled and predicted from; raise an error otherwise.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def check(network: Network) -> Network:
 
 
 def arrays(corpus: Corpus, paths) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, the priors excepted."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
         paths, corpus, np.int32, np.int64
     )
@@ -94,7 +94,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Every token on a path drawn uniformly, or given the counts of another run."""
+    """Return the initial state: every token has a random path, uniform or given the counts of another run."""
     state = initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
@@ -107,7 +107,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Initial state of one chain, of the tokens of the sampled pairs."""
+    """Return the initial state of one chain, with the tokens of the sampled pairs."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
@@ -128,7 +128,7 @@ def initial_chain(
 
 
 def initial_places(corpus: Corpus, model: Network, key, warm_start: WarmStart | None) -> np.ndarray:
-    """(token,) int32 places: uniform, or drawn given the counts of another run, or its topics."""
+    """Return (token,) int32 initial places: uniform, drawn given another run's counts, or its topics."""
     paths, owners, places = (
         paths_of(model),
         owners_of(model, corpus),
@@ -185,16 +185,16 @@ def step(
     """Draw every token's path once, in canonical order; then learn priors that are due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
     sums = {"updates": corpus.n_tokens, "moved": n_moved}
-    given = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, told, alphas = yield from learn(*given, sampled=True)
-    told["moved"] /= max(told["updates"], 1)
-    return state._replace(alphas=alphas), told
+    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, diagnostics, alphas = yield from learn(*arguments, sampled=True)
+    diagnostics["moved"] /= max(diagnostics["updates"], 1)
+    return state._replace(alphas=alphas), diagnostics
 
 
 def sweep(
     corpus: Corpus, model: Network, split, state: State, mean, context: StepContext, chain: int = 0
 ) -> int:
-    """One Gibbs sweep over the sampled tokens, beside expected counts if any (`Counts`); how many moved."""
+    """Make one Gibbs sweep over the sampled tokens, with expected counts if any (`Counts`); return how many moved."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
@@ -249,7 +249,7 @@ def watch(
 
 
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
-    """Log probability of the paths of sampled tokens (by default of all) under observed tables, nats."""
+    """Return the log probability of the paths of sampled tokens (default: all) under observed tables, nats."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
@@ -271,7 +271,7 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
-    """(token,) the place among rows of the last level that each token's word came from."""
+    """Return (token,) the place among rows of the last level that each token's word came from."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
@@ -279,7 +279,7 @@ def rows_of_tokens(model: Network, state: State) -> np.ndarray:
 def rows_of_documents(
     corpus: Corpus, model: Network, state: State, split: Split | None = None
 ) -> np.ndarray:
-    """(document, R) sampled tokens (by default all) by the row of the last level that they came from."""
+    """Return (document, R) sampled tokens (default: all) by the row of the last level that they came from."""
     n_leaves, drawn = (
         paths_of(model).n_leaves,
         np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),
@@ -292,7 +292,7 @@ def rows_of_documents(
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """The sampled counts of every level, and the row of the last level of every token."""
+    """Return the sampled counts of every level, and the row of the last level of every token."""
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
     number[paths.leaf_places] = np.arange(model.n_topics)
@@ -301,7 +301,7 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Bytes of the path of each token and of the counts."""
+    """Return the memory in bytes: the path of each token and of the counts."""
     paths = paths_of(model)
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
     return Memory(size(arrays(corpus, paths)), step=8 * paths.n_flat * DOUBLE, look=look)

@@ -61,17 +61,17 @@ class State(NamedTuple):
 
 
 def mean_part(state: State) -> network_vb.State:
-    """The variational part (views)."""
+    """Return the variational part (for views)."""
     return network_vb.State(*state[:5], state.alphas, state.entropy)
 
 
 def chain_of(state: State, s: int) -> network_gibbs.State:
-    """The sampled part of one chain (views)."""
+    """Return the sampled part of one chain (for views)."""
     return network_gibbs.State(*(array[s] for array in state[6:11]), state.alphas)
 
 
 def totals(state: State, s: int) -> Counts:
-    """Expected plus sampled counts of one chain."""
+    """Return expected plus sampled counts of one chain."""
     return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
 
 
@@ -98,7 +98,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each of its own pairs."""
+    """Return the initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each for its pairs."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(
         corpus, network_gibbs.check(model), options, split, context, warm_start
@@ -150,9 +150,9 @@ def update(
         return [(chain_of if alone else totals)(state, s) for s in range(len(state.places))]
 
     sums = {"updates": n_visited * len(state.places)} | arrays_of(state, *MEANS, "entropy")
-    given = model, options, context, state.alphas, state, of_chains, sums
-    state, told, alphas = yield from learn(*given, sampled=alone)
-    return state._replace(alphas=alphas), {"updates": told["updates"]}
+    arguments = model, options, context, state.alphas, state, of_chains, sums
+    state, diagnostics, alphas = yield from learn(*arguments, sampled=alone)
+    return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
 
 
 step = step_of(Phase(sample), Phase(update, lambda options: True))
@@ -161,7 +161,7 @@ step = step_of(Phase(sample), Phase(update, lambda options: True))
 def sweep_chains(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> list[int]:
-    """Draws the sampled tokens of every chain, beside the expected counts; how many moved in each."""
+    """Draw the sampled tokens of every chain, given the expected counts; return how many moved in each."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged or (context.in_part and not math.isinf(options.r)):
         known = compile_network(model, state.alphas, corpus.n_words).priors.known
@@ -187,7 +187,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    """`objective` is the bound at r = 0 and the log joint at r = inf; in between it only monitors (spec A.9, 5)."""
+    """Return `objective`: the bound at r = 0, the log joint at r = inf, a quantity for monitoring between (spec A.9, 5)."""
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
         split_of(corpus, options),
@@ -210,7 +210,7 @@ def watch(
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """Expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dr = state.mean_dr + network_gibbs.rows_of_documents(
         corpus, model, chain_of(state, 0), split_of(corpus, options)
     )
@@ -225,7 +225,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
+    """Return p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
     compiled, owners = (
         compile_network(model, state.alphas, corpus.n_words),
         owners_of(model, corpus),
@@ -237,7 +237,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Bytes of both parts, and of the total counts of a chain while it is swept or watched."""
+    """Return the memory in bytes: both parts, and the total counts of a chain during a sweep."""
     mean, sampled = (
         network_vb.memory(corpus, model, options),
         network_gibbs.memory(corpus, model, options),
@@ -257,7 +257,7 @@ def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
 
 
 def idle(options: Options) -> str | None:
-    """The reason why more than one thread has little to do; None if there is none."""
+    """Return the reason why extra threads are of little use; None if they are of use."""
     return (
         "one chain draws its tokens one after another"
         if options.n_chains == 1 and options.r > 0

@@ -29,7 +29,7 @@ class Laid(NamedTuple):
 
 @lru_cache(maxsize=16)
 def laid_out(network: Network) -> Laid:
-    """The layout of a network for the sampler: shape, path slots and bands."""
+    """Return the layout of a network for the sampler: shape, path slots and bands."""
     paths = paths_of(network)
     runs, n_lanes = paths.runs, [run.n_lanes for run in paths.runs]
     first = np.cumsum([0, *n_lanes])
@@ -73,7 +73,7 @@ def laid_out(network: Network) -> Laid:
 
 
 def _bands(paths, first) -> Bands:
-    """Runs that end in the same rows, in the order of the first of each; first (run + 1,) their lanes."""
+    """Return runs that end in the same rows, by the first of each; first (run + 1,) their lanes."""
     found = defaultdict(list)
     for number, run in enumerate(paths.runs):
         found[run.leaf, run.moves, run.n_lanes].append(number)
@@ -94,7 +94,7 @@ def _bands(paths, first) -> Bands:
 
 
 def _by_run(paths) -> tuple[np.ndarray, np.ndarray]:
-    """(run, scalar) addresses and strides of the factors that are one number for a run; those of a 1 for runs with fewer."""
+    """Return (run, scalar) addresses and strides of a run's one-number factors; shorter runs are filled with a constant 1."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
     at, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
@@ -102,7 +102,7 @@ def _by_run(paths) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_lane(paths, first) -> tuple[np.ndarray, np.ndarray]:
-    """(lane, factor) addresses and strides of the factors of each lane but for the word; those of a 1 for lanes with fewer."""
+    """Return (lane, factor) addresses and strides of a lane's factors but the word's, filled up with a constant 1."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
     at, stride = np.full((first[-1], most), paths.one_at), np.zeros((first[-1], most), np.int64)
     for run, begin in zip(paths.runs, first.tolist(), strict=False):
@@ -116,7 +116,7 @@ def _by_lane(paths, first) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
-    """Allocates the workspace for a document with so many authors."""
+    """Allocate the workspace for a document with at most `most_owners` authors."""
     n_columns, n_bands = len(bands.of_column), len(bands.leaf_at)
     sizes = most_owners * paths.n_lanes + n_columns, n_columns, paths.n_leaves
     return Scratch(
@@ -128,7 +128,7 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
 
 
 def shares(paths: Paths) -> bool:
-    """Do the authors of a document share numbers of a path?"""
+    """Return whether the authors of a document share numbers of a path."""
     author, above = (
         paths.network.author,
         [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
@@ -139,7 +139,7 @@ def shares(paths: Paths) -> bool:
 
 
 def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
-    """Numbers of all cells and row sums at the start of a sweep; those of a document are set when it is visited."""
+    """Return numbers of all cells and row sums at the start of a sweep; those of a document are set at its visit."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,
@@ -169,13 +169,13 @@ def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
 
 
 def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
-    """Index of the first element of each list, and all lists concatenated."""
+    """Return the index of the first element of each list, and all lists concatenated."""
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
 def _touched(paths, first) -> tuple[list, list]:
-    """For each lane: the runs of which a token there changes a one-number factor, and the lanes of which it changes another."""
+    """Return by lane the runs whose one-number factor a token there changes, and the lanes whose other factor changes."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
         for at, _ in run.scalars:

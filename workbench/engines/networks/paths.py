@@ -29,7 +29,7 @@ from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Ne
 
 
 class Places(NamedTuple):
-    """Addresses of the rows of a level, authors' included, in the order in which the network numbers rows."""
+    """Addresses of the rows of a level, including those of authors, in the network's row order."""
 
     # (row, value) int64; (row,) for the last level: places among the rows over words
     cells: np.ndarray
@@ -75,32 +75,32 @@ class Paths(NamedTuple):
 
     @property
     def one_at(self) -> int:
-        """Address of sixteen constants, 1, 0, 0, … 0."""
+        """Address of the sixteen constants 1, 0, 0, … 0."""
         return self.n_own + self.n_leaves
 
     @property
     def rest_at(self) -> int:
-        """Address of the first number of the corpus: shared rows, then author after author."""
+        """Address of the first number of the corpus: shared rows, then one author after the other."""
         return self.one_at + LANES
 
     @property
     def n_flat(self) -> int:
-        """Numbers in the vector."""
+        """Length of the vector."""
         return len(self.is_row)
 
     @property
     def n_lanes(self) -> int:
-        """Paths of one author, with padding."""
+        """Number of paths of one author, with padding."""
         return len(self.leaf)
 
     @property
     def real(self) -> np.ndarray:
-        """(path,) the lanes that are paths."""
+        """Lanes that are paths, (path,)."""
         return np.flatnonzero(self.leaf >= 0)
 
     @property
     def leaf_places(self) -> np.ndarray:
-        """(row of the last level,) where each stands among the places of rows."""
+        """Place of each row of the last level among the places of rows, (row of the last level,)."""
         return self.places[self.network.levels[-1].name].cells
 
 
@@ -108,7 +108,7 @@ class Paths(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Cells or row sums of rows of a level whose variables have values within spans."""
+    """Cells or row sums of a level's rows whose variables have values within spans."""
 
     what: str  # "cells" or "rows"
     level: str
@@ -118,7 +118,7 @@ class _Block(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Where the blocks stand in the vector."""
+    """Positions of the blocks in the vector."""
 
     addresses: dict[_Block, np.ndarray]  # along the axes; of words from 0 on
     # by name of the level: numbers from one author to the next, or 0
@@ -131,7 +131,7 @@ class _Layout(NamedTuple):
 
 @cache
 def paths_of(network: Network) -> Paths:
-    """The paths of a network and their layout."""
+    """Return the paths of a network and their layout."""
     regions, (*above, last) = (
         regions_of(network),
         [level for level in network.levels if level.table != AUTHORS],
@@ -206,7 +206,7 @@ def paths_of(network: Network) -> Paths:
 
 
 def _blocks(level: Level, region: Region, author) -> list[_Block]:
-    """The cells and the row sums that a region uses of a level."""
+    """Return the cells and the row sums that a region uses of a level."""
     if level.name not in region.visited:
         return []
     rows = region.visited[level.name]
@@ -221,7 +221,7 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
 
 
 def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
-    """The variable that each block has last: of its region the longest for which no block would have to lie in two ways."""
+    """Return the variable that each block has last: the longest of its region that lets no block need two layouts."""
     inner: dict[_Block, str] = {}
     for region, blocks in sorted(
         zip(regions, used, strict=True), key=lambda each: -each[0].n_paths
@@ -237,12 +237,12 @@ def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_B
 
 
 def _last_in_all(name: str, blocks: list[_Block], inner: dict[_Block, str], fine: set) -> bool:
-    """Is the inner variable of all blocks that know a variable among those that are fine?"""
+    """Return whether the inner variable of every block with a variable is in ``fine``."""
     return all(inner.get(block) in fine for block in blocks if name in block.axes)
 
 
 def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str]) -> _Layout:
-    """Gives every block its addresses, one after another within its scope; those of a document begin with 0.
+    """Assign addresses to the blocks, one after another within their scope; those of a document begin with 0.
 
     The numbers of a word stand without gaps, since each is weighed for every pair; what a run's last sixteen reads of the
     next block, or beyond, weighs nothing, as its cells are 0.
@@ -298,7 +298,7 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
 def _addresses(
     block: _Block, inner: str | None, start: int, dense: bool
 ) -> tuple[np.ndarray, int, int]:
-    """Addresses along the axes of a block, their end, and the end of the sixteens of its last run.
+    """Return addresses along the axes of a block, their end, and the end of the sixteen-number groups of its last run.
 
     The inner variable is last in memory, padded to sixteens unless dense.
     """
@@ -317,7 +317,7 @@ def _addresses(
 def _factors(
     region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout
 ) -> dict:
-    """By (what, level) the addresses that paths of a region visit, (run, lane), -1 in padding, and: do they move in a run?"""
+    """Return, by (what, level), the addresses that paths visit, (run, lane), -1 in padding, and whether they move in a run."""
     fine = [
         name
         for name in map(inner.get, blocks)
@@ -339,7 +339,7 @@ def _factors(
 
 
 def _places(network: Network, level: Level, layout: _Layout) -> Places:
-    """The addresses of a level's rows."""
+    """Return the addresses of a level's rows."""
     author, cells, sums = network.author and network.author.name, [], []
     drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:

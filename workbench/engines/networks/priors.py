@@ -32,21 +32,21 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Learning:
-    """Options of learning the priors; a mixin of the options of the engines of networks."""
+    """Options for learning the priors; a mixin of the options of the engines of networks."""
 
     learn_after: int = option(8, "iterations before the first prior update", low=0, whole=True)
     learn_every: int = option(8, "iterations between prior updates", low=1, whole=True)
 
 
 def learning_levels(network: Network) -> list[Level]:
-    """The levels whose priors learn."""
+    """Return the levels whose priors learn."""
     return [
         level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"
     ]
 
 
 def learns(network: Network, options, step: int) -> bool:
-    """Is anything learnt after this step?"""
+    """Return whether a prior is learnt after this step."""
     due = (
         step >= max(options.learn_after, 1)
         and (step - options.learn_after) % options.learn_every == 0
@@ -64,7 +64,7 @@ def learn(
     sums: dict,
     sampled: bool = False,
 ) -> Generator:
-    """The last meeting of a step, with Newton steps on the priors that are learnt after it.
+    """Combine the sums of the parts at the end of a step and update the learnt priors by Newton steps.
 
     counts_of : (state) -> counts of chains that share the priors, each with n_own, n_rest, n_wk and n_k; of whole numbers if
         `sampled`. The mean of what each says is maximised.
@@ -95,19 +95,19 @@ def learn(
         else:
             for j, likelihood in enumerate(each):
                 prior[j] = _climbed(likelihood, prior[j])
-    told = {name: value for name, value in sums.items() if name not in own}
-    return state, told, alphas
+    diagnostics = {name: value for name, value in sums.items() if name not in own}
+    return state, diagnostics, alphas
 
 
 class Added(tuple):
-    """Likelihoods of several priors, added up one by one."""
+    """A sum of likelihoods of several priors, added one by one."""
 
     def __add__(self, other: "Added") -> "Added":
         return Added(one + another for one, another in zip(self, other, strict=True))
 
 
 def likelihoods(network: Network, level: Level, prior: np.ndarray, sampled: bool, states) -> list:
-    """The likelihood of the prior of a level, given counts of chains; one for all groups, or one for each."""
+    """Return the likelihoods of a level's prior given counts of chains: one for all groups, or one for each."""
     copies = len(states[0].n_wk) if level.draws == WORD else 1
     parts = [
         np.concatenate([rows_of(network, level, state, j) for state in states])
@@ -122,7 +122,7 @@ def likelihoods(network: Network, level: Level, prior: np.ndarray, sampled: bool
 
 
 def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:
-    """(row, value) counts of the rows of a group that have tokens, of all documents."""
+    """Return (row, value) counts of the rows of a group that have tokens, of all documents."""
     paths = paths_of(network)
     cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
     if level.draws == WORD:
@@ -135,7 +135,7 @@ def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:
 
 
 def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
-    """The likelihood of one number a value, or (pooled, or of words) of one for all of them."""
+    """Return the likelihood of one number per value, or (pooled, or of words) of one number for all values."""
     n_values = parts[0].shape[1]
     one = pooled or copies > 1
     if sampled:

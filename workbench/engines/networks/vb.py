@@ -99,14 +99,14 @@ class Options(Learning, OwnOptions):
 
 
 WORKSPACES = WeakKeyDictionary()
-"""The workspace of the last sweep over each corpus, taken out while a sweep is under way."""
+"""The workspace of the last sweep over each corpus, taken out during a sweep."""
 CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
 """Into how many parts documents are cut whose counts of the corpus are then added in order; the more, the fewer these are."""
 
 
 @lru_cache(maxsize=8)
 def with_points(network: Network) -> Network:
-    """The network of `network-vb-ml`: rows of the corpus are point estimates."""
+    """Return the network of `network-vb-ml`: rows of the corpus are point estimates."""
     check(network)
     levels = tuple(
         replace(level, kind="point", learn="none")
@@ -129,14 +129,14 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Rows of the last level at random for each pair, or from another run; levels above them at random by document."""
+    """Return the initial state: rows of the last level random or from another run; levels above random by document."""
     split = none_sampled(corpus)
     state = initial_mean(corpus, check(model), options, split, context, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def arrays(corpus: Corpus, paths) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, the priors excepted."""
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
@@ -148,7 +148,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Expected counts of the averaged pairs."""
+    """Return the expected counts of the averaged pairs."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
@@ -203,7 +203,7 @@ def initialise_rows(
     warm_start: WarmStart | None,
     *kept_and_counts,
 ) -> None:
-    """Initial counts of the rows of the last level as if these were topics; see `initial_responsibilities.initialise`."""
+    """Return initial counts of the last level's rows, treated as topics; see `initial_responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
@@ -212,15 +212,15 @@ def initialise_rows(
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Documents fitted to the rows of the corpus, then these to the documents; the same bits for any number of threads."""
+    """Fit documents to the rows of the corpus, then these rows to the documents. Threads do not change the bits."""
     entropy, n_visited = sweep(
         corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
     )
     state = state._replace(entropy=entropy)
     sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
-    given = model, options, context, state.alphas, state, lambda state: [state], sums
-    state, told, alphas = yield from learn(*given)
-    return state._replace(alphas=alphas), {"updates": told["updates"]}
+    arguments = model, options, context, state.alphas, state, lambda state: [state], sums
+    state, diagnostics, alphas = yield from learn(*arguments)
+    return state._replace(alphas=alphas), {"updates": diagnostics["updates"]}
 
 
 def sweep(
@@ -231,7 +231,7 @@ def sweep(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> tuple[float, int]:
-    """One sweep: recomputes the expected counts of a state in place, beside sampled ones, if any.
+    """Recompute the expected counts of a state in place in one sweep, given sampled counts if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
     """
@@ -313,7 +313,7 @@ def sweep(
 
 
 def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
-    """The slices of documents in parts that have counts of the corpus of their own: as many as there are slices, if few."""
+    """Group the slices of documents into at most CHUNKS[1] parts, each with a private copy of the corpus counts."""
     fewest, most = CHUNKS
     n_parts = min(len(slices), max(fewest, min(most, CHUNK_NUMBERS // max(len(n_rest), 1))))
     cuts = np.linspace(0, len(slices), n_parts + 1).astype(int)
@@ -335,14 +335,14 @@ def watch(
 
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
-    """What documents add to `log_joint`, as its arguments."""
+    """Return the arguments of `log_joint` that documents determine."""
     own = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
     return {"own": own, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 
 def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
-    """log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others: F (D1) without the entropy.
+    """Return the log joint: log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others.
 
     own, of_authors : the parts that are sums over documents, see `documents_joint`
     """
@@ -359,17 +359,17 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
 
 
 def log_estimates(counts, sizes) -> float:
-    """sum n log(n / sum n), with 0 log 0 = 0."""
+    """Return sum n log(n / sum n), with 0 log 0 = 0."""
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """The expected counts of every level; see `counts_of`."""
+    """Return the expected counts of every level; see `counts_of`."""
     return counts_of(paths_of(model), state, state.n_dr)
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Bytes of the counts; a sweep takes weights of as many rows, and their logarithms where they are faint."""
+    """Return the memory in bytes: counts, weights of as many rows, and logs of faint weights."""
     paths = paths_of(model)
     declared, n_rest = arrays(corpus, paths), paths.n_flat * DOUBLE
     rows = size({name: declared[name] for name in ("n_dr", "n_wk")})

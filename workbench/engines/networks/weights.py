@@ -22,7 +22,7 @@ FLOOR = 1e-10
 
 
 def check(network: Network) -> Network:
-    """The network, after a check that words of its documents can be predicted.
+    """Return the network if words of its documents can be predicted; raise an error otherwise.
 
     Raises
     ------
@@ -44,14 +44,14 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
+    """Return p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
     return predictive(
         compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
     )
 
 
 def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.ndarray:
-    """p(w | d) of each pair: (pair,).
+    """Return p(w | d) of each pair: (pair,).
 
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
     """
@@ -65,7 +65,7 @@ def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.nd
 
 
 def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.ndarray:
-    """P(row of the last level | document), (document, R), by posterior means."""
+    """Return P(row of the last level | document), (document, R), by posterior means."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
@@ -83,7 +83,7 @@ def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.n
 
 
 def word_means(compiled: CompiledNetwork, n_wk, n_k) -> np.ndarray:
-    """(word, R) probabilities of words in the rows of the last level, 0 in padding."""
+    """Return (word, R) probabilities of words in the rows of the last level, 0 in padding."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
@@ -93,13 +93,13 @@ def word_means(compiled: CompiledNetwork, n_wk, n_k) -> np.ndarray:
 
 
 def estimates(counts) -> np.ndarray:
-    """(row, value) n / sum n; even where a row has no tokens."""
+    """Return (row, value) n / sum n; even if a row has no tokens."""
     sizes = counts.sum(axis=1, keepdims=True)
     return np.where(sizes > 0, counts, 1.0) / np.where(sizes > 0, sizes, counts.shape[1])
 
 
 def floored(table) -> np.ndarray:
-    """(row, value) probabilities of at least `FLOOR`, before they are brought to a sum of 1 again."""
+    """Return (row, value) probabilities raised to at least `FLOOR` and normalised."""
     raised = np.maximum(table, FLOOR)
     return raised / raised.sum(axis=1, keepdims=True)
 
@@ -120,7 +120,7 @@ NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], N
 def corpus_numbers(
     compiled: CompiledNetwork, n_rest, sampled: Sampled = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x and log x of every cell of the corpus, in the layout of the vector of the paths; 0 and `NEVER` elsewhere."""
+    """Return x and log x of every cell of the corpus, in the layout of the paths; 0 and `NEVER` elsewhere."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
@@ -150,7 +150,7 @@ def word_numbers(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
-    """Weights (word, R) of all words, exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k where rows are estimates.
+    """Return weights (word, R) of all words, exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k for estimated rows.
 
     < > is the mean over chains, with the counts of each beside. Logarithms are stored where they are faint; slices are
     ranges of words.

@@ -70,7 +70,7 @@ class Options(sb_ctm.Options):
 
 
 class Fitted(NamedTuple):
-    """What an E-step leaves behind; its arrays belong to documents and pairs as `fit_documents` says."""
+    """Results of an E-step, with arrays by document and pair as in `fit_documents`."""
 
     psi: np.ndarray
     variance: np.ndarray
@@ -80,7 +80,7 @@ class Fitted(NamedTuple):
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n, rows = n_topics, (corpus.n_documents, n_topics)
     return (
         {"psi": Array(rows), "variance": Array(rows)}
@@ -100,7 +100,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Counts by sweeps of `cgs`, or of another run; lambda that gives each document its share of topics, and nu^2 = 1."""
+    """Return the initial state: counts by sweeps of `cgs` or of another run, lambda from each document's shares, nu^2 = 1."""
     state = State(**zeros(arrays(corpus, model.n_topics)), entropy=math.nan)
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
     state.mean_dk[:], state.mean_wk[:], state.mean_k[:] = start.n_dk, start.n_wk, start.n_k
@@ -110,7 +110,7 @@ def init(
 
 
 def with_gaussian(state: State, context: StepContext) -> State:
-    """The state with the mu and Sigma of greatest likelihood given q."""
+    """Return the state with the maximum-likelihood mu and Sigma given q."""
     n = len(state.mean)
     flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
     mean, _, _, scatter = niw_posterior_in_slices(
@@ -127,7 +127,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Fits each document from where it was, then mu, Sigma and the topics."""
+    """Fit each document from its last position, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
     found = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
@@ -143,7 +143,7 @@ def step(
 
 
 def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndarray:
-    """phi (word, topic), padded by zeros."""
+    """Return phi (word, topic), padded by zeros."""
     live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
     phi[:, live] = (state.mean_wk[:, live] + model.beta) / (
         state.mean_k[live] + corpus.n_words * model.beta
@@ -152,7 +152,7 @@ def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndar
 
 
 def workspace(corpus: Corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and ratios of an E-step: see `fit_documents`."""
+    """Return the weights and ratios of an E-step; see `fit_documents`."""
     return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty(
         (corpus.n_pairs,), np.float64
     )
@@ -167,9 +167,9 @@ def fit(
     found: Fitted,
     context: StepContext,
 ) -> int:
-    """The E-step of all documents in place, given mu and Sigma^-1; how many pairs were visited."""
+    """Run the E-step of all documents in place, given mu and Sigma^-1; return the number of pairs visited."""
     mean, precision = gaussian
-    given = (
+    arguments = (
         corpus.indptr,
         corpus.words,
         corpus.counts,
@@ -182,19 +182,21 @@ def fit(
     )
 
     def fit_some(first: int, last: int):
-        return fit_documents(first, last, *given, *found)
+        return fit_documents(first, last, *arguments, *found)
 
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
     return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
 
 
 def count_some(corpus: Corpus, of_words, first: int, last: int) -> np.ndarray:
-    """The expected counts of words first..last in place; (topic,) their sum."""
+    """Sum the expected counts of words first..last in place; return their sum (topic,)."""
     return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
 
 
 def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> float:
-    """Entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), terms of no weight left out."""
+    """Return the entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), zero weights left
+    out.
+    """
     live = slice(len(state.mean))
     logs = found.psi - found.psi.max(axis=1, keepdims=True)
     of_pairs = (corpus.counts * np.log(corpus.counts / found.ratios)).sum()
@@ -206,7 +208,7 @@ def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> 
 
 
 def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
-    """The bound with q, mu, Sigma and phi as they are, log p(phi) included, and the expected counts of the topics."""
+    """Return the bound under the present q, mu, Sigma and phi, including log p(phi), and the expected counts of the topics."""
     live, (n_documents, n) = slice(model.n_topics), state.psi.shape
     off = state.psi - state.mean
     squares = ((off.T @ off + np.diag(state.variance.sum(axis=0))) * state.precision).sum()
@@ -224,7 +226,7 @@ def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: 
 
 
 def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> float:
-    """sum n_kw log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    """Return sum n_kw log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
     live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
     log_phi = np.log(topics(corpus, model, state)[:, live])
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
@@ -234,7 +236,7 @@ def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> floa
 
 
 def counts(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
-    """The expected counts, lambda and nu^2, and the mean and covariance of the components."""
+    """Return the expected counts, lambda and nu^2, and the mean and covariance of the components."""
     live = slice(model.n_topics)
     return {
         "n_kw": state.mean_wk[:, live].T,
@@ -254,7 +256,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: the mean of theta under q, phi at its mode."""
+    """Return p(w|d) of each pair, with the mean of theta under q and phi at its mode."""
     live = slice(model.n_topics)
     return mixture_probability(
         expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs
@@ -264,7 +266,7 @@ def predict(
 def fold_in(
     learnt: LearntCorrelations, options: Options, documents, context: StepContext
 ) -> np.ndarray:
-    """E_q[theta] (document, topic) by the E-step alone, begun at mu and with the run's own passes and tolerance."""
+    """Return E_q[theta] (document, topic) by the E-step alone, started at mu with the run's passes and tolerance."""
     n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
     phi[:, live] = word_probabilities(*learnt.of_words)
@@ -288,7 +290,7 @@ def fold_in(
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:
-    """Bytes of q, the counts and the weights of an E-step; no array of documents times squared topics is made."""
+    """Return the memory in bytes: q, the counts and the weights of an E-step; no array has documents times squared topics."""
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE
     step = (

@@ -28,7 +28,7 @@ TOLERANCE = 1e-6
 
 
 class LearntCorrelations(NamedTuple):
-    """What a run of correlated topics has learnt and inference of unseen documents needs."""
+    """The part of a fitted correlated topic model that inference of unseen documents needs."""
 
     of_words: LearntTopics
     mean: np.ndarray  # (stick,) or (component,): mu
@@ -36,14 +36,14 @@ class LearntCorrelations(NamedTuple):
 
 
 def learnt_of(model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
-    """What the last snapshot of a run, arrays by name, has learnt."""
+    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     return LearntCorrelations(
         topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
     )
 
 
 def by_gibbs(learnt: LearntCorrelations, options, documents, context: StepContext) -> np.ndarray:
-    """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
+    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
     return _sampled(
@@ -60,7 +60,7 @@ def by_gibbs(learnt: LearntCorrelations, options, documents, context: StepContex
 def by_gibbs_of_components(
     learnt: LearntCorrelations, options, documents, context: StepContext
 ) -> np.ndarray:
-    """Mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
+    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
     precision = logistic_normal.padded_rows(inverse(learnt.covariance))
     return _sampled(
         logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean
@@ -107,7 +107,7 @@ def _sampled(kernel, learnt, documents, context: StepContext, *gaussian) -> np.n
 def by_variational_inference(
     learnt: LearntCorrelations, options, documents, context: StepContext
 ) -> np.ndarray:
-    """Mean of theta (document, topic) under q(psi) at its fixed point; the sticks of a document taken as independent."""
+    """Return the mean of theta (document, topic) under q(psi) at its fixed point; sticks of a document are independent."""
     (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T
@@ -156,7 +156,7 @@ def by_variational_inference(
 def weigh_words(
     mean_wk, mean_k, beta: float, n_topics: int, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Logs, of rows with a faint weight, and weights exp E[log phi] (word, topic); q(phi) is Dirichlet(beta + mean_wk)."""
+    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + mean_wk)."""
     n_words, lanes = mean_wk.shape
     sizes = log_sizes(n_words * beta, mean_k, NOTHING_SAMPLED[2], False, n_topics)
     logs, weights = (aligned_empty(mean_wk.shape, np.float64) for _ in range(2))

@@ -14,13 +14,13 @@ from workbench.models.stick_breaking.correlated_topics import NormalInverseWisha
 
 
 def natural(q: NormalInverseWishart, centre) -> tuple:
-    """The natural parameters of a normal-inverse-Wishart about a centre (stick,)."""
+    """Return the natural parameters of a normal-inverse-Wishart about a centre (stick,)."""
     shift = q.mean - centre
     return q.kappa * shift, q.kappa, q.nu, q.scale + q.kappa * np.outer(shift, shift)
 
 
 def from_natural(parameters, centre) -> NormalInverseWishart:
-    """The normal-inverse-Wishart of natural parameters about a centre."""
+    """Return the normal-inverse-Wishart of natural parameters about a centre."""
     weighted, kappa, nu, second = parameters
     shift = weighted / kappa
     scale = second - kappa * np.outer(shift, shift)
@@ -36,7 +36,7 @@ def moved(
     scatter,
     rate: float,
 ):
-    """q moved by a rate from 0 to 1 towards the posterior given n documents, of which this share was seen.
+    """Return q moved by a rate in [0, 1] towards the posterior of n documents, of which a share was seen.
 
     total : their sum of E[psi] - m0 (stick,); scatter : their sum of E[(psi - m0)(psi - m0)'] (stick, stick).
     """
@@ -49,12 +49,12 @@ def moved(
 
 
 def expected_precision(q: NormalInverseWishart) -> np.ndarray:
-    """E[Sigma^-1] (stick, stick)."""
+    """Return E[Sigma^-1] (stick, stick)."""
     return q.nu * inverse(q.scale)
 
 
 def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
-    """log of the constant of a normal-inverse-Wishart of n dims, log_size = log |Psi|; 0 where it is no distribution."""
+    """Return the log normaliser of a normal-inverse-Wishart of n dims, log_size = log |Psi|; 0 for an improper one."""
     if nu <= n - 1:
         return 0.0
     of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
@@ -66,7 +66,7 @@ def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
 def bound(
     q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int, total, scatter
 ) -> float:
-    """E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
+    """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
 
     Where the prior is no distribution, the constant of its density is left out.
     """

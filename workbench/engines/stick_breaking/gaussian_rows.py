@@ -31,7 +31,7 @@ SMOOTHING = 0.1
 
 
 class Rows(NamedTuple):
-    """A corpus as a table, its words in their order on the stick."""
+    """A corpus as a table, with the words in stick order."""
 
     words: np.ndarray  # (word,) number of the word that is first on the stick, second, …
     counts: np.ndarray  # (document, word) int64
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model) -> Rows:
-    """The table of a corpus."""
+    """Return the table of a corpus."""
     words = word_order(corpus, model)
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
@@ -53,7 +53,7 @@ def rows_of(corpus: Corpus, model) -> Rows:
 
 
 def word_order(corpus: Corpus, model) -> np.ndarray:
-    """(word,) number of the word that comes first on the stick, second, …."""
+    """Return (word,) the word numbers in stick order."""
     if model.order == "vocabulary":
         return np.arange(corpus.n_words)
     if model.order == "random":
@@ -63,22 +63,22 @@ def word_order(corpus: Corpus, model) -> np.ndarray:
 
 
 def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
-    """(x + added) / (N + W added) (document, word)."""
+    """Return (x + added) / (N + W added) (document, word)."""
     return (counts + added) / (counts.sum(axis=1, keepdims=True) + added * counts.shape[1])
 
 
 def raw_targets(rows: Rows) -> np.ndarray:
-    """(observed, stick) the sticks of smoothed shares that the raw process is fitted to."""
+    """Return (observed, stick) the sticks of smoothed shares, the targets of the raw process."""
     return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
 
 
 def mean_share(rows: Rows) -> np.ndarray:
-    """(word,) the mean over documents with tokens of (x + 1) / (N + W)."""
+    """Return (word,) the mean over documents with tokens of (x + 1) / (N + W)."""
     return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
 
 
 def threshold(value) -> str:
-    """A threshold of eigenvalues as text; raises OptionError where it is none."""
+    """Return a threshold of eigenvalues as text; raise OptionError if it is invalid."""
     try:
         if 0.0 < float(value) < 1.0:
             return f"{float(value):g}"
@@ -94,7 +94,7 @@ def threshold(value) -> str:
 
 
 def rank_option():
-    """The field for the form of the covariance."""
+    """Return the option for the form of the covariance."""
     return option(
         "1e-08",
         "covariance of all documents: dense, or its eigenvectors with eigenvalues above this share of the largest",
@@ -104,7 +104,7 @@ def rank_option():
 
 
 def kernel_option(sampled: bool = False):
-    """The field for where the kernel comes from."""
+    """Return the option for the source of the kernel."""
     return option(
         "fitted",
         "kernel: fitted to the raw process by marginal likelihood before the first iteration, or fixed"
@@ -114,14 +114,14 @@ def kernel_option(sampled: bool = False):
 
 
 def average_option(first: int):
-    """The field for the iterations whose probabilities are not averaged."""
+    """Return the option for the number of iterations before averaging."""
     return option(
         first, "iterations before averaging of the probabilities begins", low=0, whole=True
     )
 
 
 def initial_kernel(rows: Rows, model, how: str) -> Kernel:
-    """The kernel of the first iteration."""
+    """Return the kernel of the first iteration."""
     if how == "given":
         return model.kernel
     targets = raw_targets(rows)
@@ -130,7 +130,7 @@ def initial_kernel(rows: Rows, model, how: str) -> Kernel:
 
 
 def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """The covariance of all documents under a kernel."""
+    """Return the covariance of all documents under a kernel."""
     return (
         dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
     )
@@ -140,7 +140,7 @@ _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def cached_covariance(corpus: Corpus, model, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """`covariance_of` a corpus, kept as long as the corpus until another is asked for."""
+    """Return `covariance_of` a corpus from a cache that holds the last kernel of each corpus."""
     wanted = model, hyper, rank
     if _latest.get(corpus, (None,))[0] != wanted:
         _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
@@ -148,7 +148,7 @@ def cached_covariance(corpus: Corpus, model, hyper: Kernel, rank: str) -> Dense 
 
 
 def take_in(state, probability: np.ndarray, step: int, first: int):
-    """The state with the probabilities (document, word) of a step in its running mean, begun after the step ``first``."""
+    """Return the state with a step's probabilities (document, word) added to its running mean, which starts after ``first``."""
     if step <= first + 1:
         state.mean_probability[:], state.squares[:] = probability, 0.0
         return state._replace(n_averaged=int(step > first))
@@ -159,7 +159,7 @@ def take_in(state, probability: np.ndarray, step: int, first: int):
 
 
 def running(state) -> dict[str, np.ndarray]:
-    """The running mean and standard deviation of the probabilities, as a snapshot has them."""
+    """Return the running mean and standard deviation of the probabilities, as stored in snapshots."""
     return {
         "running_probability": state.mean_probability,
         "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
@@ -167,19 +167,19 @@ def running(state) -> dict[str, np.ndarray]:
 
 
 def kernel_numbers(state) -> dict[str, float]:
-    """The hyperparameters by name."""
+    """Return the hyperparameters by name."""
     return Kernel(*state.kernel.tolist())._asdict()
 
 
 def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
-    """(…, word) probabilities by the words of the corpus, of those by their order on the stick."""
+    """Return (…, word) probabilities in corpus order, from those in stick order."""
     found = np.empty_like(probability)
     found[..., rows.words] = probability
     return found
 
 
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
-    """One task for each number below n, interruptible before it begins."""
+    """Return one task for each number below n; a task can be interrupted before it starts."""
 
     def task(k, interrupt: Callable[[], None]):
         interrupt()
@@ -189,5 +189,5 @@ def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
 
 
 def process_bytes(corpus: Corpus, rank: str) -> int:
-    """Bytes of the covariance of all documents: two matrices (document, document), or at the most one for its factor."""
+    """Return the bytes of the covariance of all documents: two (document, document) matrices, or at most one for its factor."""
     return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)

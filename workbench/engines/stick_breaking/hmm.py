@@ -7,8 +7,8 @@ Linderman, Johnson & Adams (2015), sec. 5, the baseline of their linear dynamica
     P_s           ~  Dirichlet(1 + steps from s to each state)
     phi_s         ~  Dirichlet(alpha0 + words of the documents in s)
 
-A held-out word is scored by p(word | all words of its sequence before it, p_0, P, phi), exactly: the forward filter, gone on
-with. Documents without words, as held-out ones are in training, have states too.
+A held-out word is scored by p(word | all words of its sequence before it, p_0, P, phi), exactly: the forward filter
+continues over the held-out words. Documents without words, such as held-out ones in training, have states too.
 """
 
 import sys
@@ -44,7 +44,7 @@ class State(NamedTuple):
 
 
 def arrays(corpus: Corpus, model: HiddenMarkov) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n = model.n_states
     return {
         "states": Array((corpus.n_documents,), np.uint16),
@@ -61,7 +61,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Parameters from their prior; the first iteration draws the hidden states given these."""
+    """Return the initial state: parameters from their prior; the first iteration draws the hidden states."""
     n, state = model.n_states, State(**zeros(arrays(corpus, model)))
     nothing = (
         np.zeros(n, np.int64),
@@ -72,7 +72,7 @@ def init(
 
 
 def with_parameters(model: HiddenMarkov, state: State, counted, context: StepContext) -> State:
-    """The state with p_0, P and phi drawn given the counts of `counts_of`."""
+    """Return the state with p_0, P and phi drawn given the counts of `counts_of`."""
     tables = zip(
         (counted[0][None], *counted[1:]),
         (1.0, 1.0, model.alpha0),
@@ -90,21 +90,21 @@ def with_parameters(model: HiddenMarkov, state: State, counted, context: StepCon
 
 
 def counts_of(corpus: Corpus, model: HiddenMarkov, state: State) -> tuple:
-    """Counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
+    """Return counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
     return count_states(*data_of(corpus).values(), state.states, corpus.n_words, model.n_states)
 
 
 def filtered_of(
     corpus: Corpus, state: State, n_threads: int = 1, interrupt=lambda: None
 ) -> tuple[np.ndarray, float]:
-    """p(s_t | words up to t) (document, state), and log p(words | parameters)."""
+    """Return p(s_t | words up to t) (document, state), and log p(words | parameters)."""
     filtered = np.empty((corpus.n_documents, len(state.first_state)))
     work = partial(filter_forward, **data_of(corpus), **of_parameters(state), filtered=filtered)
     return filtered, sum(each_slice(work, slices_of(corpus, state), n_threads, interrupt))
 
 
 def data_of(corpus: Corpus) -> dict:
-    """The documents by sequence, as the kernels take them."""
+    """Return the documents by sequence, as arguments of the kernels."""
     _, starts, rows = corpus.by_sequence
     return {
         "starts": starts,
@@ -116,19 +116,19 @@ def data_of(corpus: Corpus) -> dict:
 
 
 def of_parameters(state: State) -> dict:
-    """The parameters, as the kernels take them."""
+    """Return the parameters, as arguments of the kernels."""
     return {name: getattr(state, name) for name in ("first_state", "transitions", "log_emissions")}
 
 
 def slices_of(corpus: Corpus, state: State) -> list[tuple[int, int]]:
-    """Ranges of sequences that take some milliseconds."""
+    """Return ranges of sequences that take some milliseconds each."""
     return slice_bounds(corpus.by_sequence.indptr, len(state.first_state) ** 2)
 
 
 def step(
     corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draws the hidden states of every sequence, then the parameters."""
+    """Draw the hidden states of every sequence, then the parameters."""
     filtered, _ = filtered_of(corpus, state, context.n_threads, context.interrupt)
     _, starts, rows = corpus.by_sequence
     draw = partial(
@@ -147,7 +147,7 @@ def step(
 
 
 def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
-    """log p(words, hidden states, p_0, P, phi), multinomial coefficients left out."""
+    """Return log p(words, hidden states, p_0, P, phi) without multinomial coefficients."""
     of_first, of_steps, of_words = counts_of(corpus, model, state)
     logs = np.log(state.first_state)[None], np.log(state.transitions), state.log_emissions.T
     tables = (of_first[None], 1.0), (of_steps, 1.0), (of_words, model.alpha0)
@@ -159,7 +159,7 @@ def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State)
 
 
 def log_of_rows(counts, prior: float, logs) -> float:
-    """log p(rows, counts): rows (row, column) from Dirichlet(prior), given by their logarithms, and counts from them."""
+    """Return log p(rows, counts): rows (row, column) from Dirichlet(prior), given as logs, and counts drawn from them."""
     n_rows, n = logs.shape
     return float(
         ((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior))
@@ -167,7 +167,7 @@ def log_of_rows(counts, prior: float, logs) -> float:
 
 
 def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
-    """The parameters, and p(s_t | all words of the sequence) of each document."""
+    """Return the parameters, and p(s_t | all words of the sequence) of each document."""
     filtered, _ = filtered_of(corpus, state)
     of_documents = filtered * messages_of(corpus, state)
     of_documents /= of_documents.sum(axis=1, keepdims=True)
@@ -180,7 +180,7 @@ def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State
 
 
 def messages_of(corpus: Corpus, state: State) -> np.ndarray:
-    """(document, state) the probability of the words after a document given its state, up to a factor."""
+    """Return (document, state) the probability of the words after a document given its state, up to a factor."""
     messages, n_sequences = (
         np.empty((corpus.n_documents, len(state.first_state))),
         len(corpus.by_sequence.names),
@@ -199,7 +199,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w) (pair,) of each held-out pair given all training words of its sequence and the held-out ones before it.
+    """Return p(w) (pair,) of held-out pairs given their sequence's training words and the held-out words before them.
 
     It is at least the smallest double: words that no state has been seen with may have drawn probabilities below that.
     """
@@ -219,7 +219,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
-    """Bytes of the parameters and hidden states; the filter, the messages and the counts of words."""
+    """Return the memory in bytes: parameters, hidden states, the filter, the messages and the counts of words."""
     of_rows = corpus.n_documents * model.n_states * DOUBLE
     of_words = corpus.n_words * model.n_states * DOUBLE
     return Memory(
@@ -228,7 +228,7 @@ def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
 
 
 def samples(corpus: Corpus, options: NoOptions) -> bool:
-    """Every document's state is sampled."""
+    """Return True: every document's state is sampled."""
     return True
 
 

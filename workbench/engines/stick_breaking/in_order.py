@@ -15,7 +15,7 @@ from workbench.kernels.uniforms import GIBBS
 def draw_in_order(
     corpus: Corpus, model, state, context: StepContext, draw_topics, draw_own, own_work: int
 ) -> int:
-    """Draws the topic of every token in canonical order and, once a slice of documents has them, what is each document's own.
+    """Draw the topic of every token in canonical order; after each slice of documents, draw the documents' own variables.
 
     Parameters
     ----------

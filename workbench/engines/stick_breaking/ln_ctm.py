@@ -52,7 +52,7 @@ class State(NamedTuple):
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n = n_topics
     return cgs.arrays(corpus, n) | {
         "psi": Array((corpus.n_documents, n)),
@@ -69,7 +69,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Topics by sweeps of `cgs`, or of another run; components that give each document its share of topics."""
+    """Return the initial state: topics by sweeps of `cgs` or of another run, components from each document's topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
     for name in ("topics", "n_dk", "n_wk", "n_k"):
@@ -79,13 +79,13 @@ def init(
 
 
 def initial_components(n_dk) -> np.ndarray:
-    """(document, component) that give each document its share of topics, of mean 0."""
+    """Return (document, component) of mean 0 whose softmax is each document's topic shares."""
     logs = np.log(n_dk + sb_ctm.START_ALPHA)
     return logs - logs.mean(axis=1, keepdims=True)
 
 
 def with_gaussian(model: LogisticNormalTopics, state: State, context: StepContext) -> State:
-    """The state with mu and Sigma drawn given the components of all documents."""
+    """Return the state with mu and Sigma drawn given the components of all documents."""
     posterior = niw_posterior_in_slices(
         state.psi, model.components_prior, context.n_threads, context.interrupt
     )
@@ -100,7 +100,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draws every token's topic in canonical order, the components of each document, and then their mean and covariance."""
+    """Draw every token's topic in canonical order, each document's components, then their mean and covariance."""
     draw_own = partial(
         draw_components,
         n_dk=state.n_dk,
@@ -117,7 +117,7 @@ def step(
 def watch(
     corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
 ) -> dict:
-    """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
+    """Return log p(w, z, psi, mu, Sigma) with the topics integrated out, and the topics' counts."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_softmax(state.psi, axis=1)).sum()
     of_components = log_joint_of_rows(
@@ -134,7 +134,7 @@ def watch(
 def counts(
     corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
 ) -> dict:
-    """The sampled counts and components, the topics behind them, and the mean and covariance of the components."""
+    """Return the sampled counts and components, the tokens' topics, and the mean and covariance of the components."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.psi,
         "psi_mean": state.mean,
@@ -150,14 +150,14 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
+    """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
     return mixture_probability(model.theta_of(state.psi), phi, pairs)
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
-    """Bytes of the topics, the counts and the components; no array of documents times squared topics is made."""
+    """Return the memory in bytes: topics, counts and components; no array has documents times squared topics."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(
         size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta

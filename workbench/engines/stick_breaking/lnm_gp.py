@@ -62,7 +62,7 @@ class Options:
 
 
 def arrays(corpus: Corpus) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     table = Array((corpus.n_documents, corpus.n_words))
     return {
         "psi": table,
@@ -80,7 +80,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """The kernel fitted to the raw process, or as given; psi smoothed by it from the logarithms of smoothed shares."""
+    """Return the initial state: the kernel fitted to the raw process or as given, psi smoothed by it from log shares."""
     state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
     state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
     targets = np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)) - state.mean
@@ -102,7 +102,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draws the columns of psi, word after word."""
+    """Draw the columns of psi, word by word."""
     rows = rows_of(corpus, model)
     with one_blas_thread():
         prior = cached_covariance(corpus, model, Kernel(*state.kernel.tolist()), options.rank)
@@ -130,17 +130,17 @@ def step(
 
 
 def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:
-    """(document, word) the probabilities as drawn."""
+    """Return (document, word) the drawn probabilities."""
     return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
 
 
 def watch(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
-    """The hyperparameters of the kernel."""
+    """Return the hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
 def counts(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
-    """The processes and their mean, the order of the words in both, and the running mean of the probabilities."""
+    """Return the processes and their mean, their order of the words, and the running mean of the probabilities."""
     return {
         "psi": state.psi,
         "mu": state.mean,
@@ -156,7 +156,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: one draw of the probabilities of its document."""
+    """Return p(w|d) of each pair: one draw of the probabilities of its document."""
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
@@ -168,12 +168,12 @@ def predict_rows(
     rows: np.ndarray,
     context: StepContext,
 ) -> np.ndarray:
-    """(row, word) the probabilities of all words in these documents, as drawn."""
+    """Return (row, word) the drawn probabilities of all words in these documents."""
     return current(corpus, model, state)[rows]
 
 
 def memory(corpus: Corpus, model: LogisticNormalProcess, options: Options) -> Memory:
-    """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
+    """Return the memory in bytes: the processes, the table of counts, and the covariance of all documents, dense or not."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus)),

@@ -80,7 +80,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, model: LogisticNormalSystem) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n = model.state_dim
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
@@ -101,7 +101,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """C from its prior and A = I / 2; the states are those of a draw that begins at 0."""
+    """Return the initial state: C from its prior, A = I / 2, states from a draw that starts at 0."""
     state, n = (
         State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0),
         model.state_dim,
@@ -123,7 +123,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draws the states of every sequence, then C, its variance, A and B, and the states that are behind all tokens."""
+    """Draw the states of every sequence, then C, its variance, A and B, and the states after all tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)
@@ -149,7 +149,7 @@ def draw_states(
     state: State,
     context: StepContext,
 ) -> int:
-    """Draws a path of every sequence given its present one; returns how many states are new."""
+    """Draw a path of every sequence given its present one; return how many states are new."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
     by_row, lanes, (mean, covariance) = (
@@ -211,7 +211,7 @@ def draw_states(
 def draw_states_ahead(
     corpus: Corpus, model: LogisticNormalSystem, state: State, context: StepContext
 ) -> None:
-    """Draws the states after the last document of each sequence that has tokens, forward from it; all where none has."""
+    """Draw the states after the last document with tokens of each sequence forward; all states if a sequence has no tokens."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
     by_row, root, (mean, covariance) = (
         state.states[sequences.documents],
@@ -236,7 +236,7 @@ def draw_states_ahead(
 
 
 def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> None:
-    """Draws C given the states of the documents that have tokens."""
+    """Draw C given the states of the documents that have tokens."""
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
     n_words, n_dims, width = len(rows.offset), by_row.shape[1], padded(len(used))
@@ -274,7 +274,7 @@ def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> N
 
 
 def watch(corpus: Corpus, model: LogisticNormalSystem, options: Options, state: State) -> dict:
-    """The variance of C where it is drawn."""
+    """Return the variance of C if it is drawn."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
@@ -286,12 +286,12 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
+    """Return p of each pair given the drawn state; after the last training tokens, given all earlier words of the sequence."""
     return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 
 def memory(corpus: Corpus, model: LogisticNormalSystem, options: Options) -> Memory:
-    """Bytes of the states; of the particles at all times of all sequences, or of the sums of words by document."""
+    """Return the memory in bytes: states, and all particles of all sequences or the sums of words by document."""
     n, n_dims = padded(options.sweep_particles), model.state_dim
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE

@@ -48,7 +48,7 @@ class Options:
 
 
 def arrays(corpus: Corpus) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     return {"kernel": Array((4,)), "probability": Array((corpus.n_documents, corpus.n_words))}
 
 
@@ -59,7 +59,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """The kernel fitted by marginal likelihood, or as given, and what it predicts."""
+    """Return the initial state: the kernel fitted by marginal likelihood or as given, and its predictions."""
     state = State(**zeros(arrays(corpus)))
     with one_blas_thread():
         state.kernel[:] = initial_kernel(rows_of(corpus, model), model, options.kernel)
@@ -69,7 +69,7 @@ def init(
 def with_probabilities(
     corpus: Corpus, model: RawGaussianProcess, options: Options, state: State
 ) -> State:
-    """The state with the probabilities of all documents under its kernel."""
+    """Return the state with the probabilities of all documents under its kernel."""
     rows, hyper = rows_of(corpus, model), Kernel(*state.kernel.tolist())
     targets = raw_targets(rows)
     centre = targets.mean(axis=0)
@@ -83,7 +83,7 @@ def with_probabilities(
 def step(
     corpus: Corpus, model: RawGaussianProcess, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Predicts all documents."""
+    """Predict all documents."""
     context.interrupt()
     return with_probabilities(corpus, model, options, state), {
         "updates": corpus.n_documents * (corpus.n_words - 1)
@@ -91,12 +91,12 @@ def step(
 
 
 def watch(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
-    """The hyperparameters of the kernel."""
+    """Return the hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
 def counts(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
-    """The probabilities."""
+    """Return the probabilities."""
     return {"running_probability": state.probability}
 
 
@@ -108,7 +108,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair."""
+    """Return p(w|d) of each pair."""
     return state.probability[pairs.documents, pairs.words]
 
 
@@ -120,12 +120,12 @@ def predict_rows(
     rows: np.ndarray,
     context: StepContext,
 ) -> np.ndarray:
-    """(row, word) the probabilities of all words in these documents."""
+    """Return (row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
 
 def memory(corpus: Corpus, model: RawGaussianProcess, options: Options) -> Memory:
-    """Bytes of the probabilities, the table of counts, and the covariance of all documents, dense or low rank."""
+    """Return the memory in bytes: probabilities, the table of counts, and the covariance of all documents, dense or not."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus)),

@@ -93,7 +93,7 @@ class Shares(NamedTuple):
 
 @cached_by_corpus
 def shares_of(corpus: Corpus) -> Shares:
-    """The shares of a training corpus, less its frequencies."""
+    """Return the shares of words of a training corpus minus its word frequencies."""
     documents = np.flatnonzero(corpus.document_tokens)
     y = np.zeros((corpus.n_documents, corpus.n_words))
     y[corpus.documents, corpus.words] = corpus.counts / corpus.document_tokens[corpus.documents]
@@ -104,7 +104,7 @@ def shares_of(corpus: Corpus) -> Shares:
 
 
 def arrays(corpus: Corpus, model: GaussianDynamicalSystem) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     square = Array((corpus.n_words, corpus.n_words))
     own = {"loadings": Array((corpus.n_words, model.state_dim)), "root": square, "bartlett": square}
     return sbm_lds.arrays(corpus, model) | own
@@ -117,7 +117,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """States from a system with A = I / 2, and C and R given these."""
+    """Return the initial state: states from a system with A = I / 2, and C and R given these."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
     state.system[:], state.noise[:] = START_SYSTEM * np.eye(n), (1.0 - START_SYSTEM**2) * np.eye(n)
@@ -136,7 +136,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draws R and C, A and B, and then the states of every sequence."""
+    """Draw R and C, A and B, and then the states of every sequence."""
     sequences, shares = sequences_of(corpus), shares_of(corpus)
     context.interrupt()
     with one_blas_thread():
@@ -149,7 +149,7 @@ def step(
 
 
 def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """(mean, precision, nu, scale) of C and R given the states (document, state_dim); `kernels.state_space.mniw_posterior`."""
+    """Return (mean, precision, nu, scale) of C and R given the states (document, state_dim); see `mniw_posterior`."""
     shares, n_words = shares_of(corpus), corpus.n_words
     z = states[shares.documents]
     precision = n_words * np.eye(z.shape[1]) + z.T @ z
@@ -159,7 +159,7 @@ def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, 
 
 
 def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
-    """Draws R, as L and T (Bartlett's decomposition), and C given the states."""
+    """Draw R, as L and T (Bartlett's decomposition), and C given the states."""
     mean, precision, nu, scale = emission_posterior(corpus, state.states)
     state.root[:] = np.linalg.cholesky(scale)
     draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
@@ -170,13 +170,13 @@ def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
 
 
 def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
-    """L T^-T times standard normal numbers (word, draw): draws of N(0, R)."""
+    """Return L T^-T times standard normal numbers (word, draw): draws of N(0, R)."""
     return state.root @ solve_triangular(state.bartlett, noise, lower=True, trans="T")
 
 
 @kernel
 def draw_bartlett(nu, key, found):
-    """Writes T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
+    """Write T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
     for i in range(len(found)):
         stream, half = gamma(stream_of(key, i), 0.5 * (nu - i))
         found[i, i] = np.sqrt(2.0 * half)
@@ -185,7 +185,7 @@ def draw_bartlett(nu, key, found):
 
 
 def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 of those without tokens."""
+    """Return J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 for rows without tokens."""
     shares, sequences = shares_of(corpus), sequences_of(corpus)
     # R^-1 = (T'L^-1)'(T'L^-1)
     white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)
@@ -199,17 +199,17 @@ def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
 
 
 def watch(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """Nothing is learnt but arrays."""
+    """Return no diagnostics: everything learnt is an array."""
     return {}
 
 
 def counts(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """The states, what they follow and what follows them, and the running mean of the states."""
+    """Return the states, the parameters of their dynamics and emissions, and their running mean."""
     return sbm_lds.counts(corpus, model, options, state)
 
 
 def clipped(shares: np.ndarray) -> np.ndarray:
-    """Shares (row, word), at least 1e-8 and made to add up to one."""
+    """Return shares (row, word) of at least 1e-8, normalised."""
     shares = np.maximum(shares, SMALLEST)
     return shares / shares.sum(axis=1, keepdims=True)
 
@@ -222,7 +222,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p of each pair: by the mean given the state as drawn, or, behind the last training tokens, by a forecast."""
+    """Return p of each pair by the mean given the drawn state; after the last training tokens, by a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
     row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
@@ -243,7 +243,7 @@ def predict(
             found[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
     def forecast(s, n_rows, begun):
-        """(row, word) probabilities in the rows behind the last tokens of a sequence."""
+        """Return (row, word) forecast probabilities in the rows after the last tokens of a sequence."""
         own = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":
             means, before = [], np.linalg.solve(state.last_root[s], state.last[s])
@@ -281,7 +281,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: GaussianDynamicalSystem, options: Options) -> Memory:
-    """Bytes of R and of the shares of all documents, twice while they are made or drawn."""
+    """Return the memory in bytes: R, and the shares of all documents, twice during a draw."""
     table, square = corpus.n_documents * corpus.n_words * DOUBLE, corpus.n_words**2 * DOUBLE
     states = 3 * corpus.n_documents * (model.state_dim + 1) ** 2 * DOUBLE
     return Memory(

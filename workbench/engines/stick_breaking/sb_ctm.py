@@ -68,7 +68,7 @@ class State(NamedTuple):
 
 
 def start_sweeps_option():
-    """The dataclass field of the sweeps at the start."""
+    """Return the option for the number of initial sweeps of collapsed Gibbs sampling."""
     return option(
         30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True
     )
@@ -86,7 +86,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n = n_topics - 1
     return cgs.arrays(corpus, n_topics) | {
         "sticks": Array((corpus.n_documents, n)),
@@ -103,7 +103,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Topics by sweeps of `cgs`, or of another run; sticks that give each document its share of topics."""
+    """Return the initial state: topics by sweeps of `cgs` or of another run, sticks from each document's topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -120,7 +120,7 @@ def ordered_start(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> tuple:
-    """(topics, n_dk, n_wk, n_k) as a state of `cgs` has them, the topics in their order on the stick."""
+    """Return (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with the topics in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
     rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
@@ -141,7 +141,7 @@ def initial_counts(
     context: StepContext,
     warm_start: WarmStart | None,
 ) -> cgs.State:
-    """Topics and counts by sweeps of `cgs`, or of another run."""
+    """Return topics and counts by sweeps of `cgs`, or of another run."""
     start = cgs.init(
         corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
     )
@@ -152,13 +152,13 @@ def initial_counts(
 
 
 def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
-    """The forecast for a run that begins with sweeps of `cgs`, whose state is then held besides."""
+    """Return the forecast of memory including the state of `cgs` during the initial sweeps."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
 
 
 def stick_order(model: CorrelatedTopics, n_k) -> np.ndarray:
-    """(topic,) which topic of the start comes first on the stick, second, …."""
+    """Return (topic,) the numbers of the initial topics in stick order."""
     if model.order != "random":
         by_size = np.argsort(-n_k, kind="stable")
         return by_size if model.places is None else by_size[model.places]
@@ -166,7 +166,7 @@ def stick_order(model: CorrelatedTopics, n_k) -> np.ndarray:
 
 
 def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
-    """The state with mu and Sigma drawn given the sticks of all documents."""
+    """Return the state with mu and Sigma drawn given the sticks of all documents."""
     posterior = niw_posterior_in_slices(
         state.sticks, model.sticks_prior, context.n_threads, context.interrupt
     )
@@ -177,7 +177,7 @@ def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draws every token's topic, then the sticks of each document, then their mean and covariance."""
+    """Draw every token's topic, then the sticks of each document, then their mean and covariance."""
     draw_own = partial(
         draw_sticks,
         n_dk=state.n_dk,
@@ -206,7 +206,7 @@ def step(
 def draw_given_phi(
     corpus: Corpus, model: CorrelatedTopics, state: State, context: StepContext
 ) -> int:
-    """Draws phi, then every token's topic given it, in any order; returns how many moved."""
+    """Draw phi, then every token's topic given it, in any order; return how many moved."""
     phi, live, key = (
         aligned_zeros(state.n_wk.shape, np.float64),
         slice(model.n_topics),
@@ -236,22 +236,22 @@ def draw_given_phi(
 
 
 def weighted(precision, mean) -> np.ndarray:
-    """Sigma^-1 mu (stick,), summed in one order: not by BLAS, whose bits depend on its threads."""
+    """Return Sigma^-1 mu (stick,), summed in a fixed order: the bits of BLAS depend on its threads."""
     return (precision * mean).sum(axis=1)
 
 
 def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
-    """Ranges of documents whose matrices take some milliseconds."""
+    """Return ranges of documents whose matrices take some milliseconds."""
     return slice_bounds(np.arange(n_documents + 1) * stick_work(n_topics), n_topics)
 
 
 def stick_work(n_topics: int) -> int:
-    """About how many pair-topics take as long as a stick and its row of the matrix of a document."""
+    """Return the cost of a stick and its row of a document's matrix, in pair-topics."""
     return n_topics**2 // 8 + 8
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """log p(w, z, psi, mu, Sigma) with the topics integrated out, and the counts of the topics."""
+    """Return log p(w, z, psi, mu, Sigma) with the topics integrated out, and the topics' counts."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
     of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
@@ -264,7 +264,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """The sampled counts and sticks, the topics behind them, and the mean and covariance of the sticks."""
+    """Return the sampled counts and sticks, the tokens' topics, and the mean and covariance of the sticks."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
         "psi_mean": state.mean,
@@ -280,14 +280,14 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: theta as drawn, phi its mean given the sampled counts."""
+    """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
     return mixture_probability(probabilities(state.sticks), phi, pairs)
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
-    """Bytes of the topics, the counts and the sticks, and of phi where it is drawn; no array of documents times T^2 is made."""
+    """Return the memory in bytes: topics, counts, sticks, and phi if drawn; no array has documents times squared topics."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
     state, look = size(arrays(corpus, model.n_topics)), theta

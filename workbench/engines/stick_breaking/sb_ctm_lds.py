@@ -70,7 +70,7 @@ years_at = cached_by_corpus(years_of)
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n = n_topics - 1
     square = {
         name: Array((n, n)) for name in ("covariance", "precision", "noise", "noise_precision")
@@ -93,7 +93,9 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Topics by sweeps of `cgs`, or of another run; every document has its share of topics, every year that of all tokens."""
+    """Return the initial state: topics by sweeps of `cgs` or of another run; documents have their shares, years the overall
+    ones.
+    """
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -110,7 +112,7 @@ def init(
 def with_system(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> State:
-    """The state with Sigma, A, b and Q drawn given the sticks of documents and years."""
+    """Return the state with Sigma, A, b and Q drawn given the sticks of documents and years."""
     states = state.states
     inputs = np.hstack([states[:-1], np.ones((len(states) - 1, 1))])
     posterior = mniw_posterior(np.ascontiguousarray(states[1:]), inputs, *model.system_prior)
@@ -130,7 +132,7 @@ def with_system(
 def step(
     corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draws every token's topic in canonical order, the sticks of documents and then of years, and what these follow."""
+    """Draw every token's topic in canonical order, the sticks of documents and of years, and the parameters of both."""
     n_moved, potentials = draw_documents(corpus, model, state, context)
     context.interrupt()
     mean, covariance = model.first_year
@@ -148,7 +150,7 @@ def step(
 def draw_documents(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
-    """Draws tokens, and the sticks of documents that have their own; how many tokens moved, and the potentials (J_t, h_t)."""
+    """Draw tokens and the sticks of documents that have any; return how many tokens moved, and the potentials (J_t, h_t)."""
     years, in_order = (
         years_at(corpus),
         partial(draw_in_order, corpus, model, state, context, draw_topics),
@@ -177,7 +179,7 @@ def watch(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: St
 
 
 def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
-    """The sampled counts and sticks, the topics behind them, and the system of the years."""
+    """Return the sampled counts and sticks, the tokens' topics, and the system of the years."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
         "psi_by_time": state.states,
@@ -189,7 +191,7 @@ def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: S
 
 
 class LearntPrevalence(NamedTuple):
-    """What a run has learnt of prevalence over time and inference of unseen documents needs."""
+    """The part of a fitted model of evolving prevalence that inference of unseen documents needs."""
 
     of_words: LearntTopics
     states: np.ndarray  # (year, stick)
@@ -199,7 +201,7 @@ class LearntPrevalence(NamedTuple):
 
 
 def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) -> LearntPrevalence:
-    """What the last snapshot of a run, arrays by name, has learnt."""
+    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     states, covariance = (np.asarray(last[name]) for name in ("psi_by_time", "psi_within"))
     return LearntPrevalence(
         topics, states, covariance, int(np.asarray(last["time"])[0]), model.documents == "shared"
@@ -209,7 +211,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 def by_gibbs(
     learnt: LearntPrevalence, options: Options, documents, context: StepContext
 ) -> np.ndarray:
-    """Mean of theta (document, topic) over 50 Gibbs sweeps after 20; or theta of the year, where documents share it.
+    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20; theta of the year if documents share it.
 
     A document is of its year, the nearest that the run knows, the last where it is not given.
     """
@@ -250,7 +252,7 @@ def by_gibbs(
 
 
 def memory(corpus: Corpus, model: EvolvingPrevalence, options: Options) -> Memory:
-    """Bytes of the topics, the counts and the sticks; the states of all years are drawn at once."""
+    """Return the memory in bytes: topics, counts and sticks; the states of all years are drawn at once."""
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
     states = 2 * n_years * (n + 1) ** 2 * DOUBLE

@@ -92,7 +92,7 @@ class State(NamedTuple):
 
     @property
     def gaussian(self) -> NormalInverseWishart:
-        """q(mu, Sigma)."""
+        """Return q(mu, Sigma)."""
         return NormalInverseWishart(self.mean, self.kappa, self.nu, self.scale)
 
 
@@ -126,7 +126,7 @@ class Options:
 
 
 def check_options(options: Options, corpus: Corpus) -> None:
-    """Raises OptionError for batches that are larger than the corpus, and for rates of batches where there are none."""
+    """Raise OptionError for batches larger than the corpus, and for rates of batches without batches."""
     for name in () if options.batch else ("tau", "kappa"):
         if (given := getattr(options, name)) != getattr(Options, name):
             raise OptionError(
@@ -148,7 +148,7 @@ def check_options(options: Options, corpus: Corpus) -> None:
 
 
 def arrays(corpus: Corpus, n_topics: int, options: Options) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n, sticks = n_topics - 1, Array((corpus.n_documents, n_topics - 1))
     fitted = Array((corpus.n_words if options.batch else 0, padded(n_topics)))
     return (
@@ -171,7 +171,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Counts of sweeps of `cgs`, or of another run; of each document the sticks with its share of topics, not correlated."""
+    """Return the initial state: counts of sweeps of `cgs` or of another run, independent sticks from each document's shares."""
     prior = model.sticks_prior
     made = zeros(arrays(corpus, model.n_topics, options))
     state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
@@ -190,7 +190,7 @@ def init(
 
 
 def with_gaussian(state: State, q: NormalInverseWishart) -> State:
-    """The state with this q(mu, Sigma)."""
+    """Return the state with this q(mu, Sigma)."""
     return state._replace(mean=q.mean, kappa=float(q.kappa), nu=float(q.nu), scale=q.scale)
 
 
@@ -232,7 +232,7 @@ def step(
 
 
 def batches_of(n_documents: int, options: Options, context: StepContext) -> list[np.ndarray]:
-    """The documents of each batch of an iteration, ascending; every document is in one. All in one without batches."""
+    """Return the documents of each batch of an iteration, ascending; every document is in one. Without batches: all in one."""
     if not options.batch:
         return [np.arange(n_documents)]
     order = permutation(context.key(BATCHES), n_documents)
@@ -245,7 +245,7 @@ def batches_of(n_documents: int, options: Options, context: StepContext) -> list
 def fit(
     part, rows, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
-    """Fits documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
+    """Fit documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
 
     Returns their sums (of the bound, of m, of V + m m', both about m0), their expected counts of words (word, topic) and in all
     (topic,), and how many pairs were visited. Sums go over slices in order: the same bits for any number of threads.
@@ -310,7 +310,7 @@ def fit(
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """The bound, with documents as last fitted and q(phi), q(mu, Sigma) as they are; NaN before the first iteration."""
+    """Return the bound, with documents as last fitted and the present q(phi), q(mu, Sigma); NaN before the first iteration."""
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
     topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
     if options.batch:
@@ -328,7 +328,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """The expected counts and sticks; the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
+    """Return expected counts and sticks, the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
     live = slice(model.n_topics)
     return {
         "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T,
@@ -347,14 +347,16 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: the means of theta and phi under q, the sticks of a document taken as independent."""
+    """Return p(w|d) of each pair: means of theta and phi under q, with independent sticks in a document."""
     live = slice(model.n_topics)
     phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
     return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
-    """Bytes of the state, and of weights of documents and words while they are fitted; no array of documents times T^2."""
+    """Return the memory in bytes: the state, and weights of documents and words during a fit; no array has documents times
+    T^2.
+    """
     lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
     n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)
     pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)

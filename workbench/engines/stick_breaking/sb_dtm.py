@@ -66,7 +66,7 @@ class Options:
 
 
 class Rows(NamedTuple):
-    """A word of a year as one row, and the order of words on the stick."""
+    """The corpus with one row per word and year, and the stick order of words."""
 
     years: Years
     order: np.ndarray  # (word,) the words by decreasing tokens
@@ -75,21 +75,21 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus) -> Rows:
-    """The rows of the pairs of a corpus."""
+    """Return the rows of the pairs of a corpus."""
     years, tokens = years_of(corpus), np.bincount(corpus.words, corpus.counts, corpus.n_words)
     order = np.argsort(-tokens, kind="stable")
     return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
 
 
 def rows_in(corpus: Corpus, year, n_years: int, order=None) -> np.ndarray:
-    """(pair,) the row of each pair's word in the year of its document; words stand in this order, by default their own."""
+    """Return (pair,) the row of each pair's word in its document's year; ``order`` is the words' order, default: their own."""
     words = corpus.words if order is None else np.argsort(order)[corpus.words]
     kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
     return (np.repeat(year, np.diff(corpus.indptr)) * corpus.n_words + words).astype(kind)
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     return {
         "topics": Array((corpus.n_tokens,), np.uint16),
         "n_dk": Array((corpus.n_documents, padded(n_topics)), np.int32),
@@ -104,7 +104,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Topics by sweeps of `cgs`, or of another run; every year has the sticks of all tokens."""
+    """Return the initial state: topics by sweeps of `cgs` or of another run; every year has the sticks of all tokens."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
     start = initial_counts(corpus, lda, options, context, warm_start)
     state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
@@ -117,7 +117,7 @@ def init(
 def step(
     corpus: Corpus, model: DynamicTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draws every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
+    """Draw every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
     draw = partial(
         draw_topics,
@@ -150,7 +150,7 @@ def step(
 def draw_sticks(
     corpus: Corpus, model: DynamicTopics, state: State, context: StepContext
 ) -> list[float]:
-    """Draws all random walks given the topics; the sums of their squared steps, by range of sticks."""
+    """Draw all random walks given the topics; return the sums of their squared steps, by range of sticks."""
     n_years, n_sticks, n_topics = state.sticks.shape
     bounds = stick_slices(*state.sticks.shape)
     if not bounds:
@@ -186,12 +186,12 @@ def draw_sticks(
 
 
 def stick_slices(n_years: int, n_sticks: int, n_topics: int) -> list[tuple[int, int]]:
-    """Ranges of sticks whose walks take some milliseconds."""
+    """Return ranges of sticks whose walks take some milliseconds."""
     return slice_bounds(np.arange(n_sticks + 1) * n_years * WALK_WORK, n_topics)
 
 
 def token_counts(corpus: Corpus, state: State) -> np.ndarray:
-    """(year * word, topic) int32, padded: the tokens of each topic in each row."""
+    """Return (year * word, topic) int32, padded: the tokens of each topic in each row."""
     rows = rows_of(corpus)
     n_rk = aligned_zeros((rows.years.n * corpus.n_words, state.n_dk.shape[1]), np.int32)
     count_rows(rows.of_pairs, corpus.counts, corpus.tokens_before, state.topics, n_rk)
@@ -199,7 +199,7 @@ def token_counts(corpus: Corpus, state: State) -> np.ndarray:
 
 
 def probabilities_of(sticks, context: StepContext | None = None) -> np.ndarray:
-    """phi (year * word, topic), padded, words in the order of the stick."""
+    """Return phi (year * word, topic), padded, with words in stick order."""
     n_years, n_sticks, n_topics = sticks.shape
     phi = aligned_zeros((n_years * (n_sticks + 1), padded(n_topics)), np.float64)
     if context is None:
@@ -221,7 +221,7 @@ def watch(corpus: Corpus, model: DynamicTopics, options: Options, state: State) 
 
 
 def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
-    """The sampled counts, the topics behind them, and the words of every year."""
+    """Return the sampled counts, the tokens' topics, and the word probabilities of every year."""
     rows, live = rows_of(corpus), slice(model.n_topics)
     n_wk = token_counts(corpus, state).reshape(rows.years.n, corpus.n_words, -1).sum(axis=0)
     n_kw, phi = (
@@ -247,7 +247,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: theta its mean given the sampled counts, phi as drawn for the year of the document."""
+    """Return p(w|d) of each pair, with theta its mean given the sampled counts and phi as drawn for the document's year."""
     rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
     theta /= theta.sum(axis=1, keepdims=True)
     of_pairs = rows_in(pairs, rows.years.of_documents, rows.years.n, rows.order)
@@ -255,14 +255,14 @@ def predict(
 
 
 def mixture_of_rows(theta: np.ndarray, phi: np.ndarray, pairs, rows) -> np.ndarray:
-    """p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
+    """Return p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
     return probability
 
 
 class LearntDrift(NamedTuple):
-    """What a run of topics that drift has learnt and inference of unseen documents needs."""
+    """The part of a fitted dynamic topic model that inference of unseen documents needs."""
 
     alphas: np.ndarray  # (topic,)
     phi: np.ndarray  # (year * word, topic)
@@ -270,19 +270,19 @@ class LearntDrift(NamedTuple):
     n_years: int
 
     def rows(self, documents) -> np.ndarray:
-        """(pair,) the row of each pair: of its year, the nearest that the run knows, the last where it is not given."""
+        """Return (pair,) the row of each pair in its year: the nearest known year, the last if no year is given."""
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 
 def learnt_of(model: DynamicTopics, last: Mapping, topics) -> LearntDrift:
-    """What the last snapshot of a run, arrays by name, has learnt."""
+    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     phi = np.maximum(np.asarray(last["phi_by_time"], float).transpose(0, 2, 1), SMALLEST)
     years = np.asarray(last["time"])
     return LearntDrift(model.alphas, phi.reshape(-1, model.n_topics), int(years[0]), len(years))
 
 
 def by_gibbs(learnt: LearntDrift, options: Options, documents, context: StepContext) -> np.ndarray:
-    """Mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
+    """Return the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
     tokens_before = documents.tokens_before + context.first_token
 
@@ -312,12 +312,12 @@ def by_gibbs(learnt: LearntDrift, options: Options, documents, context: StepCont
 
 
 def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
-    """p(w|d) (pair,) of unseen documents with the topics of their year."""
+    """Return p(w|d) (pair,) of unseen documents with the topics of their year."""
     return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
 
 
 def memory(corpus: Corpus, model: DynamicTopics, options: Options) -> Memory:
-    """Bytes of the topics, the sticks and the rows; phi of all years, in a step and for predictions, and their counts apart."""
+    """Return the memory in bytes: topics, sticks, rows, phi of all years during a step, and its counts."""
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE
     rows = (

@@ -94,7 +94,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, model: GaussianProcess) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n, table = corpus.n_words - 1, Array((corpus.n_documents, corpus.n_words))
     return {
         "psi": Array((corpus.n_documents, n)),
@@ -113,7 +113,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """The kernel fitted to the raw process, or as given; psi as this process has them, without its noise."""
+    """Return the initial state: the kernel fitted to the raw process or as given, and psi of that process without noise."""
     state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
     with one_blas_thread():
         hyper = initial_kernel(rows, model, options.kernel)
@@ -128,7 +128,7 @@ def init(
 
 
 def mean_of(rows, model: GaussianProcess) -> np.ndarray:
-    """mu (stick,)."""
+    """Return mu (stick,), the mean of the sticks."""
     if model.mean == "paper-code":
         return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
     return sticks_of(np.log(mean_share(rows)))
@@ -137,7 +137,7 @@ def mean_of(rows, model: GaussianProcess) -> np.ndarray:
 def step(
     corpus: Corpus, model: GaussianProcess, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draws omega of all sticks, the kernel where it is sampled, and psi of every stick."""
+    """Draw omega of all sticks, the kernel if it is sampled, and psi of every stick."""
     rows, hyper = rows_of(corpus, model), kernel_of(state)
     omega, h = draw_weights(rows.counts, state.psi, state.mean, context)
     with one_blas_thread():
@@ -153,7 +153,7 @@ def step(
 
 
 def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, np.ndarray]:
-    """(omega, h), each (stick, document), drawn given psi (document, stick) and counts (document, word in order)."""
+    """Return (omega, h), each (stick, document), drawn given psi (document, stick) and ordered counts (document, word)."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
@@ -166,7 +166,7 @@ def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, n
 
 
 def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepContext) -> None:
-    """Draws psi of every stick given omega and h, and the prediction of the empty documents, in place."""
+    """Draw psi of every stick given omega and h, and the prediction of the empty documents, in place."""
 
     def work(k):
         noise = normals(
@@ -179,14 +179,14 @@ def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepCon
 
 
 def kernel_of(state: State) -> Kernel:
-    """The hyperparameters of a state."""
+    """Return the hyperparameters of a state."""
     return Kernel(*state.kernel.tolist())
 
 
 def sampled_kernel(
     rows, model: GaussianProcess, options: Options, hyper: Kernel, omega, h, context: StepContext
 ) -> tuple:
-    """(hyperparameters, covariance of all documents) drawn given omega and h (stick, document), psi integrated out.
+    """Draw (hyperparameters, covariance of all documents) given omega and h (stick, document), psi integrated out.
 
     Neal (2003), "Slice sampling": a bracket of one width about the point, shrunk towards it.
     """
@@ -222,19 +222,19 @@ def sampled_kernel(
 
 
 def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
-    """(document, word) the probabilities as drawn; of documents without tokens their prediction."""
+    """Return (document, word) the drawn probabilities; predictions for documents without tokens."""
     rows, psi = rows_of(corpus, model), state.psi.copy()
     psi[rows.empty] = state.prediction
     return in_corpus_order(rows, probabilities(psi))
 
 
 def watch(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """The hyperparameters of the kernel."""
+    """Return the hyperparameters of the kernel."""
     return kernel_numbers(state)
 
 
 def counts(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """The processes and their mean, the order of the words on the stick, and the running mean of the probabilities."""
+    """Return the processes and their mean, the stick order of words, and the running mean of the probabilities."""
     return {
         "psi": state.psi,
         "mu": state.mean,
@@ -250,7 +250,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair: one draw of the probabilities of its document."""
+    """Return p(w|d) of each pair: one draw of the probabilities of its document."""
     return current(corpus, model, state)[pairs.documents, pairs.words]
 
 
@@ -262,12 +262,12 @@ def predict_rows(
     rows: np.ndarray,
     context: StepContext,
 ) -> np.ndarray:
-    """(row, word) the probabilities of all words in these documents, as drawn."""
+    """Return (row, word) the drawn probabilities of all words in these documents."""
     return current(corpus, model, state)[rows]
 
 
 def memory(corpus: Corpus, model: GaussianProcess, options: Options) -> Memory:
-    """Bytes of the processes, the table of counts, and the covariance of all documents, dense or low rank."""
+    """Return the memory in bytes: the processes, the table of counts, and the covariance of all documents, dense or not."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus, model)),

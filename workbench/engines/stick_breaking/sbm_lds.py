@@ -108,7 +108,7 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
-    """The rows of a training corpus."""
+    """Return the rows of a training corpus."""
     sequences, order = sequences_of(corpus), model.word_order(corpus)
     counts = counts_of(corpus, sequences, order)
     starts = stick_starts(counts.indptr, counts.places, corpus.n_words - 1)
@@ -116,7 +116,7 @@ def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
 
 
 def arrays(corpus: Corpus, model: LinearDynamicalSystem) -> dict[str, Array]:
-    """Shapes and types of the arrays of a state."""
+    """Return the shapes and types of the arrays of a state."""
     n, n_sequences = model.state_dim, len(sequences_of(corpus).keys)
     of_documents, square = Array((corpus.n_documents, n)), Array((n, n))
     return {
@@ -139,7 +139,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """C from its prior, A = I / 2, and states drawn given these and omega of a state of 0."""
+    """Return the initial state: C from its prior, A = I / 2, and states drawn given these and omega at a state of 0."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     rows, n = rows_of(corpus, model), model.state_dim
     nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
@@ -159,7 +159,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draws omega, C, its variance, A and B, and then the states of every sequence."""
+    """Draw omega, C, its variance, A and B, and then the states of every sequence."""
     rows, omega = rows_of(corpus, model), draw_omega(corpus, model, state, context)
     draw_rows_of_loadings(rows, state, omega, context)
     context.interrupt()
@@ -181,7 +181,7 @@ def draw_dynamics(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draws A and B given the states; pairs (step,) : rows that come after another one of their sequence."""
+    """Draw A and B given the states; pairs (step,): rows that follow another row of their sequence."""
     by_row = state.states[sequences.documents]
     posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
     drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
@@ -194,7 +194,7 @@ def draw_dynamics(
 def draw_omega(
     corpus: Corpus, model: LinearDynamicalSystem, state: State, context: StepContext
 ) -> np.ndarray:
-    """(entry,) omega of the sticks of all rows that have tokens."""
+    """Draw (entry,) omega of the sticks of all rows that have tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
     work = partial(
         draw_weights,
@@ -213,7 +213,7 @@ def draw_omega(
 
 
 def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext) -> None:
-    """Draws C given omega and the states."""
+    """Draw C given omega and the states."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
         draw_loadings,
@@ -236,7 +236,7 @@ def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext)
 def draw_states(
     corpus: Corpus, model: LinearDynamicalSystem, state: State, omega, context: StepContext
 ) -> None:
-    """Draws the states of every sequence given omega."""
+    """Draw the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
     precision, drawn = np.empty((len(rows.starts) - 1, n, n)), np.empty((len(rows.starts) - 1, n))
     work = partial(
@@ -264,7 +264,7 @@ def draw_sequences(
     drawn,
     context: StepContext,
 ) -> None:
-    """Draws the states of every sequence given the potentials of its rows, and keeps the law of the last one with tokens.
+    """Draw the states of every sequence given its rows' potentials; store the distribution of the last row with tokens.
 
     precision (row, state_dim, state_dim) and drawn (row, state_dim) : J_t and h_t, which are overwritten.
     """
@@ -308,7 +308,7 @@ def draw_sequences(
 
 
 def take_in(state: State, step: int, first: int):
-    """The state with its states z in their running mean, which begins after the step ``first``."""
+    """Return the state with its states z added to their running mean, which starts after the step ``first``."""
     if step <= first + 1:
         state.mean_states[:], state.squares[:] = state.states, 0.0
         return state._replace(n_averaged=int(step > first))
@@ -319,12 +319,12 @@ def take_in(state: State, step: int, first: int):
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """The variance of C where it is drawn."""
+    """Return the variance of C if it is drawn."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
 def counts(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """The states, what they follow and what follows them, and the running mean of the states."""
+    """Return the states, the parameters of their dynamics and emissions, and their running mean."""
     return {
         "states": state.states,
         "running_states": state.mean_states,
@@ -343,7 +343,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p of each pair: given the state as drawn, or, behind the last training tokens of a sequence, all words before it."""
+    """Return p of each pair given the drawn state; after the last training tokens, given all earlier words of the sequence."""
     last = (state.last_root, state.last) if options.predict == "collapsed" else None
     return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
 
@@ -359,7 +359,7 @@ def forecasts(
     sticks: bool,
     last=None,
 ) -> np.ndarray:
-    """p of each pair by `forecast`, which begins at the last state of a sequence with tokens.
+    """Return p of each pair by `forecast`, which starts at the last state of a sequence with tokens.
 
     last : its laws, (sequence, state_dim, state_dim) U and (sequence, state_dim) y, to draw from; None: the states as drawn.
     """
@@ -412,7 +412,7 @@ def forecasts(
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:
-    """Bytes of the states, of omega and of the potentials of all rows; of particles, each with a number per word of a row."""
+    """Return the memory in bytes: states, omega, potentials of all rows, and particles with one number per word of a row."""
     n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
     of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE

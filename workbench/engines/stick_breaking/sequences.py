@@ -10,7 +10,7 @@ from workbench.engines.cached import cached_by_corpus
 
 
 class Sequences(NamedTuple):
-    """Rows are the documents of all sequences, one sequence after the other, each in the order of its positions."""
+    """The documents of all sequences as rows, one sequence after the other, each in the order of its positions."""
 
     documents: np.ndarray  # (row,) int64: the document of each row
     # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
@@ -22,12 +22,12 @@ class Sequences(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """(document,) the row of each document."""
+        """Row of each document, (document,)."""
         return np.argsort(self.documents)
 
     @property
     def pairs(self) -> np.ndarray:
-        """(step,) int64: the rows that come after another one of their sequence, none behind its last tokens."""
+        """Rows that follow another row of their sequence, up to its last tokens: (step,) int64."""
         after = [
             np.arange(first + 1, end)
             for first, end in zip(self.indptr[:-1], self.ends, strict=True)
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 
 @cached_by_corpus
 def sequences_of(corpus: Corpus) -> Sequences:
-    """The sequences of a training corpus: rows at the end of one that have no tokens are to be forecast."""
+    """Return the sequences of a training corpus; rows without tokens at the end of a sequence are to be forecast."""
     names, indptr, documents = corpus.by_sequence
     places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
     ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
@@ -55,7 +55,7 @@ def sequences_of(corpus: Corpus) -> Sequences:
 
 
 def counts_of(pairs, sequences: Sequences, order: np.ndarray) -> Counts:
-    """The pairs of a training or test corpus; order (word,) : number of the word that is first on the stick, second, …."""
+    """Return the pairs of a training or test corpus by row; order (word,): the word numbers in stick order."""
     rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
     by_row = np.lexsort((places, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])

@@ -27,7 +27,7 @@ class State(NamedTuple):
 
 
 def last_rows(inputs, observed, empty) -> np.ndarray:
-    """(empty,) for each document without tokens the one with tokens whose shares it has."""
+    """Return (empty,) the document with tokens whose shares each document without tokens takes."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)
     if inputs.time.shape[1]:
@@ -37,7 +37,7 @@ def last_rows(inputs, observed, empty) -> np.ndarray:
 
 
 def arrays(corpus: Corpus) -> dict[str, Array]:
-    """Shape and type of the array of a state."""
+    """Return the shape and type of the array of a state."""
     return {"probability": Array((corpus.n_documents, corpus.n_words))}
 
 
@@ -48,7 +48,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """The shares, which never change."""
+    """Return the initial state: the shares, which never change."""
     state, counts = State(**zeros(arrays(corpus))), np.zeros((corpus.n_documents, corpus.n_words))
     counts[corpus.documents, corpus.words] = corpus.counts
     observed, empty = (
@@ -63,18 +63,18 @@ def init(
 def step(
     corpus: Corpus, model: StaticRows, options: NoOptions, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Changes nothing."""
+    """Return the state unchanged."""
     context.interrupt()
     return state, {"updates": corpus.n_documents}
 
 
 def watch(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """Nothing is watched."""
+    """Return no diagnostics."""
     return {}
 
 
 def counts(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """The probabilities."""
+    """Return the probabilities."""
     return {"running_probability": state.probability}
 
 
@@ -86,7 +86,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """p(w|d) of each pair."""
+    """Return p(w|d) of each pair."""
     return state.probability[pairs.documents, pairs.words]
 
 
@@ -98,12 +98,12 @@ def predict_rows(
     rows: np.ndarray,
     context: StepContext,
 ) -> np.ndarray:
-    """(row, word) the probabilities of all words in these documents."""
+    """Return (row, word) the probabilities of all words in these documents."""
     return state.probability[rows]
 
 
 def memory(corpus: Corpus, model: StaticRows, options: NoOptions) -> Memory:
-    """Bytes of the probabilities, and of the distances between documents with and without tokens at the start."""
+    """Return the memory in bytes: probabilities, and the initial distances between documents with and without tokens."""
     n_empty = int((corpus.document_tokens == 0).sum())
     distances = 3 * n_empty * (corpus.n_documents - n_empty) * DOUBLE
     table = corpus.n_documents * corpus.n_words * DOUBLE

@@ -49,12 +49,12 @@ LEARNT = (
 
 @dataclass(frozen=True)
 class BayesNet(Model):
-    """A network of discrete nodes, checked.
+    """A validated network of discrete nodes.
 
     Parameters
     ----------
     name : str, default ""
-        Of a network of one's own; empty for a shipped one.
+        Name of your own network; empty for a shipped one.
     nodes : tuple of Node
         Of a shipped network empty until there are data, for which they are made. Nodes can be dicts.
     alpha, beta : float, default 0.5
@@ -119,7 +119,7 @@ class BayesNet(Model):
                 )
 
     def _prior(self, name: str, value) -> float | None:
-        """A prior of a shipped network; None of another one."""
+        """Return a prior of a shipped network; None for another one."""
         if not self.is_shipped:
             if value is not None:
                 raise ModelError(
@@ -157,26 +157,26 @@ class BayesNet(Model):
 
     @property
     def is_shipped(self) -> bool:
-        """Is it a network whose nodes are made for the data?"""
+        """Return whether the nodes of the network are generated from the data."""
         return not self.name
 
     @property
     def network_name(self) -> str:
-        """Its name; empty of a shipped one, which is an option."""
+        """Name of the network; empty for a shipped one, which is named by an option."""
         return self.name
 
     @property
     def called(self) -> str:
-        """What sentences call it."""
+        """Name of the network in messages."""
         return f"network '{self.name or self.network}'"
 
     @property
     def size_label(self) -> tuple[str, int] | None:
-        """Symbol and value of the size that names and titles of runs show: hidden states of a shipped network."""
+        """Return the symbol and value of the size that names and titles of runs show: hidden states of a shipped network."""
         return ("K", self.n_states) if self.is_shipped else None
 
     def settings(self) -> dict:
-        """The settings of the spec of a run; the nodes of a shipped network are made again for its data."""
+        """Return the settings of a run's spec; the nodes of a shipped network are not among them: its data determine them."""
         if self.is_shipped:
             return {"alpha": self.alpha, "beta": self.beta}
         return {
@@ -185,7 +185,7 @@ class BayesNet(Model):
         }
 
     def for_data(self, records: Records) -> BayesNet:
-        """The network with its nodes, checked against the fields and levels of records.
+        """Return the network with its nodes, checked against the fields and levels of records.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class BayesNet(Model):
         return net
 
     def values(self, records: Records) -> np.ndarray:
-        """(record, node) int32: the state of each node, -1 where it is hidden.
+        """Return (record, node) int32 the state of each node, -1 if hidden.
 
         Raises
         ------
@@ -241,16 +241,16 @@ class BayesNet(Model):
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of all that it was made of: a short key where the network itself, of thousands of nodes, is a slow one."""
+        """Return the SHA-256 of all inputs of the network: a short key, since large networks are slow to compare."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
     @cached_property
     def tables(self) -> Tables:
-        """Its tables as flat arrays."""
+        """Tables as flat arrays."""
         return tables_of(self.nodes)
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
-        """Dim → length, those of the data too where they are given."""
+        """Return the length of each dimension, those of the data too if they are given."""
         found = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
             found |= {
@@ -260,7 +260,7 @@ class BayesNet(Model):
         return found
 
     def coords(self, records: Records) -> dict[str, tuple]:
-        """Labels of the cells of the tables, as "vote=y | class=0", and of which table each is."""
+        """Return labels of the cells of the tables, as "vote=y | class=0", and the table of each cell."""
         net = self.for_data(records)
         labels, values, by_name, seen = [], [], {node.name: node for node in net.nodes}, set()
         for node in net.nodes:
@@ -289,7 +289,7 @@ class BayesNet(Model):
         }
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts of all tables, and what they make of the distributions."""
+        """Return the variables that a run records: counts of all tables, and summaries of the distributions."""
         share = Variable(
             "state_share",
             ("iteration", "state"),
@@ -315,7 +315,7 @@ class BayesNet(Model):
         )
 
     def state_shares(self, counts: np.ndarray) -> dict[str, np.ndarray]:
-        """``state_share`` (state,) of the hidden nodes of a shipped network; nothing of another one."""
+        """Return ``state_share`` (state,) of a shipped network's hidden nodes; nothing for another one."""
         if not self.is_shipped:
             return {}
         hidden, starts = (
@@ -341,12 +341,12 @@ class BayesNet(Model):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """``prior_mean``: "maximised" or "sampled"; empty where priors are as given."""
+        """Return ``prior_mean`` as "maximised" or "sampled"; empty for fixed priors."""
         how = getattr(options, "learn_priors", "fixed")
         return {} if how == "fixed" else {"prior_mean": how}
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for captions: its nodes with states and parents."""
+        """Return (label, text) for captions: the nodes with states and parents."""
         if not self.nodes:
             text = f"{self.network}, {self.n_states} hidden states, priors {self.alpha:g} and {self.beta:g}"
             return [("Bayesian network", text)]
@@ -362,7 +362,7 @@ class BayesNet(Model):
         ]
 
     def tiny(self, most: int = 9) -> Records:
-        """Two records to compile kernels with: complete, and with hidden nodes."""
+        """Return two records for compiling kernels: one complete, one with hidden nodes."""
         if not self.nodes:
             return Records(
                 np.array([[0, 1], [1, -1]]),
@@ -379,5 +379,5 @@ class BayesNet(Model):
 
 
 def _some(names) -> str:
-    """The first ten of some names, for sentences."""
+    """Return the first ten of some names, as text."""
     return ", ".join(itertools.islice(names, 10)) + ", …" * (len(names) > 10)

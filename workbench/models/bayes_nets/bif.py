@@ -22,7 +22,7 @@ EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as
 
 
 def is_bif(path) -> bool:
-    """Is a file a BIF by its name, gzipped or not?"""
+    """Return whether a file is a BIF, gzipped or not, by its name."""
     return Path(path).name.removesuffix(".gz").endswith(".bif")
 
 
@@ -70,7 +70,7 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
 
 
 def published(name: str) -> Path:
-    """The BIF file of a network that comes with pgmpy, as "alarm".
+    """Return the path of the BIF file of a network in pgmpy, such as "alarm".
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _by_name(nodes) -> dict[str, Node]:
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(table cell,) the distributions of a node, which come as columns."""
+    """Return (table cell,) the distributions of a node, which the file stores as columns."""
     rows = columns.T
     if rows.shape != (math.prod(shape[:-1]), shape[-1]):
         raise ModelError(

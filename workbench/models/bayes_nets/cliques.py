@@ -12,7 +12,7 @@ MOST_CLIQUE_CELLS = 2**22
 
 
 def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
-    """The junction trees of the graph in which the nodes of each scope are joined, as `plan.junction_trees` has them."""
+    """Return the junction trees of the graph that joins all nodes of each scope, in the form of `plan.junction_trees`."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -41,7 +41,7 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
 
 
 def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:
-    """The cliques (parent, nodes) of a connected graph, a parent before its children, numbered from ``before``."""
+    """Return the cliques (parent, nodes) of a connected graph, parents first, numbered from ``before``."""
     import networkx as nx
     from networkx.algorithms.approximation import treewidth_min_fill_in
 
@@ -72,7 +72,7 @@ def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...
 
 
 def _contract(tree) -> None:
-    """Joins every bag that is within a neighbour to that neighbour."""
+    """Merge every bag that is a subset of a neighbour into that neighbour."""
     left = sorted(tree.nodes)
     while left:
         bag = left.pop()

@@ -16,7 +16,7 @@ DRAWING = 24
 
 
 def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 0) -> Records:
-    """Complete records of a network: a field a node, node after node for all records at once.
+    """Draw complete records of a network: one field per node, node by node for all records at once.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
 
 
 def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str, ...]:
-    """Names of nodes to hide: a share of the inner ones, which have parents and children, drawn at random.
+    """Return the names of nodes to hide: a random share of the inner nodes, which have parents and children.
 
     ``records.of_fields`` takes the others. A share that is not in [0, 1) and a seed below 0 are a DataError.
     """

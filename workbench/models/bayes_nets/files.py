@@ -82,7 +82,7 @@ def _checked(given: Mapping) -> dict:
 
 
 def write_net(net, path) -> Path:
-    """Writes a network with nodes as JSON; returns where. Of a shipped one the nodes that were made for data.
+    """Write a network as JSON, including nodes that were generated for data; return the path.
 
     Raises
     ------

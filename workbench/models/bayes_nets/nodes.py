@@ -15,7 +15,7 @@ MOST_CELLS = 2**27
 
 @dataclass(frozen=True)
 class Node:
-    """A discrete variable of a record: which states it has, and what they depend on.
+    """A discrete variable of a record: its states and the nodes that they depend on.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class Node:
 
     @property
     def n_states(self) -> int:
-        """How many states it has."""
+        """Number of states."""
         return self.states if isinstance(self.states, numbers.Integral) else len(self.states)
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """The names of its states; numbers where they have none."""
+        """Names of the states; numbers if they have none."""
         return (
             tuple(map(str, range(self.states)))
             if isinstance(self.states, numbers.Integral)
@@ -78,7 +78,7 @@ class Node:
 
 
 def node_of(given) -> Node:
-    """The node that is meant by a Node or a dict."""
+    """Return the node of a Node or a dict."""
     if isinstance(given, Node):
         return given
     known = [each.name for each in fields(Node)]
@@ -92,14 +92,14 @@ def node_of(given) -> Node:
 
 
 def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
-    """Refuses nodes that are no network: a `ModelError` of one sentence, which begins with ``where``."""
+    """Raise ModelError, with a message that starts with ``where``, if the nodes form no network."""
     for part in (_in_names, _in_parents, _in_priors, _in_ties):
         for sentence in part(nodes):
             raise ModelError(f"{where}: {sentence}")
 
 
 def shape_of(node: Node, by_name: Mapping[str, Node]) -> tuple[int, ...]:
-    """States of each parent, then those of the node."""
+    """Return the number of states of each parent, then of the node."""
     return (*(by_name[name].n_states for name in node.parents), node.n_states)
 
 
@@ -184,7 +184,7 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def _plain(prior):
-    """A number as a float, rows as tuples."""
+    """Return a number as a float, rows as tuples."""
     if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
         number = (
             isinstance(prior, numbers.Real)

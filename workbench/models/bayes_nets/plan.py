@@ -3,7 +3,7 @@
 A pattern says which nodes of a record are observed. Hidden nodes without an observed descendant are left out, unless missing
 cells are imputed; families (a node and its parents) are reduced to their hidden nodes, and those of one family are joined. The
 cliques come from the min-fill heuristic (networkx), for each connected part of the graph. A plan is integers alone, so that a
-run that goes on has the same cliques whatever networkx is installed then.
+resumed run has the same cliques under any version of networkx.
 
 Spec of the networks, C.3; Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Probabilistic networks and expert systems", ch. 4.
 """
@@ -21,7 +21,7 @@ from workbench.models.bayes_nets.cliques import numbered_cliques
 
 
 class Plan(NamedTuple):
-    """Junction trees of all patterns, cliques after their parents, and the cases that they are for.
+    """Junction trees of all patterns of observed nodes, cliques after their parents, and the cases of each pattern.
 
     A clique has a cell for each state of its nodes together: those of its separator (nodes that it shares with its parent)
     count slowest. Table cells are numbered as in `tables.Tables`: a family of a case has an offset, where its observed nodes
@@ -65,23 +65,23 @@ class Plan(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        """Most cells of a pattern's cliques together."""
+        """Largest number of clique cells of a pattern."""
         sizes = self.cell_at + self.free * self.separators
         return int(sizes.max(initial=1))
 
     @property
     def n_factors(self) -> int:
-        """Most states of a family's hidden nodes."""
+        """Largest number of joint states of a family's hidden nodes."""
         return int(self.n_own.max(initial=1))
 
     @property
     def n_separators(self) -> int:
-        """Most states of a pattern's separators together."""
+        """Largest number of separator states of a pattern."""
         return int((self.separator_at + self.separators).max(initial=1))
 
     @property
     def work(self) -> np.ndarray:
-        """(case,) int64: about how many numbers are visited for each case."""
+        """Approximate work for each case in numbers visited, (case,) int64."""
         families = (
             np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
         )
@@ -100,7 +100,7 @@ class Cases(NamedTuple):
 
 
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
-    """Equal records together, by pattern; those without a known cell, which say nothing, weigh nothing."""
+    """Return the distinct records by pattern, with multiplicities; records without a known cell have weight 0."""
     hidden = values < 0
     both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
     of_record = of_record.ravel()
@@ -113,14 +113,14 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
 
 
 def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
-    """Those that stand for more than ``above`` and at most ``up_to`` records."""
+    """Return the cases that stand for more than ``above`` and at most ``up_to`` records."""
     chosen = (cases.weights > above) & (cases.weights <= up_to)
     at = np.where(chosen, np.cumsum(chosen) - 1, -1)
     return Cases(cases.values[chosen], cases.weights[chosen], at[cases.of_record])
 
 
 class Families(NamedTuple):
-    """The families of a network: what a plan needs to know of it."""
+    """The families (nodes with their parents) of a network, as input of a plan."""
 
     sizes: tuple[int, ...]  # states of each node
     scopes: tuple[tuple[int, ...], ...]  # of each node: its parents, then itself
@@ -131,12 +131,12 @@ class Families(NamedTuple):
 
     @property
     def modelled(self) -> list[int]:
-        """The nodes that have a table."""
+        """Nodes that have a table."""
         return [node for node, start in enumerate(self.starts) if start >= 0]
 
 
 def families_of(net) -> Families:
-    """The families of a network with nodes."""
+    """Return the families of a network with nodes."""
     number = {node.name: i for i, node in enumerate(net.nodes)}
     sizes = tuple(node.n_states for node in net.nodes)
     scopes = tuple(
@@ -153,7 +153,7 @@ def families_of(net) -> Families:
 
 
 def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> list[int]:
-    """The nodes whose families count: observed ones, and hidden ones with an observed descendant, or all of them."""
+    """Return the nodes whose families count: observed ones, and hidden ones with an observed descendant, or all hidden ones."""
     if imputed:
         return families.modelled
     kept, left = set(), [node for node in families.modelled if observed[node]]
@@ -166,7 +166,7 @@ def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> li
 
 
 def junction_trees(net, cases: Cases) -> np.ndarray:
-    """The cliques of every pattern of the cases, one after another: integers from which `plan_of` makes a plan.
+    """Return the cliques of every pattern of the cases as integers, from which `plan_of` builds a plan.
 
     Of each pattern the number of cliques, and of each of these its parent (-1: none), how many nodes it has, and the nodes.
     """
@@ -184,7 +184,7 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
 
 
 def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
-    """The plan of cases with these junction trees."""
+    """Return the plan of cases with these junction trees."""
     families, at = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
@@ -280,13 +280,13 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
 
 
 class _Maps:
-    """Arrays of numbers by cell of a clique, each kept once."""
+    """Arrays of numbers by cell of a clique, without duplicates."""
 
     def __init__(self, sizes: tuple[int, ...]):
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
-        """Where the array begins that has, for each cell of the scope, the sum of state times stride over its nodes."""
+        """Return the start of the array with, for each cell of the scope, the sum of state times stride over its nodes."""
         key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
         if key not in self._known:
             cells = np.zeros(1, np.int64)
@@ -298,7 +298,7 @@ class _Maps:
         return self._known[key]
 
     def picked(self, scope: tuple[int, ...], within: tuple[int, ...]) -> tuple[int, int, int]:
-        """Of each cell of a scope the state of nodes within it: where that begins in ``maps``, see also ``Plan``.
+        """Return the start in ``maps`` of the array with, for each cell of a scope, the state of nodes within it; see ``Plan``.
 
         Returns where, how many states, and the run of cells with one state after another.
         """
@@ -317,7 +317,7 @@ class _Maps:
 
 
 def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
-    """(pattern, node) which nodes are observed, and the pattern of each case; cases stand by pattern."""
+    """Return (pattern, node) which nodes are observed, and the pattern of each case; cases are sorted by pattern."""
     observed = cases.values >= 0
     if not len(observed):
         return observed, np.zeros(0, np.int64)
@@ -326,14 +326,14 @@ def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hidden(families: Families, node: int, observed: np.ndarray) -> tuple[int, ...]:
-    """The hidden nodes of a family."""
+    """Return the hidden nodes of a family."""
     return tuple(sorted(n for n in families.scopes[node] if not observed[n]))
 
 
 def _offsets(
     families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """(case, family) the table cell where the observed nodes of each family are and the hidden ones have state 0."""
+    """Return (case, family) the table cell of each family with its observed states, and state 0 for hidden nodes."""
     found = np.empty((len(values), len(nodes)), np.int64)
     for column, node in enumerate(nodes):
         found[:, column] = families.starts[node]
@@ -348,7 +348,7 @@ def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
 
 
 def _holding(bags: list) -> dict[int, list[int]]:
-    """The cliques that each node is in."""
+    """Return the cliques that contain each node."""
     found = {}
     for i, (_, nodes) in enumerate(bags):
         for node in nodes:
@@ -357,7 +357,7 @@ def _holding(bags: list) -> dict[int, list[int]]:
 
 
 def _read_bags(trees: np.ndarray, at: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
-    """The cliques of the pattern that begins there, (parent, nodes), and where the next one begins."""
+    """Return the cliques (parent, nodes) of the pattern that starts at an index, and the start of the next pattern."""
     bags, n, at = [], int(trees[at]), at + 1
     for _ in range(n):
         parent, size = int(trees[at]), int(trees[at + 1])

@@ -15,7 +15,7 @@ OF_RECORDS = Variable(
 
 
 def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
-    """The log likelihood per held-out cell, and per record with a held-out cell, equal records counted as often as they came.
+    """Return the log likelihood per held-out cell, and per record with one, weighted by the multiplicity of records.
 
     That of a record is the sum over its cells, each given the cells in training; where the engine samples, the logarithm of the
     mean over iterations of their product. Of whole records it is log p(record). NaN where nothing is held out.

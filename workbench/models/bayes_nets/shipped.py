@@ -5,7 +5,7 @@ from workbench.models.model import ModelError
 
 
 def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """A hidden class behind all fields, which are independent given it: class c ~ pi, field x_f ~ theta_f[c].
+    """Return a latent class model, with fields that are independent given it: class c ~ pi, field x_f ~ theta_f[c].
 
     Lazarsfeld & Henry (1968), "Latent structure analysis".
     """
@@ -18,7 +18,7 @@ def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Nod
 
 
 def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """A hidden Markov model of sequences: the fields of a record are its symbols in order, those behind its end missing.
+    """Return a hidden Markov model of sequences: a record's fields are its symbols in order, missing after its end.
 
     s_1 ~ start, s_t ~ transition[s_{t-1}], x_t ~ emission[s_t]. A symbol is the same in every field: by its name.
 

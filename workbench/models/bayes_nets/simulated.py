@@ -20,7 +20,7 @@ OPTIONS = MappingProxyType({"n_records": 1000, "seed": 0, "hidden": 0.2})
 
 
 class Truth(NamedTuple):
-    """What is behind simulated records."""
+    """True tables and states of simulated records."""
 
     net: BayesNet
     tables: np.ndarray  # (table cell,) in the order of ``net.tables``
@@ -28,7 +28,7 @@ class Truth(NamedTuple):
 
 
 def published_net(name: str) -> tuple[BayesNet, np.ndarray]:
-    """Return a network that comes with pgmpy, as "alarm", and its tables (table cell,)."""
+    """Return a network in pgmpy, such as "alarm", and its tables (table cell,)."""
     net, tables = read_bif(published(name))
     return BayesNet(**net), tables
 
@@ -36,7 +36,7 @@ def published_net(name: str) -> tuple[BayesNet, np.ndarray]:
 def simulate_records(
     name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2
 ) -> tuple[Records, Truth]:
-    """Records of a network that comes with pgmpy, as "alarm", and the truth behind them.
+    """Draw records of a network in pgmpy, such as "alarm"; return them with the truth.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def simulate_records(
 
 @dataclass(frozen=True)
 class SimulatedSet:
-    """A name of the catalog of records behind which nothing is stored: they are drawn when they are asked for."""
+    """A catalog entry without stored data: its records are drawn on demand."""
 
     name: str
     title: str  # one line for people
@@ -79,19 +79,19 @@ class SimulatedSet:
 
     @property
     def options(self) -> dict:
-        """Name → default of each option of `load`."""
+        """Return the default of each option of `load`, by name."""
         return dict(OPTIONS)
 
     def folder(self) -> None:
-        """Nowhere: it has no files."""
+        """Return None: the data set has no files."""
         return None
 
     def whereabouts(self) -> str:
-        """ "drawn", or without pgmpy to be got "by hand"."""
+        """Return "drawn", or "by hand" if pgmpy is missing."""
         return "drawn" if find_spec("pgmpy") else "by hand"
 
     def facts(self) -> dict:
-        """Name, title, sizes and options, as JSON can hold them."""
+        """Return name, title, sizes and options, in JSON types."""
         names = (
             "name",
             "title",
@@ -105,11 +105,11 @@ class SimulatedSet:
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def fetch(self) -> None:
-        """Nothing; a ModelError says how to get pgmpy where it is missing."""
+        """Do nothing; raise ModelError with installation help if pgmpy is missing."""
         published(self.name)
 
     def load(self, **options) -> Records:
-        """The records; the truth behind them comes from `simulate_records`."""
+        """Return the records; `simulate_records` returns the truth, too."""
         return simulate_records(self.name, **options)[0]
 
 

@@ -11,7 +11,7 @@ from workbench.models.bayes_nets.nodes import Node, shape_of
 
 
 class Tables(NamedTuple):
-    """All tables one after another, row after row; tied nodes share one."""
+    """All tables in one flat array, row after row; tied nodes share one."""
 
     names: tuple[str, ...]  # of the tables
     starts: np.ndarray  # (table + 1,) int64: first cell of each
@@ -23,29 +23,29 @@ class Tables(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        """Cells of all tables."""
+        """Number of cells of all tables."""
         return len(self.alpha)
 
     @property
     def tied(self) -> bool:
-        """Does a record use a table at more than one node?"""
+        """Return whether a record uses a table at more than one node."""
         return bool(np.any(np.bincount(self.table_of[self.table_of >= 0]) > 1))
 
     def with_priors(self, alpha: np.ndarray) -> Tables:
-        """The same with other priors (cell,)."""
+        """Return the tables with other priors (cell,)."""
         return self._replace(alpha=alpha, alpha_rows=self.sum_rows(alpha))
 
     def sum_rows(self, counts: np.ndarray) -> np.ndarray:
-        """(row,) sums of counts of cells."""
+        """Return (row,) sums of counts of cells."""
         return np.add.reduceat(counts, self.row_starts)
 
     def means(self, counts: np.ndarray) -> np.ndarray:
-        """(cell,) posterior mean of every distribution."""
+        """Return (cell,) the posterior mean of every distribution."""
         return (self.alpha + counts) / (self.alpha_rows + self.sum_rows(counts))[self.row_of]
 
 
 def tables_of(nodes: tuple[Node, ...]) -> Tables:
-    """The tables of nodes, in the order in which these name them."""
+    """Return the tables of nodes, in the order in which the nodes first use them."""
     by_name, numbers, shapes, alphas, table_of = {node.name: node for node in nodes}, {}, [], [], []
     for node in nodes:
         table_of.append(-1 if node.given else numbers.setdefault(node.cpt, len(numbers)))

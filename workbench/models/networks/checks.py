@@ -33,7 +33,7 @@ MOST_PATHS = 2**20
 
 
 def check(network) -> None:
-    """Checks a network, see `Network`.
+    """Raise ModelError unless a network is valid; see `Network`.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check(network) -> None:
 
 
 def check_corpus(network, corpus) -> None:
-    """Checks that documents can be of a network, see `Network.for_data`.
+    """Raise an error unless documents fit a network; see `Network.for_data`.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def check_corpus(network, corpus) -> None:
         return
     if corpus.authors is None:
         raise ModelError(
-            f"{where} needs the authors of documents, and {corpus.name!r} tells none; take a corpus with authors, "
+            f"{where} needs the authors of documents, and {corpus.name!r} has none; take a corpus with authors, "
             "or a network without"
         )
     for d, (n_tokens, names) in enumerate(zip(corpus.document_tokens, corpus.authors, strict=True)):
@@ -121,7 +121,7 @@ def _in_names(network) -> Iterator[str]:
 
 
 def _in_order(network) -> Iterator[str]:
-    """Is every variable drawn once, before it is used, and the word last?"""
+    """Check that every variable is drawn once and before use, and the word last."""
     known, drawn = [each.name for each in network.variables], {}
     unknown = f"which is no variable; there are {', '.join(known) or 'none'}"
     for level in network.levels:
@@ -145,10 +145,10 @@ def _in_order(network) -> Iterator[str]:
             if name in (WORD, draws):
                 yield f"{where} draws '{draws}' given '{name}' itself; number its rows by what is drawn before"
             if name not in (*known, DOCUMENT):
-                yield f": the rows of level '{level.name}' are told by '{name}', {unknown}"
+                yield f": the rows of level '{level.name}' are numbered by '{name}', {unknown}"
             if name not in (*drawn, DOCUMENT):
                 yield (
-                    f": the rows of level '{level.name}' are told by '{name}', which is not drawn before; put the level "
+                    f": the rows of level '{level.name}' are numbered by '{name}', which is not drawn before; put the level "
                     f"that draws '{name}' above it"
                 )
         drawn[draws] = level.name
@@ -160,7 +160,7 @@ def _in_order(network) -> Iterator[str]:
 
 
 def _in_level(network, level) -> Iterator[str]:
-    """Kind, learning and groups of a level, and what its rows are numbered by."""
+    """Check the kind, learning and groups of a level, and the variables that number its rows."""
     where, author = (
         f": level '{level.name}'",
         next((each.draws for each in network.levels if each.table == AUTHORS), None),
@@ -182,7 +182,7 @@ def _in_level(network, level) -> Iterator[str]:
             if first > last:
                 yield f"{where}: when {name} is {first} to {last} never holds; the first value comes first"
         if author in level.groups:
-            yield f"{where} groups its priors by '{author}', whom a corpus tells; group by something else"
+            yield f"{where} groups its priors by '{author}', which the corpus defines; group by something else"
         by = [name for name in rows.by if name != DOCUMENT]
         if len(set(level.groups)) < len(level.groups):
             yield f"{where} groups its priors twice by the same variable; got {', '.join(level.groups)}; name each once"
@@ -207,7 +207,7 @@ def _in_level(network, level) -> Iterator[str]:
 
 
 def _in_paths(network) -> Iterator[str]:
-    """Does each path draw its word, and have every value that its rows depend on, from one block of rows?"""
+    """Check that each path draws its word and has every value that its rows depend on, from one block of rows."""
     regions, visited = regions_of(network), set()
     n_paths = sum(region.n_paths for region in regions)
     if n_paths > MOST_PATHS:
@@ -215,7 +215,7 @@ def _in_paths(network) -> Iterator[str]:
     drawn_apart = {DOCUMENT, *(level.draws for level in network.levels if level.table == AUTHORS)}
     for region in regions:
         spans = {}
-        told = "paths with " + (
+        route = "paths with " + (
             ", ".join(
                 f"{name} {first}" if first == last else f"{name} {first} to {last}"
                 for name, (first, last) in region.spans.items()
@@ -225,19 +225,19 @@ def _in_paths(network) -> Iterator[str]:
         for level in network.levels:
             here = [rows for rows in level.rows if holds(rows, spans)]
             if len(here) > 1:
-                yield f": two rows of '{level.name}' are for {told}; let their when differ"
+                yield f": two rows of '{level.name}' are for {route}; let their when differ"
             for rows in here:
                 visited.add((level.name, rows))
                 for name in rows.by:
                     if name not in drawn_apart and name not in spans:
                         yield (
-                            f": the rows of level '{level.name}' are by '{name}', which {told} do not have; limit the rows "
+                            f": the rows of level '{level.name}' are by '{name}', which {route} do not have; limit the rows "
                             "(when)"
                         )
                 if level.draws in region.spans:
                     spans[level.draws] = region.spans[level.draws]
             if not here and level.draws == WORD:
-                yield f": {told} draw no word; give level '{level.name}' rows for them"
+                yield f": {route} draw no word; give level '{level.name}' rows for them"
     for level in network.levels:
         for rows in level.rows:
             if (level.name, rows) not in visited:
@@ -283,7 +283,7 @@ def _in_table(network, level) -> Iterator[str]:
         return
     if level.table == AUTHORS:
         if any(rows.by != (DOCUMENT,) or rows.when for rows in level.rows):
-            yield f"{where} tells the authors of documents; let its rows be by document alone, for every path"
+            yield f"{where} describes the authors of documents; let its rows be by document alone, for every path"
         if sum(each.table == AUTHORS for each in network.levels) > 1:
             yield f'{where} is not the only one with table = "{AUTHORS}"; keep one of them'
         return
@@ -305,7 +305,7 @@ def _in_table(network, level) -> Iterator[str]:
 
 
 def _flat(values) -> Iterator:
-    """The numbers of a number, or of tuples in tuples."""
+    """Return the numbers in a number, or in nested tuples."""
     return chain.from_iterable(map(_flat, values)) if isinstance(values, tuple) else iter((values,))
 
 

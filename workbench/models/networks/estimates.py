@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
 
 def nodes(network) -> list[str]:
-    """A name for each row over words."""
+    """Return a name for each row over words."""
     return [
         ", ".join(network.value_name(name, value) for name, value in given.items()) or "root"
         for rows in network.levels[-1].rows
@@ -37,14 +37,14 @@ def nodes(network) -> list[str]:
 
 
 def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-    """``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
+    """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
     end = network.levels[-1]
     phi = row_means(np.asarray(last["n_kw"]), level_priors(last, network)[end.name], end.kind)
     return {"theta": shares(network, _rows_above_words(network, last), corpus), "phi": phi}
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:
-    """The priors of the LDA model that expects, before it sees a document, the same shares of the rows over words.
+    """Return the priors of the LDA model with the same expected shares of rows before any document is seen.
 
     alpha_k is the share of row k before anything is known of a document, given what is known of the corpus, times the sum of
     the first prior of its rows, mean over groups; of LDA as a network just its own.
@@ -66,7 +66,7 @@ def equivalent_priors(network, last: Mapping) -> Priors:
 
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
-    """By name of the level the posterior means of its rows, ((document,) row, value); not ``seen``: of one unseen document."""
+    """Return the posterior mean rows by level, ((document,) row, value); ``seen`` False: for an unseen document."""
     priors, found = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
@@ -83,7 +83,7 @@ def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np
 
 
 def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
-    """(document, row of the last level) probability that a token of a document takes its word from the row.
+    """Return (document, row of the last level) the probability that a token takes its word from the row.
 
     means : by name of the level its rows, ((document,) row, value), the last level and observed ones apart
     """
@@ -107,16 +107,18 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
-    """The product of tables along the dims that they share, summed over all dims but these."""
+    """Return the product of tables along the dims that they share, summed over all dims but these."""
     number = {
         dim: i for i, dim in enumerate(dict.fromkeys(dim for each in tables for dim in each.dims))
     }
-    given = itertools.chain(*((each.values, [number[dim] for dim in each.dims]) for each in tables))
-    return np.einsum(*given, [number[dim] for dim in dims], optimize=True)
+    arguments = itertools.chain(
+        *((each.values, [number[dim] for dim in each.dims]) for each in tables)
+    )
+    return np.einsum(*arguments, [number[dim] for dim in dims], optimize=True)
 
 
 def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -> Table:
-    """The rows of a level that the paths of a region visit, with the values that they draw."""
+    """Return the rows of a level that a region's paths visit, with the values that they draw."""
     rows, (first, last) = region.visited[level.name], region.spans[level.draws]
     table = np.array(level.table, float) if level.kind == "observed" else means[level.name]
     part = table[..., network.row_numbers(level, rows, region.spans), first : last + 1]
@@ -125,7 +127,7 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
 
 
 def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> list[Table]:
-    """The factors with the authors of each document summed out, or, where they are ``kept``, one row for each document."""
+    """Return the factors with each document's authors summed out, or, if ``kept``, with one row for each document."""
     author = network.author.name
     theirs, others = (
         [each for each in factors if author in each.dims],
@@ -143,7 +145,7 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> li
 
 
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
-    """(document, author) even over the authors of each document; over all where none is known."""
+    """Return (document, author) even weights of each document's authors; of all authors if none is known."""
     everybody = range(network.author.size)
     ids = [
         each or everybody
@@ -157,7 +159,7 @@ def author_weights(network, corpus: Corpus) -> sparse.csr_array:
 
 
 def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
-    """Rows that sum to 1: of a point estimate the counts alone, even where there are none."""
+    """Return normalised rows; a point estimate uses the counts alone, and a uniform row without counts."""
     raised = counts + (prior if kind == "dirichlet" else 0.0)
     total = raised.sum(axis=-1, keepdims=True)
     return np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])

@@ -58,7 +58,7 @@ def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
 
 
 def write_network(network, path) -> Path:
-    """Writes a network as JSON, the names of authors left out; returns where.
+    """Write a network as JSON without the names of authors; return the path.
 
     Raises
     ------

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.models.model import ModelError
 
 DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
-"""Names that every network knows: whose tokens they are, what is drawn last, and the size of a variable that tells authors."""
+"""Names that every network knows: whose tokens they are, what is drawn last, and the size of an author variable."""
 KINDS = ("dirichlet", "point", "observed")
 NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups")
 LISTS = (*LISTS_OF_NAMES, "rows", "when")
@@ -22,7 +22,7 @@ LEARNING = ("none", "scalar", "vector")
 
 @dataclass(frozen=True)
 class Variable:
-    """A hidden variable of a token: what a level draws, and others are given.
+    """A hidden variable of a token: one level draws it, other levels depend on it.
 
     Parameters
     ----------
@@ -38,14 +38,14 @@ class Variable:
     values: tuple[str, ...] = ()
 
     def numbers(self, named: Iterable) -> list[list[int]]:
-        """The values by number that each of several tuples names; names that are unknown are left out."""
+        """Return the values by number that each of several tuples names; unknown names are left out."""
         number = {name: i for i, name in enumerate(self.values)}
         return [[number[name] for name in names or () if name in number] for names in named]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a level, numbered by variables, for the paths on which other variables have certain values.
+    """A block of rows of a level, numbered by variables, for paths on which other variables have given values.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Level:
-    """A level: distributions over the values of one variable, a row each.
+    """A level: distributions over the values of one variable, one per row.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class Level:
 
     @property
     def of_documents(self) -> bool:
-        """Has every document rows of its own, which unseen documents then need?"""
+        """Return whether every document has rows of its own, which must be inferred for unseen documents."""
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
 def no_others(kind: type, given: Mapping, where: str) -> None:
-    """Refuses names that are no fields of a kind, with a ModelError."""
+    """Raise ModelError for names that are no fields of a kind."""
     known = [f.name for f in fields(kind)]
     for name in given:
         if name not in known:
@@ -110,7 +110,7 @@ def no_others(kind: type, given: Mapping, where: str) -> None:
 
 
 def part(kind: type, given):
-    """A Variable, Level or Rows, from one or from a dict (as of a file); lists become tuples."""
+    """Return a Variable, Level or Rows from an instance or a dict (as read from a file); lists become tuples."""
     what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
     if isinstance(given, kind):
         given = {name: getattr(given, name) for name in known}
@@ -140,7 +140,7 @@ def part(kind: type, given):
 
 
 def level_of(given, variables) -> Level:
-    """A level, from one or from a dict, with the values in ``when`` as numbers, each limit with a first and a last one."""
+    """Return a level from an instance or a dict, with values in ``when`` as numbers, each limit as a first and a last value."""
     level, values = part(Level, given), {each.name: each.values for each in variables}
     rows = tuple(part(Rows, each) for each in level.rows)
 
@@ -186,12 +186,12 @@ class Region(NamedTuple):
 
     @property
     def n_paths(self) -> int:
-        """How many paths there are, of one author."""
+        """Number of paths of one author."""
         return math.prod(last - first + 1 for first, last in self.spans.values())
 
 
 def regions_of(network) -> list[Region]:
-    """The regions of a network, in the order of the levels; where rows overlap the first are taken."""
+    """Return the regions of a network, in the order of the levels; of overlapping rows the first are used."""
     cuts = {each.name: {0, each.size} for each in network.variables if each.size != AUTHORS}
     for level in network.levels:
         for rows in level.rows:
@@ -204,7 +204,7 @@ def regions_of(network) -> list[Region]:
 
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
-    """Do the conditions (``when``) of rows hold for paths with these spans of values?"""
+    """Return whether the conditions (``when``) of rows hold for paths with these spans of values."""
     return all(
         name in spans and first <= spans[name][0] and spans[name][1] <= last
         for name, first, last in rows.when
@@ -212,7 +212,7 @@ def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
-    """A region extended by a level: unchanged where that is not visited, else once for each span of what the level draws."""
+    """Return a region extended by a level: unchanged if it does not visit the level, else once per span of its values."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]

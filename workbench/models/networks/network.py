@@ -45,7 +45,7 @@ __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"
 
 @dataclass(frozen=True)
 class Network(TopicModel):
-    """A network of mixture levels, checked.
+    """A validated network of mixture levels.
 
     Parameters
     ----------
@@ -147,59 +147,59 @@ class Network(TopicModel):
 
     @property
     def network_name(self) -> str:
-        """Its name."""
+        """Name of the network."""
         return self.name
 
     @property
     def document_dims(self) -> set[str]:
-        """The dimensions of what is known of a document, an author's among them."""
+        """Dimensions of a document's known variables, including the author's."""
         return {"document"} | ({self.author.name} if self.author else set())
 
     def level(self, name: str) -> Level:
-        """The level of a name."""
+        """Return the level with a name."""
         return next(level for level in self.levels if level.name == name)
 
     def variable(self, name: str) -> Variable:
-        """The variable of a name."""
+        """Return the variable with a name."""
         return next(each for each in self.variables if each.name == name)
 
     def size(self, name: str) -> int:
-        """How many values a hidden variable has."""
+        """Return the number of values of a hidden variable."""
         return self.variable(name).size
 
     @property
     def author(self) -> Variable | None:
-        """The variable that is one of the document's authors, where there is one."""
+        """The variable whose values are the document's authors; None if there is none."""
         return next(
             (self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None
         )
 
     def is_author(self, name: str) -> bool:
-        """Are the values of a variable the authors of the corpus?"""
+        """Return whether the values of a variable are the authors of the corpus."""
         return self.author is not None and self.author.name == name
 
     def is_open(self, name: str) -> bool:
-        """Is the size of a variable open until there is a corpus?"""
+        """Return whether the size of a variable depends on the corpus and is not yet known."""
         return name != DOCUMENT and self.size(name) == AUTHORS
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
-        """The first and the last value that a variable has where these rows are visited."""
+        """Return the first and the last value that a variable has where these rows are visited."""
         limits = [(first, last) for limited, first, last in rows.when if limited == name]
         return limits[0] if limits else (0, self.size(name) - 1)
 
     def shape(self, rows: Rows) -> tuple[int, ...]:
-        """How many rows there are along each variable that numbers them, documents apart."""
+        """Return the number of rows along each variable that numbers them, without documents."""
         spans = [self.span(rows, name) for name in rows.by if name != DOCUMENT]
         return tuple(last - first + 1 for first, last in spans)
 
     def n_rows(self, level: Level) -> int:
-        """The rows of a level, documents apart."""
+        """Return the number of rows of a level, without documents."""
         return sum(math.prod(self.shape(rows)) for rows in level.rows)
 
     def row_numbers(
         self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None
     ) -> np.ndarray:
-        """Number within its level of each row of a block, along the variables that number them, documents apart.
+        """Return the number within its level of each row of a block, along the variables that number them, without documents.
 
         spans : (first value, last value) of variables, optional: of rows for these values alone
         """
@@ -219,18 +219,20 @@ class Network(TopicModel):
     def assignments(
         self, rows: Rows, names: tuple[str, ...] | None = None
     ) -> Iterator[dict[str, int]]:
-        """The values of the variables that number a block of rows, row by row, documents apart; or of these among them."""
+        """Return the values of the variables that number a block of rows, row by row, without documents; or of ``names``
+        alone.
+        """
         by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
         spans = [self.span(rows, name) for name in by]
         for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
             yield dict(zip(by, values, strict=True))
 
     def group_keys(self, level: Level) -> list[tuple[int, ...]]:
-        """The values of a level's ``groups`` that each of its priors is for, in the order in which the rows meet them."""
+        """Return the values of a level's ``groups``, one tuple per prior, in the order of the rows."""
         return list(dict.fromkeys(self._keys_of_rows(level, level.groups)))
 
     def row_groups(self, level: Level) -> list[int]:
-        """Index of the prior of each row of a level, documents apart; see `group_keys`."""
+        """Return the index of the prior of each row of a level, without documents; see `group_keys`."""
         number = {key: i for i, key in enumerate(self.group_keys(level))}
         return [number[key] for key in self._keys_of_rows(level)]
 
@@ -239,21 +241,21 @@ class Network(TopicModel):
         return (tuple(given[name] for name in level.groups) for given in assigned)
 
     def n_groups(self, level: Level) -> int:
-        """How many priors a level has: rows that have the same values of its ``groups`` share one."""
+        """Return the number of priors of a level: rows with the same values of its ``groups`` share one."""
         return len(self.group_keys(level))
 
     def value_name(self, name: str, value: int) -> str:
-        """Label of a value of a variable: its own name, or the variable's with the number."""
+        """Return the label of a value of a variable: its own name, or the variable's with the number."""
         names = self.variable(name).values
         return names[value] if names else f"{name} {value}"
 
     def for_data(self, corpus: Corpus) -> Network:
-        """The network with the authors of a corpus, by name in order, where a level draws authors.
+        """Return the network with the authors of a corpus, sorted by name, if a level draws authors.
 
         Raises
         ------
         ModelError
-            The corpus tells no authors, a document with tokens has none or one twice, or there are others than the network has.
+            The corpus has no authors, a document with tokens has none or one twice, or there are others than the network has.
         """
         check_corpus(self, corpus)
         if self.author is None:
@@ -266,13 +268,13 @@ class Network(TopicModel):
         return self.with_authors(names)
 
     def with_authors(self, names) -> Network:
-        """The network with these authors."""
+        """Return the network with these authors."""
         return self._with_variables(
             {self.author.name: replace(self.author, size=len(names), values=tuple(names))}
         )
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
-        """The network with other sizes of some variables; a ``when`` that went to the last value still does.
+        """Return the network with other sizes of some variables; a ``when`` up to the last value still ends there.
 
         Raises
         ------
@@ -291,7 +293,7 @@ class Network(TopicModel):
                 raise ModelError(f"network '{self.name}' has no variable '{name}'; {hint}")
             if self.is_author(name):
                 raise ModelError(
-                    f"network '{self.name}': the corpus tells how many '{name}' there are; leave the size out"
+                    f"network '{self.name}': the corpus determines the number of '{name}'; leave the size out"
                 )
             if self.variable(name).values and size != self.size(name):
                 raise ModelError(
@@ -301,7 +303,9 @@ class Network(TopicModel):
         return self._with_variables(changed)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
-        """The network with other priors: ``alpha`` of every Dirichlet level but the last, ``beta`` of that; None: unchanged."""
+        """Return the network with other priors: ``alpha`` of Dirichlet levels but the last, ``beta`` of the last; None:
+        unchanged.
+        """
         given = [alpha] * (len(self.levels) - 1) + [beta]
         return replace(
             self,
@@ -336,11 +340,11 @@ class Network(TopicModel):
     estimates = posterior_means
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
+        """Return the length of each dimension, those of the corpus too if it is given."""
         return super().dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
 
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Labels of documents, words and the values of its variables, and a name for each row over words.
+        """Return labels of documents, words and the values of the variables, and a name for each row over words.
 
         ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
         """
@@ -354,16 +358,16 @@ class Network(TopicModel):
         return bag_coords(corpus) | names
 
     def with_coords(self, coords) -> Network:
-        """The network with the authors that the coordinates of a stored run name."""
+        """Return the network with the authors in the coordinates of a stored run."""
         known = self.author is not None and self.author.name in coords
         return self.with_authors(np.asarray(coords[self.author.name]).tolist()) if known else self
 
     def recorded(self, options) -> tuple:
-        """The variables that a run records: counts of every level, and the priors that are learnt."""
+        """Return the variables that a run records: counts of every level, and the learnt priors."""
         return (VARIABLES["n_k"], VARIABLES["n_kw"], VARIABLES["n_dk"], *variables_of(self))
 
     def tiny(self, most: int = 9) -> Corpus:
-        """A corpus of two documents, with authors where the network names some, to compile kernels with."""
+        """Return a corpus of two documents, with authors if the network names some, for compiling kernels."""
         return tiny_bag(
             most,
             **(
@@ -372,7 +376,7 @@ class Network(TopicModel):
         )
 
     def describe(self) -> list[tuple[str, str]]:
-        """(label, text) for people: its variables, and of each level as in "document, super → topic, prior 0.1, learnt"."""
+        """Return (label, text) for display: variables, and levels as in "document, super → topic, prior 0.1, learnt"."""
         sizes = ", ".join(f"{each.name} {each.size}" for each in self.variables)
         return [
             (f"network {self.name}", sizes),
@@ -380,7 +384,7 @@ class Network(TopicModel):
         ]
 
     def describe_levels(self) -> list[tuple[str, str]]:
-        """(level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
+        """Return (level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         found = []
         for level in self.levels:
             rows = " or ".join(map(self._format_rows, level.rows))
@@ -398,7 +402,7 @@ class Network(TopicModel):
         return found
 
     def _format_rows(self, rows: Rows) -> str:
-        """The variables that number rows, and the paths that they are for."""
+        """Return the text of the variables that number rows, and of the paths that visit the rows."""
         spans = []
         for name, first, last in rows.when:
             values = self.variable(name).values or range(last + 1)
@@ -408,7 +412,7 @@ class Network(TopicModel):
         return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
     def settings(self) -> dict:
-        """The network as a dict for JSON, without the names of authors, which a corpus has (`for_data`)."""
+        """Return the network as a dict for JSON, without the names of authors, which the corpus has (`for_data`)."""
         plain = json.loads(json.dumps(asdict(self)))
         for each in plain["variables"]:
             if self.is_author(each["name"]):

@@ -6,7 +6,7 @@ from workbench.plugins import call_plugins
 
 
 def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
-    """LDA as a network of two levels: documents mix topics, topics mix words.
+    """Return LDA as a network of two levels: documents mix topics, topics mix words.
 
     Blei, Ng & Jordan (2003); Heinrich & Goesele (2009), fig. 1 a.
     """
@@ -21,10 +21,10 @@ def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
 
 
 def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
-    """The author-topic model: each token has one of the authors of its document, evenly; the author draws a topic, it the word.
+    """Return the author-topic model: a token has one of its document's authors, evenly; the author draws a topic, it a word.
 
     x ~ uniform over the document's authors, z ~ theta_x, w ~ phi_z; theta_x ~ Dirichlet(alpha), phi_z ~ Dirichlet(beta).
-    The corpus tells the authors.
+    The authors come from the corpus.
 
     Rosen-Zvi, Griffiths, Steyvers & Smyth (2004); Heinrich & Goesele (2009), fig. 1 b.
     """
@@ -40,10 +40,10 @@ def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
-    """Pachinko allocation of four levels: documents mix super-topics, and each of these mixes topics in its own way.
+    """Return pachinko allocation of four levels: documents mix super-topics, and each of these mixes topics in its own way.
 
     x ~ theta0_d, y ~ theta1_dx, w ~ phi_y; theta1_dx has a prior of its own for each super-topic x, learnt as a vector,
-    which is what tells super-topics apart.
+    which distinguishes super-topics.
 
     Li & McCallum (2006); Heinrich & Goesele (2009), fig. 1 c.
     """
@@ -68,7 +68,7 @@ def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1)
 def hierarchical_pachinko_1(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0
 ) -> dict:
-    """Pachinko in which a token takes its word from the root, its super-topic or its sub-topic, as their pair has it.
+    """Return hierarchical pachinko in which a token's word comes from the root, its super-topic or its sub-topic.
 
     x ~ theta0_d, y ~ theta1_dx, l ~ zeta_xy, w ~ phi of the root, of x or of y. The rows over words are the root, the
     super-topics, then the sub-topics. ``depth`` is the prior of zeta, which the whole corpus shares.
@@ -110,7 +110,7 @@ def hierarchical_pachinko_1(
 def hierarchical_pachinko_2(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1
 ) -> dict:
-    """Pachinko in which a token may stop on its way: at the root, or at a super-topic, whose words it then draws.
+    """Return hierarchical pachinko in which a token may stop at the root or a super-topic and draws its word there.
 
     x ~ theta0_d; where x = 0 the root draws the word; else y ~ theta1_dx; where y = 0 the super-topic x draws it, else the
     sub-topic y. So the values of both are one more than there are super-topics and sub-topics.

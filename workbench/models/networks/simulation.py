@@ -13,7 +13,7 @@ MOST_AUTHORS = 3
 def simulate(
     network, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
 ) -> tuple[Corpus, dict]:
-    """A corpus drawn from a network and the truth behind it.
+    """Return a corpus drawn from a network, and the true parameters.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def simulate(
 
 
 def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
-    """(token,) int64 row of a level that each token visits, -1 where it visits none: documents slowest, then block by block.
+    """Return (token,) int64 the row of a level that each token visits, -1 if none: documents slowest, then block by block.
 
     values : (token,) of the document and of every variable drawn before, -1 where a token has no value of it.
     """
@@ -100,7 +100,7 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _with_authors(network, n_documents, authors, random):
-    """The network with its authors by name, and those of each document; None where there are none."""
+    """Return the network with named authors, and the authors of each document; None if there are none."""
     if network.author is None:
         return network, None
     if authors is None:
@@ -133,7 +133,7 @@ def _with_authors(network, n_documents, authors, random):
 
 
 def _drawn_authors(network, authors, document, random) -> np.ndarray:
-    """(token,) an author of its document, each as likely as the others."""
+    """Return (token,) a random author of its document, all equally likely."""
     n_authors = np.array([len(names) for names in authors])
     starts, flat = (
         np.cumsum(n_authors) - n_authors,
@@ -144,7 +144,7 @@ def _drawn_authors(network, authors, document, random) -> np.ndarray:
 
 
 def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
-    """(row, value) rows of a level, drawn from their prior where they are not known."""
+    """Return (row, value) the rows of a level, drawn from their prior unless known."""
     if level.kind == "observed":
         return np.array(level.table, float)
     n_values, groups = (
@@ -159,7 +159,7 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
 
 
 def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
-    """(token,) a value drawn from its row, by inverse distribution."""
+    """Return (token,) a value drawn from its row, by inversion."""
     shares = np.cumsum(parameters, axis=1)
     shares[:, -1] = 1.0
     n_values = parameters.shape[1]

@@ -11,7 +11,7 @@ from workbench.models.networks.shipped import SHIPPED
 def spelled(network: Network) -> dict | None:
     """Return the arguments of `Network.of` that give this network, if it is a shipped one: model, n_topics, sizes, alpha, beta.
 
-    None for a network of one's own. Point estimates count as the Dirichlet rows that they were.
+    None for any other network. Point estimates count as the Dirichlet rows that they were.
     """
     if network.name not in SHIPPED:
         return None
@@ -34,7 +34,7 @@ def spelled(network: Network) -> dict | None:
 
 
 def _alike(one: Network, other: Network) -> bool:
-    """Return whether they are the same but for authors, and for rows that one of them estimates?"""
+    """Return whether two networks are equal except for authors and rows that only one of them estimates."""
 
     def plain(network):
         levels = [

@@ -13,7 +13,7 @@ from workbench.models.variables import Variable
 
 
 def variables_of(network) -> tuple[Variable, ...]:
-    """The variables of a run that belong to the network: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
+    """Return the network's variables of a run: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
 
     The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
     """
@@ -39,7 +39,7 @@ def variables_of(network) -> tuple[Variable, ...]:
 
 
 def sizes_of(network) -> dict[str, int]:
-    """Dim → length of the network's variables and rows, without document and word."""
+    """Return the length of each dimension of the network's variables and rows, without document and word."""
     several = {
         f"{level.name}_row": network.n_rows(level)
         for level in network.levels
@@ -49,7 +49,7 @@ def sizes_of(network) -> dict[str, int]:
 
 
 def row_dims(level: Level) -> tuple[str, ...]:
-    """The dims of a level's rows."""
+    """Return the dims of a level's rows."""
     by = (
         [name for name in level.rows[0].by if name != DOCUMENT]
         if len(level.rows) == 1
@@ -59,7 +59,7 @@ def row_dims(level: Level) -> tuple[str, ...]:
 
 
 def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Counts of a level along the dims of `variables_of`, the snapshot's apart.
+    """Return the counts of a level along the dims of `variables_of`, without snapshots.
 
     counts : ((document,) row, value), the rows of a document in the order of the network, the last variable fastest.
     """
@@ -73,7 +73,7 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """The inverse of `spread`: ((document,) row, value)."""
+    """Return ((document,) row, value), the inverse of `spread`."""
     if len(level.rows) > 1:
         return counts
     return counts[_visited(network, level)].reshape(
@@ -82,13 +82,13 @@ def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def _visited(network, level: Level) -> tuple:
-    """Where the rows of a level of one block stand among all values of the variables that number them."""
+    """Return the positions of one block's rows among all values of the variables that number them."""
     spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
     return (..., *(slice(first, last + 1) for first, last in spans), slice(None))
 
 
 def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """``alpha_<level>`` of the levels that learn, along the dims of `variables_of`; NaN for groups that there are not.
+    """Return ``alpha_<level>`` of learning levels, along the dims of `variables_of`; NaN for groups that do not exist.
 
     alphas : by name of the level (group, value), groups in the order in which the rows meet them; the last level (group, 1).
     """
@@ -107,7 +107,7 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
 
 
 def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
-    """By name of the level its prior at a snapshot, (), (value,) or, of several groups of rows, (group, value)."""
+    """Return the prior of each level at a snapshot: (), (value,) or, for several groups of rows, (group, value)."""
     found = {}
     for level in network.levels:
         if level.kind != "observed":

@@ -32,7 +32,7 @@ class NormalInverseWishart(NamedTuple):
     scale: np.ndarray  # (dim, dim)
 
     def check_documents(self, prior: str, corpus: Corpus) -> None:
-        """Raises ModelError where it is no distribution, and too few documents are there for the posterior to be one."""
+        """Raise ModelError if the prior is improper and there are too few documents for a proper posterior."""
         needed = len(self.mean) - 1 - self.nu
         if corpus.n_documents <= needed:
             raise ModelError(
@@ -44,7 +44,7 @@ class NormalInverseWishart(NamedTuple):
 
 
 def prior_option():
-    """The field for the prior of mu and Sigma."""
+    """Return the option for the prior of mu and Sigma."""
     return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
 
 
@@ -143,7 +143,7 @@ class CorrelatedTopics(OrderedTopics):
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:
-        """The prior of mu and Sigma."""
+        """Prior of mu and Sigma."""
         n_sticks = self.n_topics - 1
         mean, variance = dirichlet_moments(
             np.full(self.n_topics, 1.0 if self.prior == "proper" else 2.0)
@@ -155,13 +155,13 @@ class CorrelatedTopics(OrderedTopics):
         )
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """The model for a corpus: the same, where the order is of its topics and the posterior of Sigma is a distribution."""
+        """Return the model; raise ModelError if the order does not fit the topics or Sigma's posterior is improper."""
         super().for_data(corpus)
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, and the sticks with their mean and covariance."""
+        """Return the variables that a run records: counts, and the sticks with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(

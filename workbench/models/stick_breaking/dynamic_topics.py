@@ -26,7 +26,7 @@ PREVALENCE = Variable(
 
 
 class TopicsOverYears(TopicModel):
-    """A topic model of documents that have years, the ``times`` of the corpus."""
+    """A topic model of documents with years, the ``times`` of the corpus."""
 
     def for_data(self, corpus: Corpus) -> Self:
         """Return the model itself; raise DataError where the documents have no years."""
@@ -101,15 +101,15 @@ class DynamicTopics(TopicsOverYears):
 
     @property
     def alphas(self) -> np.ndarray:
-        """(topic,) the prior of each topic."""
+        """Prior of each topic, (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
 
     def first_year(self, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-        """(mean, variance), each (stick,), of the sticks in the first year."""
+        """Return (mean, variance), each (stick,), of the sticks in the first year."""
         return dirichlet_moments(np.full(n_words, self.word_alpha))
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, the words of every year, and q where it is learnt."""
+        """Return the variables that a run records: counts, the words of every year, and q if it is learnt."""
         learnt = [
             Variable(
                 "q",
@@ -134,11 +134,11 @@ class DynamicTopics(TopicsOverYears):
         )
 
     def priors(self, last: Mapping) -> Priors:
-        """alpha, and the Dirichlet prior of words that the first year has: over all years phi has no Dirichlet prior."""
+        """Return alpha and the words' Dirichlet prior of the first year; over all years phi has no Dirichlet prior."""
         return Priors(self.alphas, self.word_alpha)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta``; ``phi`` (topic, word), the mean of phi over years by the tokens of the topic; ``prevalence``.
+        """Return ``theta``; ``phi`` (topic, word), the mean over years weighted by the topic's tokens; and ``prevalence``.
 
         theta is the posterior mean given the counts of a snapshot, phi is as drawn. The weight of a year is what its documents
         are expected to have of the topic, so that a topic without a token has one too.
@@ -156,18 +156,18 @@ class DynamicTopics(TopicsOverYears):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """alpha is fixed; q may be sampled."""
+        """Return that alpha is fixed and whether q is sampled."""
         return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
 
 
 def by_year(of_documents: np.ndarray, years) -> np.ndarray:
-    """Sums (year, topic) of (document, topic)."""
+    """Return sums (year, topic) of (document, topic)."""
     total = np.zeros((years.n, of_documents.shape[1]))
     np.add.at(total, years.of_documents, of_documents)
     return total
 
 
 def shares_of(tokens: np.ndarray) -> np.ndarray:
-    """(year, topic) shares of the tokens of a year; NaN where there are none."""
+    """Return (year, topic) shares of the tokens of a year; NaN for years without tokens."""
     sizes = tokens.sum(axis=1, keepdims=True)
     return np.divide(tokens, sizes, out=np.full(tokens.shape, np.nan), where=sizes > 0)

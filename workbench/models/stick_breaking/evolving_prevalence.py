@@ -1,4 +1,4 @@
-"""Prevalence over time: how common each topic is follows a linear system from year to year, the topics stay as they are."""
+"""Prevalence over time: how common each topic is follows a linear system from year to year; the topics do not change."""
 
 from __future__ import annotations
 
@@ -79,23 +79,23 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:
-        """(mean (stick,), covariance (stick, stick)) of the sticks of the first year."""
+        """Mean (stick,) and covariance (stick, stick) of the sticks of the first year."""
         mean, variance = dirichlet_moments(np.ones(self.n_topics))
         return mean, np.diag(variance)
 
     @property
     def system_prior(self) -> SystemPrior:
-        """The prior of A, b and Q."""
+        """Prior of A, b and Q."""
         n = self.n_topics - 1
         return SystemPrior(np.eye(n, n + 1), np.eye(n + 1), n + 2.0, self.step_variance * np.eye(n))
 
     @property
     def documents_prior(self) -> tuple[float, np.ndarray]:
-        """(nu, scale) of the inverse Wishart prior of Sigma."""
+        """Inverse Wishart prior (nu, scale) of Sigma."""
         return self.n_topics + 1.0, self.first_year[1]
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, the sticks of documents and of years, and the system that these follow."""
+        """Return the variables that a run records: counts, the sticks of documents and years, and the parameters of both."""
         square = ("snapshot", "stick", "other_stick")
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
@@ -137,7 +137,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``theta`` and the proportions of years of the sticks drawn last; ``phi``, the posterior mean given counts; shares."""
+        """Return ``theta`` and the years' proportions from the last sticks, ``phi`` given the counts, and the years' shares."""
         return {
             "theta": probabilities(np.asarray(last["psi"])),
             "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
@@ -148,7 +148,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         }
 
     def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-        """(year, topic) the mean of theta over documents of each year: that of its sticks, or over draws around them."""
+        """Return (year, topic) the expected theta of each year's documents, given the year's sticks."""
         if self.documents == "shared":
             return probabilities(states)
         drawn = (

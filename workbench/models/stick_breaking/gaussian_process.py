@@ -54,7 +54,7 @@ KERNEL = tuple(
 
 @dataclass(frozen=True)
 class StaticRows(Model):
-    """A document has the smoothed shares of words of the last one before it, at the same place, that has tokens.
+    """A document takes the smoothed word shares of the last earlier document with tokens at the same place.
 
     p = (x + 1) / (N + W) of that document; documents with tokens have their own. Inputs of a corpus are its ``time``, one of
     them at most, and its space, all others.
@@ -81,12 +81,12 @@ class StaticRows(Model):
     )
 
     def for_data(self, corpus: Corpus):
-        """The model for a corpus: the same, where the documents have inputs that differ."""
+        """Return the model for a corpus; raise ModelError unless the documents have inputs that differ."""
         self.inputs(corpus)
         return self
 
     def inputs(self, corpus: Corpus) -> Inputs:
-        """Time and space of the documents; raises ModelError where there are none, or where one is the same everywhere."""
+        """Return the time and space of the documents; raise ModelError if there are none, or if one is constant."""
         names = corpus.input_names
         if not names:
             raise ModelError(
@@ -118,11 +118,11 @@ class StaticRows(Model):
         return Inputs(corpus.inputs[:, of_time], corpus.inputs[:, of_space])
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: the probabilities."""
+        """Return the variables that a run records: the probabilities."""
         return (*RUNNING[:1], PROBABILITY)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """``probability`` (document, word), and ``probability_deviation`` where probabilities are drawn."""
+        """Return ``probability`` (document, word), and ``probability_deviation`` if probabilities are drawn."""
         found = {"probability": np.asarray(last["running_probability"])}
         return found | (
             {"probability_deviation": np.asarray(last["running_deviation"])}
@@ -131,7 +131,7 @@ class StaticRows(Model):
         )
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Two documents to compile kernels with."""
+        """Return two documents for compiling kernels."""
         name = "year" if self.time in ("auto", "none") else self.time
         return tiny_bag(most, inputs={name: [2000.0, 2001.0], "place": [0.0, 1.0]})
 
@@ -181,25 +181,25 @@ class RawGaussianProcess(Ordered, StaticRows):
     )
 
     def for_data(self, corpus: Corpus):
-        """The model for a corpus: the same, where the order is of its words and the inputs differ."""
+        """Return the model for a corpus; raise ModelError if the order is not of its words or the inputs are equal."""
         self.check_order(corpus.n_words, "words")
         return super().for_data(corpus)
 
     @property
     def kernel(self) -> Kernel:
-        """The hyperparameters as given."""
+        """Hyperparameters as given."""
         return Kernel(self.length_time, self.length_space, self.scale, self.noise)
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, of the corpus where it is given."""
+        """Return the length of each dimension, those of the corpus too if it is given."""
         return super().dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: the kernel and the probabilities."""
+        """Return the variables that a run records: the kernel and the probabilities."""
         return (*KERNEL, *RUNNING[:1], PROBABILITY)
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """The kernel: fixed unless it is sampled."""
+        """Return whether the kernel is fixed or sampled."""
         how = "sampled" if getattr(options, "kernel", "") == "sampled" else "fixed"
         return {each.name: how for each in KERNEL[:3]} | {"noise": "fixed"}
 
@@ -228,7 +228,7 @@ class GaussianProcess(RawGaussianProcess):
     )
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: the kernel, the processes, their mean, and the probabilities."""
+        """Return the variables that a run records: the kernel, the processes, their mean, and the probabilities."""
         return (
             *KERNEL,
             Variable(
@@ -254,7 +254,7 @@ class GaussianProcess(RawGaussianProcess):
 
     @property
     def psi_dim(self) -> str:
-        """Along what psi has its entries."""
+        """Name of the dimension of psi beside documents."""
         return "stick"
 
 
@@ -270,5 +270,5 @@ class LogisticNormalProcess(GaussianProcess):
 
     @property
     def psi_dim(self) -> str:
-        """Along what psi has its entries."""
+        """Name of the dimension of psi beside documents."""
         return "word"

@@ -13,7 +13,7 @@ from workbench.models.variables import Variable
 
 @dataclass(frozen=True)
 class HiddenMarkov(Model):
-    """The documents of a sequence have hidden states that follow each other at random; a state is a distribution over words.
+    """The documents of a sequence have hidden states that form a Markov chain; each state is a distribution over words.
 
     p_0 ~ Dirichlet(1, …, 1), each row P_s ~ Dirichlet(1, …, 1), phi_s ~ Dirichlet(alpha0, …, alpha0); in each sequence
     s_1 ~ p_0, s_t ~ P[s_{t-1}], and the words of document t are x_t ~ Mult(N_t, phi[s_t]). Documents stand in the order of
@@ -37,20 +37,20 @@ class HiddenMarkov(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size that names and titles of runs show."""
+        """Return the symbol and value of the size that names and titles of runs show."""
         return "S", self.n_states
 
     def for_data(self, corpus: Corpus) -> HiddenMarkov:
-        """The model for a corpus: the same, where its documents stand in sequences."""
+        """Return the model for a corpus; raise ModelError unless its documents form sequences."""
         _ = corpus.by_sequence  # a DataError where they do not
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
+        """Return the length of each dimension, those of the corpus too if it is given."""
         return super().dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: the parameters as drawn, and what they say of each document's state."""
+        """Return the variables that a run records: the drawn parameters, and the state probabilities of each document."""
         return (
             Variable(
                 "first_state",
@@ -79,9 +79,9 @@ class HiddenMarkov(Model):
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """alpha0 is fixed."""
+        """Return that alpha0 is fixed."""
         return {"alpha0": "fixed"}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """A sequence of two documents, to compile kernels with; ``most``: its largest count."""
+        """Return a sequence of two documents for compiling kernels; ``most`` is its largest count."""
         return tiny_bag(most, sequence=(("tiny", 1), ("tiny", 2)))

@@ -78,7 +78,7 @@ class SystemPrior(NamedTuple):
 
 @dataclass(frozen=True)
 class StateSpace(Model):
-    """Documents of a sequence follow hidden states, and these a linear system: what the systems of this file share.
+    """Shared part of the models whose documents have hidden states that follow a linear system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row
     covariance B and column precision I. Sequences have states of their own and share A and B.
@@ -90,18 +90,18 @@ class StateSpace(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size that names and titles of runs show."""
+        """Return the symbol and value of the size that names and titles of runs show."""
         return "D", self.state_dim
 
     @property
     def system_prior(self) -> SystemPrior:
-        """The prior of A and B."""
+        """Prior of A and B."""
         n = self.state_dim
         return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
 
     @property
     def first_state(self) -> tuple[np.ndarray, np.ndarray]:
-        """(mean (state_dim,), covariance (state_dim, state_dim)) of the state of the first document of a sequence."""
+        """Mean (state_dim,) and covariance (state_dim, state_dim) of the state of a sequence's first document."""
         return np.zeros(self.state_dim), np.eye(self.state_dim)
 
     def for_data(self, corpus: Corpus) -> Self:
@@ -118,7 +118,7 @@ class StateSpace(Model):
             raise ModelError(
                 Named("state_dim", self.state_dim),
                 " must be at most the number of documents with tokens in the longest "
-                f"sequence, {int(seen.max())}; choose fewer numbers in a state, or give longer sequences",
+                f"sequence, {int(seen.max())}; choose a smaller state dimension, or give longer sequences",
                 value=self.state_dim,
             )
         return self
@@ -131,7 +131,7 @@ class StateSpace(Model):
         }
 
     def tiny(self, most: int = 9) -> Corpus:
-        """A sequence of a document for each number in a state, at least two, to compile kernels with."""
+        """Return a sequence with a document per state dimension, at least two, for compiling kernels."""
         n = max(self.state_dim, 2)
         return Corpus.from_pairs(
             [*range(n), 1],
@@ -143,7 +143,7 @@ class StateSpace(Model):
 
 @dataclass(frozen=True)
 class LinearDynamicalSystem(Ordered, StateSpace):
-    """Documents of a sequence follow hidden states, and these a linear system.
+    """Documents of a sequence have hidden states, which follow a linear system and give the sticks of word probabilities.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for
     each word but the last. Sequences have states of their own and share A, B, C and d. A document without tokens may stand
@@ -154,7 +154,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
     Parameters
     ----------
     state_dim : int, default 10
-        D, numbers in a state.
+        D, the state dimension.
     sigma_c2 : float, default 1
         Variance of the entries of C: given, or where it begins if it is learnt.
     learn_sigma_c2 : bool
@@ -201,13 +201,13 @@ class LinearDynamicalSystem(Ordered, StateSpace):
             object.__setattr__(self, "order", permutation_of_words(self.order))
 
     def for_data(self, corpus: Corpus) -> LinearDynamicalSystem:
-        """The model for a corpus: the same, where it has sequences that are long enough and the order is of its words."""
+        """Return the model; raise ModelError if its sequences are too short or the order does not fit its words."""
         super().for_data(corpus)
         self.check_order(corpus.n_words, "words")
         return self
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
-        """(word,) number of the word that comes first on the stick, second, …."""
+        """Return (word,) the word numbers in stick order."""
         if self.order == "vocabulary":
             return np.arange(corpus.n_words)
         if self.order == "random":
@@ -220,27 +220,27 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         return by_size if self.places is None else by_size[self.places]
 
     def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
-        """(word,) probabilities at a state of 0, in the order of the stick."""
+        """Return (word,) probabilities at a state of 0, in stick order."""
         if self.offset == "uniform":
             return np.full(corpus.n_words, 1.0 / corpus.n_words)
         counts = np.bincount(corpus.words, corpus.counts, corpus.n_words)[self.word_order(corpus)]
         return (counts + SMOOTHING) / (counts.sum() + SMOOTHING * len(counts))
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """(stick,) d."""
+        """Return (stick,) d, the offset."""
         return sticks_of(np.log(self.offset_probabilities(corpus)))
 
     def n_rows(self, corpus: Corpus) -> int:
-        """Rows of C and d."""
+        """Return the number of rows of C and d."""
         return corpus.n_words - 1
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
+        """Return the length of each dimension, those of the corpus too if it is given."""
         rows = {} if corpus is None else {self.psi_dim: self.n_rows(corpus)}
         return super().dims(corpus) | rows
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: states, what they follow, and what follows them."""
+        """Return the variables that a run records: states, and the parameters of their dynamics and emissions."""
         learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
         return (
             *(learnt,) * self.learn_sigma_c2,
@@ -263,7 +263,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """d and the order of the words; ``states_mean`` and ``states_deviation`` over the iterations."""
+        """Return d, the order of the words, and ``states_mean`` and ``states_deviation`` over the iterations."""
         return {
             "offset": self.offset_of(corpus),
             "stick_words": self.word_order(corpus),
@@ -272,13 +272,13 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """The variance of C: fixed or sampled."""
+        """Return whether the variance of C is fixed or sampled."""
         return {"sigma_c2": "sampled" if self.learn_sigma_c2 else "fixed"}
 
 
 @dataclass(frozen=True)
 class LogisticNormalSystem(LinearDynamicalSystem):
-    """Documents of a sequence follow hidden states, these a linear system, and the odds of words the states.
+    """Documents of a sequence have hidden states, which follow a linear system and give the log odds of words.
 
     As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
     the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~
@@ -291,22 +291,22 @@ class LogisticNormalSystem(LinearDynamicalSystem):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """The prior of A and B."""
+        """Prior of A and B."""
         mean, precision, nu, scale = super().system_prior
         return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """(component,) d."""
+        """Return (component,) d, the offset."""
         return np.log(self.offset_probabilities(corpus))
 
     def n_rows(self, corpus: Corpus) -> int:
-        """Rows of C and d."""
+        """Return the number of rows of C and d."""
         return corpus.n_words
 
 
 @dataclass(frozen=True)
 class GaussianDynamicalSystem(StateSpace):
-    """The shares of words in the documents of a sequence are Gaussian around what hidden states say, and these a linear system.
+    """Word shares of a sequence's documents are Gaussian around a linear function of hidden states of a linear system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B), as in `LinearDynamicalSystem`; x_t / N_t - m = C z_t + N(0, R), m the training
     frequencies; R ~ IW(W + 1, W I), C | R ~ matrix normal of mean 0, row covariance R and column precision W I, for W words.
@@ -314,7 +314,7 @@ class GaussianDynamicalSystem(StateSpace):
     Parameters
     ----------
     state_dim : int, default 10
-        D, numbers in a state.
+        D, the state dimension.
 
     Raises
     ------
@@ -326,7 +326,7 @@ class GaussianDynamicalSystem(StateSpace):
     psi_dim = "word"
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: states, what they follow, and what follows them."""
+        """Return the variables that a run records: states, and the parameters of their dynamics and emissions."""
         return (
             *STATES,
             Variable(
@@ -340,7 +340,7 @@ class GaussianDynamicalSystem(StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """The training frequencies; ``states_mean`` and ``states_deviation`` over the iterations."""
+        """Return the training frequencies, and ``states_mean`` and ``states_deviation`` over the iterations."""
         means = {
             name: np.asarray(last[f"running_{each}"])
             for name, each in (

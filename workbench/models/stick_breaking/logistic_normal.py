@@ -51,26 +51,26 @@ class LogisticNormalTopics(GaussianTopics):
 
     @property
     def components_prior(self) -> NormalInverseWishart:
-        """The prior of mu and Sigma."""
+        """Prior of mu and Sigma."""
         n = self.n_topics
         if self.prior == "proper":
             return NormalInverseWishart(np.zeros(n), 0.1, n + 2.0, np.eye(n))
         return NormalInverseWishart(np.zeros(n), 10.0, 0.1 * n, 0.1 * n * np.eye(n))
 
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
-        """The model for a corpus: the same, where the posterior of Sigma is a distribution."""
+        """Return the model for a corpus; raise ModelError if the posterior of Sigma is improper."""
         self.components_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Dim → length, those of the corpus too where it is given."""
+        """Return the length of each dimension, those of the corpus too if it is given."""
         return super().dims(corpus) | {
             "component": self.n_topics,
             "other_component": self.n_topics,
         }
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """The variables that a run records: counts, and the components with their mean and covariance."""
+        """Return the variables that a run records: counts, and the components with their mean and covariance."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(
@@ -94,7 +94,7 @@ class LogisticNormalTopics(GaussianTopics):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """``theta`` (document, topic) of the components drawn last, or its mean under q; ``phi`` (topic, word) given counts."""
+        """Return ``theta`` (document, topic) of the last components, or its mean under q; ``phi`` (topic, word) given counts"""
         expected = (
             {"theta": Estimate(expected_theta, last["psi"], last["psi_variance"])}
             if "psi_variance" in last

@@ -13,7 +13,7 @@ NAMED = ("size", "vocabulary", "random")
 
 
 def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Return a permutation as text with commas, of a list of numbers or a text with commas, blanks or hyphens.
+    """Return a permutation as text with its numbers separated by a comma, from a list or text.
 
     of, named : what is ordered, and the orders that have a name, for the sentence.
 
@@ -38,12 +38,12 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
 
 
 def permutation_of_words(order) -> str:
-    """Return the same as `permutation`, of the words of a corpus."""
+    """Return a permutation of the words of a corpus as text; see `permutation`."""
     return permutation(order, of="words", named="size, vocabulary, random")
 
 
 def order_option():
-    """Return the field for the order of the topics on the stick."""
+    """Return the option for the order of the topics on the stick."""
     return option(
         "size",
         "order of the topics on the stick: largest first, random, or a permutation such as (2,0,1) of the order by size",
@@ -53,7 +53,7 @@ def order_option():
 
 
 def word_order_option():
-    """Return the field for the order of the words on the stick, of models without topics."""
+    """Return the option for the order of the words on the stick, for models without topics."""
     return option(
         "size",
         "order of the words on the stick: most frequent first (words that training lacks come last), as in the vocabulary, "
@@ -64,18 +64,18 @@ def word_order_option():
 
 
 class Ordered:
-    """The part of a model that has the options ``order`` and ``order_seed``."""
+    """A mixin of models with the options ``order`` and ``order_seed``."""
 
     order: str
     order_seed: int
 
     @property
     def places(self) -> np.ndarray | None:
-        """The permutation: the place in order of size of what comes first, second, …; None of a named order."""
+        """The permutation: for each place of the stick the rank by size; None for a named order."""
         return None if self.order in NAMED else np.array(self.order.split(","), dtype=int)
 
     def check_order(self, n: int, what: str) -> None:
-        """Raise ModelError for a permutation of another length than n, and for an idle seed."""
+        """Raise ModelError for a permutation of another length than n, and for a seed that has no effect."""
         if self.order_seed and self.order != "random":
             raise ModelError(
                 Named("order_seed", self.order_seed),

@@ -24,7 +24,7 @@ def _score(name: str, unit: str, meaning: str, better: str = "higher") -> Variab
 
 
 def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(word,) log probabilities of the clipped and of the add-0.1 multinomial, of the training counts (word,)."""
+    """Return (word,) log probabilities under two multinomials, of clipped and of add-0.1 training counts (word,)."""
     total = counts.sum()
     return np.log(np.maximum(counts / total, LEAST)), np.log(
         (counts + ADDED) / (total + ADDED * len(counts))
@@ -32,7 +32,7 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
-    """The gains and the log likelihood per item, by name; NaN for what no held-out item is of."""
+    """Return the gains and the log likelihood per item, by name; NaN if the test set has no such items."""
     counts = np.bincount(train.words, train.counts, train.n_words)
     seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
@@ -61,7 +61,7 @@ def gains(train, test, predicted: Predicted) -> dict[str, float]:
 
 
 def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
-    """(row, word) the probability that a word is among the n largest values of its row, ties broken at random.
+    """Return (row, word) the probability that a word is among the n largest values of its row, with random ties.
 
     With g words above and e equal to it, itself among them, it is (n - g) / e, within 0 and 1.
     """
@@ -78,7 +78,7 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
 def expected_hits(
     predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row,) how many of a row's n most frequent words are predicted to be, and how many of the n least frequent.
+    """Return (row,) expected hits among a row's n most frequent words, and among its n least frequent.
 
     ``predicted`` are probabilities (row, word), ``counts`` what came. Both are the expectations over ties broken at random and
     independently, in the prediction and in what came: sum_w P(w among the predicted) P(w among those that came).
@@ -91,7 +91,7 @@ def expected_hits(
 
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
-    """Mean and standard deviation, over the held-out rows, of `expected_hits`; NaN where the engine predicts no whole rows."""
+    """Return the mean and deviation of `expected_hits` over held-out rows; NaN if the engine does not predict whole rows."""
     names = [each.name for each in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
