@@ -56,7 +56,7 @@ def main():
     if what == "split shards":
         done = load_corpus(f"{folder}/{name}")
     if what == "stream":
-        from workbench.corpus.streaming import read_shards
+        from workbench.corpus.shards.streaming import read_shards
     open("/proc/self/clear_refs", "w").write("5")
     before, began, wall = memory("VmRSS"), seconds(), time.perf_counter()
     if what == "read":
@@ -96,7 +96,7 @@ def measure(
         write_files(Path(folder), n_tokens)
         (Path(folder) / "child.py").write_text(CHILD)
         if source is None:
-            from workbench.corpus.streaming import read_shards
+            from workbench.corpus.shards.streaming import read_shards
 
             read_shards(Path(folder) / "docword.zipf.txt", Path(folder) / "shards")
         for round_ in range(n_rounds):

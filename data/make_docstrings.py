@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import Corpus
-from workbench.corpus.text import count_words
-from workbench.corpus.words import CONTRACTIONS
+from workbench.corpus.texts.counting import count_words
+from workbench.corpus.texts.words import CONTRACTIONS
 
 # the first that has an object gives it its name
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "sklearn", "networkx")

@@ -3,7 +3,7 @@
 import gzip
 
 from workbench.corpus import Corpus
-from workbench.corpus.data_set import DataSet, Form
+from workbench.corpus.catalog.data_set import DataSet, Form
 
 FIVE_TOKENS = b"2\n3\n2\n1 1 4\n2 3 1\n"
 WORDS = ("ant", "bee", "cat")
@@ -26,7 +26,7 @@ def publish(monkeypatch, *urls: str) -> DataSet:
         licence="none",
         origin="nowhere",
     )
-    monkeypatch.setattr("workbench.corpus.catalog.DATA_SETS", {"tiny": tiny})
+    monkeypatch.setattr("workbench.corpus.catalog.named.DATA_SETS", {"tiny": tiny})
     return tiny
 
 

@@ -34,9 +34,9 @@ _HOMES = {
         "write_corpus",
     ),
     "workbench.corpus.example": ("write_example_csv",),
-    "workbench.corpus.file_documents": ("FileDocuments",),
+    "workbench.corpus.streams.file_documents": ("FileDocuments",),
     "workbench.corpus.corpus": ("corpus_of",),
-    "workbench.corpus.streaming": ("read_shards",),
+    "workbench.corpus.shards.streaming": ("read_shards",),
     "workbench.dashboard.notebooks.tune": ("tune",),
     "workbench.dashboard.notebooks.live_view": ("watch",),
     "workbench.measures": (

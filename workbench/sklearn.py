@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.corpus import Corpus, split_halves
 from workbench.corpus.count_matrix import corpus_of_counts
-from workbench.corpus.streams import in_batches
+from workbench.corpus.streams.counting import in_batches
 from workbench.engines import ENGINES, STREAMING, get_engine
 from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb

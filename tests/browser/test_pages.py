@@ -4,7 +4,7 @@ import pytest
 from browser.desk import cells, fill, press, row, type_into, until
 
 import workbench as wb
-from workbench.corpus.synthetic import bars
+from workbench.corpus.catalog.synthetic import bars
 from workbench.papers.ledger_table import entries
 from workbench.runs.execution.run import Run
 

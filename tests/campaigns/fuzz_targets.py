@@ -23,7 +23,7 @@ import xarray as xr
 import workbench as wb
 from workbench.corpus import load_corpus, read_corpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
-from workbench.corpus.npz import write as npz_of
+from workbench.corpus.formats.npz import write as npz_of
 from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
 from workbench.dashboard.shared.values import Menu, Number, Ticks, Values
 from workbench.measures import find_documents

@@ -186,7 +186,7 @@ MUTATIONS = [
     Mutation(
         "shards begin anew",
         "Pairs of a shard are numbered from 0 in each block.",
-        "corpus/shard_writer.py",
+        "corpus/shards/shard_writer.py",
         'indptr[1:] - indptr[0] + len(shard["words"])',
         "indptr[1:] - indptr[0]",
         "corpus/test_sharded.py",
@@ -194,7 +194,7 @@ MUTATIONS = [
     Mutation(
         "order of rows believed",
         "Rows that come in no order are read as if sorted.",
-        "corpus/pair_files.py",
+        "corpus/shards/pair_files.py",
         "and documents[0] >= self._last",
         "",
         "corpus/test_streaming.py",
@@ -202,7 +202,7 @@ MUTATIONS = [
     Mutation(
         "id as count",
         "An lda-c pair is read with count and word swapped.",
-        "corpus/ldac.py",
+        "corpus/formats/ldac.py",
         "words, counts = np.delete(numbers, at)",
         "counts, words = np.delete(numbers, at)",
         "corpus/test_counts.py",
@@ -210,7 +210,7 @@ MUTATIONS = [
     Mutation(
         "one word too few",
         "A vocabulary that is not given lacks the last word.",
-        "corpus/ldac.py",
+        "corpus/formats/ldac.py",
         "int(words.max(initial=-1)) + 1",
         "int(words.max(initial=-1))",
         "corpus/test_counts.py",
@@ -218,7 +218,7 @@ MUTATIONS = [
     Mutation(
         "UCI sizes swapped",
         "A UCI file is written with words before documents.",
-        "corpus/uci.py",
+        "corpus/formats/uci.py",
         "{corpus.n_documents}\\n{corpus.n_words}",
         "{corpus.n_words}\\n{corpus.n_documents}",
         "corpus/test_writers.py",

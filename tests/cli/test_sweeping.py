@@ -203,7 +203,7 @@ def test_a_run_that_no_cluster_can_share_is_refused_before_it_is_made(
         and "'six' is small enough for a single one: one process infers from it; leave --scheduler out"
         in err
     )
-    monkeypatch.setattr("workbench.corpus.shard_writer.SHARD_PAIRS", 4)
+    monkeypatch.setattr("workbench.corpus.shards.shard_writer.SHARD_PAIRS", 4)
     command("data", "convert", six_documents, "six", "--shards", "-q")
     assert wb.load_corpus("six").n_shards > 1
     wrong = {

@@ -11,10 +11,11 @@ import pytest
 from missing import skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
-from workbench.corpus import CorpusError, data_sets, hold_out_tokens, ldac, load_corpus
-from workbench.corpus.prepared import FIVE_GROUPS, PREPARED
-from workbench.corpus.published import DOCSTRINGS, PUBLISHED
-from workbench.corpus.readers import FORMATS
+from workbench.corpus import CorpusError, data_sets, hold_out_tokens, load_corpus
+from workbench.corpus.catalog.prepared import FIVE_GROUPS, PREPARED
+from workbench.corpus.catalog.published import DOCSTRINGS, PUBLISHED
+from workbench.corpus.formats import ldac
+from workbench.corpus.formats.readers import FORMATS
 
 ALL = (
     "docstrings, kos, nips, nips17, reuters395, reuters_top, ap, news20, kos500, news5, ap1000, news1000, names, dna, alice, "

@@ -9,7 +9,7 @@ import pytest
 from data_files import put, refusal
 
 from workbench.corpus import Corpus, load_corpus, read_corpus
-from workbench.corpus.writers import WRITTEN, write_corpus
+from workbench.corpus.formats.writers import WRITTEN, write_corpus
 
 LDAC = "2 0:2 2:1\n0\n1 1:5\n"
 MTX = "%%MatrixMarket matrix coordinate integer general\n% three documents\n%\n3 4 3\n1 1 2\n1 3 1\n3 2 5\n"

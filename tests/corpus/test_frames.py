@@ -81,7 +81,7 @@ def test_a_wrong_file_is_a_sentence(path):
 
 def test_a_package_that_is_not_there_is_named(path, monkeypatch):
     write(TABLE, path)
-    monkeypatch.setattr("workbench.corpus.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("workbench.corpus.formats.frames.find_spec", lambda name: None)
     with pytest.raises(
         DataError,
         match=r"needs the package (pyarrow|openpyxl); `pip install (pyarrow|openpyxl)`, or save",

@@ -8,7 +8,7 @@ import pytest
 from data_files import put
 
 from workbench.corpus import CorpusError
-from workbench.corpus.header import MOST_LETTERS, MOST_ROWS, START, columns_in
+from workbench.corpus.formats.header import MOST_LETTERS, MOST_ROWS, START, columns_in
 from workbench.data import rows
 
 NEWS = 'id,date,body\n1,2024-07-31,"red, ""ants"""\n2,,bees\n'

@@ -9,10 +9,11 @@ import pytest
 from data_files import put
 
 from workbench.cli import main
-from workbench.corpus import CorpusError, kept_counts, read_corpus, streaming
-from workbench.corpus.kept_counts import KeptCounts, kept_beside
-from workbench.corpus.streaming import read_shards
-from workbench.corpus.text import counted
+from workbench.corpus import CorpusError, read_corpus
+from workbench.corpus.shards import kept_counts, streaming
+from workbench.corpus.shards.kept_counts import KeptCounts, kept_beside
+from workbench.corpus.shards.streaming import read_shards
+from workbench.corpus.texts.counting import counted
 from workbench.data import blocks, opening
 
 N = 2000
@@ -161,7 +162,7 @@ def test_a_command_that_is_killed_goes_on(tmp_path, capsys):
     program = f"""
 import os, signal
 from workbench.data import blocks, opening
-from workbench.corpus.streaming import read_shards
+from workbench.corpus.shards.streaming import read_shards
 blocks.BATCH, opening.BLOCK = 2000, 64
 def told(what, share):
     if share > 0.5:

@@ -8,7 +8,7 @@ import pytest
 from data_files import put, refusal
 
 from workbench.corpus import read_corpus
-from workbench.corpus.readers import FORMATS
+from workbench.corpus.formats.readers import FORMATS
 
 UCI = "3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"
 

@@ -19,8 +19,8 @@ from workbench.corpus import (
     keep_top_words,
     load_corpus,
 )
-from workbench.corpus import shard_writer as writing
-from workbench.corpus.shard_writer import MANIFEST
+from workbench.corpus.shards import shard_writer as writing
+from workbench.corpus.shards.shard_writer import MANIFEST
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import CORPORA, get_corpus
 

@@ -12,10 +12,10 @@ from workbench.corpus import (
     hold_out_documents,
     hold_out_tokens,
     prepare,
-    sharded,
     split_halves,
 )
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
+from workbench.corpus.shards import sharded
 from workbench.data import drawing
 
 GIVEN = {"fraction": 0.3, "seed": 4}

@@ -15,15 +15,9 @@ from campaigns.file_operations import full_after, operations
 from data_files import put
 from sharded_corpora import drawn, full
 
-from workbench.corpus import (
-    CorpusError,
-    pair_files,
-    read_corpus,
-    shard_writer,
-    streaming,
-    write_corpus,
-)
-from workbench.corpus.streaming import read_shards
+from workbench.corpus import CorpusError, read_corpus, write_corpus
+from workbench.corpus.shards import pair_files, shard_writer, streaming
+from workbench.corpus.shards.streaming import read_shards
 from workbench.data import blocks, opening, rows, stored_texts
 
 WORDS = ["ant", "Bee", "café", "straße", "don't", "über", "a", "zebra", "gnu", "12", "ibis", "löwe"]
@@ -498,7 +492,9 @@ def test_an_interruption_leaves_nothing(tmp_path, what):
 def test_a_folder_that_is_there_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     path = csv(tmp_path)
     read_shards(path, tmp_path / "shards", **COLUMNS)
-    monkeypatch.setattr("workbench.corpus.streaming._stream", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(
+        "workbench.corpus.shards.streaming._stream", lambda *_: pytest.fail("was read")
+    )
     with pytest.raises(CorpusError, match="shards is there already"):
         read_shards(path, tmp_path / "shards", **COLUMNS)
 
@@ -516,7 +512,7 @@ def test_options_of_streaming_that_cannot_be_are_refused(tmp_path, options):
 def test_a_process_that_is_killed_is_told(tmp_path):
     program = """
 import os, signal
-from workbench.corpus import streaming
+from workbench.corpus.shards import streaming
 def counted(texts):
     os.kill(os.getpid(), signal.SIGKILL)
 streaming._counted = counted

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
-from workbench.corpus.words import analyser
+from workbench.corpus.streams.counting import Counted, Vocabulary, as_arrays, in_batches
+from workbench.corpus.texts.words import analyser
 from workbench.errors import DataError
 
 WORDS = ("ant", "bee", "cat", "dog")

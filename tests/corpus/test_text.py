@@ -7,8 +7,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from workbench.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.text import as_counted
-from workbench.corpus.words import WORD_PATTERN, languages, stop_list
+from workbench.corpus.texts.counting import as_counted
+from workbench.corpus.texts.words import WORD_PATTERN, languages, stop_list
 
 FRUIT = ["Apple banana apple", "banana cherry", "Cherry, cherry and apple!"]
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from toys import CORPORA, corpus_of
 
 from workbench.corpus import Corpus, CorpusError, load_corpus, read_corpus, write_corpus
-from workbench.corpus.readers import FORMATS
-from workbench.corpus.writers import WRITTEN
+from workbench.corpus.formats.readers import FORMATS
+from workbench.corpus.formats.writers import WRITTEN
 from workbench.data.saving import put_files
 
 NAMES = {

@@ -9,7 +9,7 @@ import pytest
 from data_files import put, refusal
 
 from workbench.corpus import read_corpus, write_corpus
-from workbench.corpus.readers import format_of
+from workbench.corpus.formats.readers import format_of
 
 
 def zipped(files: dict[str, str | bytes], **settings) -> bytes:

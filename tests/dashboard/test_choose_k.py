@@ -9,7 +9,8 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, shard_writer
+from workbench.corpus import ShardedCorpus
+from workbench.corpus.shards import shard_writer
 from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.choose_k.results import points_of, results_file, shown_of
 from workbench.dashboard.choose_k.sweeping import mistakes, runs_of, start_sweep, values_of

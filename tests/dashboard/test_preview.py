@@ -6,7 +6,8 @@ import pytest
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, shard_writer
+from workbench.corpus import ShardedCorpus
+from workbench.corpus.shards import shard_writer
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.preview import described
 

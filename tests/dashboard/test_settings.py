@@ -6,7 +6,7 @@ from missing import skip_without_pgmpy
 from pytest import approx
 
 from workbench.corpus import CorpusError
-from workbench.corpus.readers import FORMATS
+from workbench.corpus.formats.readers import FORMATS
 from workbench.dashboard.compare.fields import FILE, SPLIT, choice_of, choices
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings

@@ -113,7 +113,7 @@ def test_all_public_names_engines_variables_and_commands_are_in_the_reference(si
         "views",
     }
     assert (
-        'id="workbench.corpus.synthetic.bars"' in python
+        'id="workbench.corpus.catalog.synthetic.bars"' in python
         and 'id="workbench.sklearn.TopicModel"' in python
     )
     assert {

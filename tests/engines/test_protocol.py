@@ -24,7 +24,8 @@ from toys import (
 )
 from toys import simulated as words_alone
 
-from workbench.corpus import ShardedCorpus, shard_writer
+from workbench.corpus import ShardedCorpus
+from workbench.corpus.shards import shard_writer
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.bayes_nets import cases
 from workbench.engines.engine import StepContext, WarmStart

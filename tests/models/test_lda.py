@@ -50,7 +50,7 @@ def test_a_simulated_corpus_has_the_frequencies_of_its_truth():
 
 
 def test_a_simulated_corpus_is_the_one_that_stored_runs_have():
-    """The hash was printed before the drawing moved to `workbench.corpus.synthetic`; numpy's generator may change it."""
+    """The hash was printed before the drawing was done in `corpus.catalog.synthetic`; numpy's generator may change it."""
     assert LDA(4, 0.3, 0.2).simulate(12, 20, 15, 3)[0].content_hash.startswith("4ba17239e536")
 
 

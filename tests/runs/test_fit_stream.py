@@ -10,7 +10,8 @@ import pytest
 from runs.test_update import tokens_of
 
 import workbench as wb
-from workbench.corpus import ShardedCorpus, shard_writer
+from workbench.corpus import ShardedCorpus
+from workbench.corpus.shards import shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA

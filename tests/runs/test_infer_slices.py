@@ -8,7 +8,7 @@ from short_runs import run_of, short_settings
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.errors import DataError

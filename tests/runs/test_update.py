@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.corpus import Corpus, ShardedCorpus, hold_out_tokens, shard_writer
+from workbench.corpus import Corpus, ShardedCorpus, hold_out_tokens
+from workbench.corpus.shards import shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
 from workbench.models import LDA

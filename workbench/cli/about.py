@@ -193,7 +193,7 @@ def convert(
     json: Json = False,
 ) -> None:
     """Convert a corpus to another format (uci, lda-c, mtx, mallet, csv, jsonl, npz), or to a folder of shards."""
-    from workbench.corpus.writers import files_of, losses
+    from workbench.corpus.formats.writers import files_of, losses
     from workbench.data.saving import put_files
 
     out = out.expanduser()
@@ -264,9 +264,9 @@ def _convert_to_shards(
 ) -> None:
     """Write a folder of shards, reading a file as a stream; replace an existing folder only when the new one is complete."""
     from workbench.cli.printing import saying_warnings_at_once
-    from workbench.corpus.kept_counts import kept_beside
-    from workbench.corpus.sharded import is_sharded
-    from workbench.corpus.streaming import read_shards
+    from workbench.corpus.shards.kept_counts import kept_beside
+    from workbench.corpus.shards.sharded import is_sharded
+    from workbench.corpus.shards.streaming import read_shards
     from workbench.data.saving import partial_of
 
     if out.exists() and not (force and is_sharded(out)):

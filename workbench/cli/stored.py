@@ -366,7 +366,7 @@ def import_(
     See 'Models of other programs' in the documentation.
     """
     from workbench.cli.flags import load_documents, parse_alpha
-    from workbench.corpus.companions import read_words
+    from workbench.corpus.formats.companions import read_words
 
     settings = dict(
         like=like,

@@ -208,10 +208,10 @@ def _vocabulary(
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
     """Return (vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
-    from workbench.corpus.companions import read_words
-    from workbench.corpus.readers import has_known_format
-    from workbench.corpus.sharded import is_sharded
-    from workbench.corpus.text import PRUNING, TEXT_OPTIONS
+    from workbench.corpus.formats.companions import read_words
+    from workbench.corpus.formats.readers import has_known_format
+    from workbench.corpus.shards.sharded import is_sharded
+    from workbench.corpus.texts.counting import PRUNING, TEXT_OPTIONS
     from workbench.data.opening import path_of
     from workbench.runs.store.places import is_run
 
@@ -256,7 +256,7 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 
 def _of_words(counted: dict | None) -> dict:
     """Return the options that find words as they were found in other texts."""
-    from workbench.corpus.text import as_counted
+    from workbench.corpus.texts.counting import as_counted
     from workbench.runs.execution.update import OF_WORDS
 
     return {name: value for name, value in as_counted(counted, {}).items() if name in OF_WORDS}

@@ -1,7 +1,7 @@
 """Documents as arrays: the `Corpus`, what reads, splits and draws it, and the named data sets."""
 
-from workbench.corpus import synthetic
-from workbench.corpus.catalog import data_sets, find_data_set, is_named, load_corpus
+from workbench.corpus.catalog import synthetic
+from workbench.corpus.catalog.named import data_sets, find_data_set, is_named, load_corpus
 from workbench.corpus.corpus import Corpus, CorpusError, WordMajor
 from workbench.corpus.experiments import (
     SINGLETONS,
@@ -13,8 +13,9 @@ from workbench.corpus.experiments import (
     prepare,
     split_in_words,
 )
-from workbench.corpus.readers import FORMATS, read_corpus
-from workbench.corpus.sharded import ShardedCorpus
+from workbench.corpus.formats.readers import FORMATS, read_corpus
+from workbench.corpus.formats.writers import write_corpus
+from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.corpus.splits import (
     hold_out_documents,
     hold_out_ends,
@@ -24,7 +25,6 @@ from workbench.corpus.splits import (
     known_words,
     split_halves,
 )
-from workbench.corpus.writers import write_corpus
 from workbench.plugins import load_plugins
 
 __all__ = [

@@ -26,7 +26,7 @@ from workbench.corpus.objects import (
     refuse_options,
     refuse_vocabulary,
 )
-from workbench.corpus.text import TEXT_OPTIONS, count_words
+from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.data.arrays import frozen, plain_values, sealed, whole_numbers
 from workbench.data.drawing import check_whole
 from workbench.data.html import facts
@@ -231,7 +231,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def from_texts(cls, texts, titles=None, **options) -> Corpus:
-        """The corpus of raw strings, one per document; see `workbench.corpus.text.count_words` for the options."""
+        """The corpus of raw strings, one per document; see `workbench.corpus.texts.counting.count_words` for the options."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
     @classmethod
@@ -516,7 +516,8 @@ def corpus_of(
     counted : mapping, optional
         How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
     **text_options
-        For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text: see `workbench.corpus.text.count_words`.
+        For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text; see
+        `workbench.corpus.texts.counting.count_words`.
 
     A missing text in a Series or DataFrame is an empty document, and named in a warning.
 

@@ -32,8 +32,8 @@ class DocumentTable:
     text : str, optional
         The column with the texts.
     counted : name → value
-        How the texts were counted, as far as it can be written down: options of `workbench.corpus.text.count_words`, of a
-        tokenizer that there was one.
+        How the texts were counted, as far as it can be written down: options of
+        `workbench.corpus.texts.counting.count_words`, of a tokenizer that there was one.
 
     Columns of several lengths, none at all, or a text column that is not there are a DataError.
     """

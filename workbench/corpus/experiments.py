@@ -26,7 +26,7 @@ from workbench.corpus.splits import (
     known_words,
     with_counts,
 )
-from workbench.corpus.words import stop_list
+from workbench.corpus.texts.words import stop_list
 from workbench.data.drawing import check_whole
 from workbench.errors import Got, Named
 
@@ -87,7 +87,7 @@ def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english")
     """Return the corpus without stop words, such as "the" and "of".
 
     ``stop_words`` is "english" or the words themselves, in small letters; "english" is scikit-learn's list with the
-    stumps of contractions, as in `workbench.corpus.text.count_words`.
+    stumps of contractions, as in `workbench.corpus.texts.counting.count_words`.
     """
     left_out = frozenset(stop_list(stop_words))
     return keep_words(

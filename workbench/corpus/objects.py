@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from workbench.corpus.document_table import DocumentTable, plain_value
-from workbench.corpus.text import as_counted, count_words
+from workbench.corpus.texts.counting import as_counted, count_words
 from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 

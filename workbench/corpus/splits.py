@@ -12,8 +12,8 @@ import numpy as np
 
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.sharded import ShardedCorpus
-from workbench.corpus.sharded_splits import split_shards
+from workbench.corpus.shards.sharded import ShardedCorpus
+from workbench.corpus.shards.sharded_splits import split_shards
 from workbench.data.arrays import sealed
 from workbench.data.drawing import (
     SHARE,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.synthetic import draw_lda
+from workbench.corpus.catalog.synthetic import draw_lda
 from workbench.errors import Named
 from workbench.models.model import ModelError, TopicModel
 from workbench.models.priors import Priors

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from workbench.corpus.mallet import one_word
+from workbench.corpus.formats.mallet import one_word
 from workbench.measures import documents_table, used_topics
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import AnyRun, ReportedRun, gather, table_of

@@ -7,7 +7,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.corpus import corpus_of
 from workbench.corpus.objects import COLUMNS
-from workbench.corpus.text import TEXT_OPTIONS, count_words
+from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine
 from workbench.records import Records
 from workbench.runs.loading import load_data
@@ -33,8 +33,8 @@ def data_from(
     """The data that an engine infers from; see `workbench.corpus.corpus.corpus_of` for what documents may be.
 
     A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
-    ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see `workbench.corpus.text.count_words`.
-    ``counted``: how that of a run was, for what ``of_text`` leaves open.
+    ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see
+    `workbench.corpus.texts.counting.count_words`. ``counted``: how that of a run was, for what ``of_text`` leaves open.
     For engines of records a DataFrame has a row a record. Of several engines the first counts.
 
     Raises

@@ -1,7 +1,7 @@
 """Data by name or path, of the type that a model believes in."""
 
 from workbench.corpus import Corpus, data_sets, load_corpus
-from workbench.corpus.data_set import DataSet
+from workbench.corpus.catalog.data_set import DataSet
 from workbench.data.names import options_in
 from workbench.errors import DataError
 from workbench.models.bayes_nets.simulated import SIMULATED, SimulatedSet

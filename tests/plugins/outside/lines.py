@@ -1,7 +1,7 @@
 """A file format of another package: a document per line, its words between bars."""
 
 from workbench.corpus import Corpus
-from workbench.corpus.formats import ReadOptions
+from workbench.corpus.formats.interface import ReadOptions
 
 MEANING = "lines of words between bars"
 SUFFIXES = (".bars",)

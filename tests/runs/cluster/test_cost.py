@@ -6,7 +6,7 @@ from runs.parts.conftest import drawn_corpus
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.kernels.simd.lanes import padded
 from workbench.runs.execution.cluster import cost
 from workbench.runs.execution.memory_check import Planned

@@ -14,7 +14,7 @@ from runs.parts.conftest import differing, drawn_corpus
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 from workbench.data.available_memory import GIB, AvailableMemory
 from workbench.engines.parts import Largest

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.corpus import Corpus, ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.corpus.splits import hold_out_tokens
 
 TIMES = ("elapsed", "cpu_time")

@@ -10,7 +10,7 @@ from runs.parts.conftest import KEPT, TIMES, differing, drawn_corpus, last
 
 import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.parts import from_subtrees, in_tree, subtrees
 from workbench.models import HDP, LDA

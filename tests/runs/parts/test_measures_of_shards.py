@@ -10,7 +10,7 @@ from runs.parts.test_in_parts import fitted
 
 import workbench as wb
 from workbench.corpus import ShardedCorpus
-from workbench.corpus import shard_writer as writing
+from workbench.corpus.shards import shard_writer as writing
 from workbench.dashboard.shared.snapshots import Moment
 from workbench.dashboard.topics.documents import _documents_now
 from workbench.dashboard.topics.scores import scores_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import panel as pn
 
-from workbench.corpus.catalog import DEFAULT
+from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.choose_k.results import NOTHING, Shown, points_of, results_file, shown_of
 from workbench.dashboard.choose_k.sweeping import (
     engines,

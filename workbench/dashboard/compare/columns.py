@@ -1,6 +1,6 @@
 """Which columns of a file are what, where their names and first values make it obvious."""
 
-from workbench.corpus.sharded import is_sharded
+from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
 from workbench.dashboard.compare.fields import OF_FILES
 from workbench.dashboard.shared.policy import policy

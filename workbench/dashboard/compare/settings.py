@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import panel as pn
 
 from workbench.corpus import CorpusError
-from workbench.corpus.catalog import DEFAULT
+from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.compare.columns import guessed
 from workbench.dashboard.compare.fields import (
     AT_RANDOM,

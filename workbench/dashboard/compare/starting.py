@@ -11,7 +11,7 @@ from threading import Lock
 
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.sharded import is_sharded
+from workbench.corpus.shards.sharded import is_sharded
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
@@ -284,7 +284,7 @@ def data_of(
 def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
-    """The same, and what was left out of the texts of a file, as `workbench.corpus.dropped.noting_dropped` notes it."""
+    """The same, and what was left out of the texts of a file, as `workbench.corpus.texts.dropped.noting_dropped` notes it."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data

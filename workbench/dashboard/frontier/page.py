@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import panel as pn
 
-from workbench.corpus.catalog import DEFAULT
+from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.compare.fields import (
     corpora,
     defaults,

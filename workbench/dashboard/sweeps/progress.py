@@ -4,9 +4,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.corpus.formats import stem_of
-from workbench.corpus.readers import FORMATS
-from workbench.corpus.sharded import ShardedCorpus, is_sharded
+from workbench.corpus.formats.interface import stem_of
+from workbench.corpus.formats.readers import FORMATS
+from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import DataError

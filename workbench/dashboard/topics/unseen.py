@@ -16,7 +16,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import corpus_of
-from workbench.corpus.words import WORD_PATTERN
+from workbench.corpus.texts.words import WORD_PATTERN
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError

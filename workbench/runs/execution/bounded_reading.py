@@ -23,8 +23,8 @@ import psutil
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import COPIES, DocumentTable
-from workbench.corpus.dropped import noting_dropped
-from workbench.corpus.header import columns_in
+from workbench.corpus.formats.header import columns_in
+from workbench.corpus.texts.dropped import noting_dropped
 from workbench.data import saving
 from workbench.data.available_memory import available_memory
 from workbench.data.opening import path_of
@@ -65,7 +65,7 @@ def read_bounded(
     only_columns : bool
         See `columns_bounded`.
     dropped : dict, optional
-        What is written into while texts are counted, see `workbench.corpus.dropped.noting_dropped`.
+        What is written into while texts are counted, see `workbench.corpus.texts.dropped.noting_dropped`.
     **options
         As JSON can hold them.
 
@@ -126,7 +126,7 @@ def read_bounded(
 
 
 def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
-    """Return what `workbench.corpus.header.columns_in` returns, within the limits and with the errors of `read_bounded`."""
+    """Return what `columns_in` of `workbench.corpus.formats.header` does, within the limits of `read_bounded`."""
     return read_bounded(path, only_columns=True, **options)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.corpus import Corpus
-from workbench.corpus.shard_writer import SHARD_PAIRS
+from workbench.corpus.shards.shard_writer import SHARD_PAIRS
 from workbench.engines import any_with
 from workbench.errors import InputError, Named
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
@@ -78,7 +78,7 @@ def fit(
     text, id, time, label : str, optional
         Columns of a DataFrame or of a table in a file. vocabulary: words of a matrix of counts, or of bags of words.
     stop_words, min_documents, ngrams, tokenizer, keep_text and others
-        How raw text is counted; see `workbench.corpus.text.count_words`.
+        How raw text is counted; see `workbench.corpus.texts.counting.count_words`.
     engine : str
         A name of `workbench.engines`.
     n_topics, alpha, beta

@@ -13,10 +13,10 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
-from workbench.corpus.streams import Counted, as_arrays
-from workbench.corpus.text import LISTS, as_written, repeatable
+from workbench.corpus.streams.counting import Counted, as_arrays
+from workbench.corpus.streams.file_documents import FileDocuments
+from workbench.corpus.texts.counting import LISTS, as_written, repeatable
 from workbench.engines import STREAMING, get_engine
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named

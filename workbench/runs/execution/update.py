@@ -19,11 +19,11 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.file_documents import FileDocuments
 from workbench.corpus.objects import words_by_id
-from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
-from workbench.corpus.text import PRUNING, TEXT_OPTIONS, as_counted
-from workbench.corpus.words import analyser
+from workbench.corpus.streams.counting import Counted, Vocabulary, as_arrays, in_batches
+from workbench.corpus.streams.file_documents import FileDocuments
+from workbench.corpus.texts.counting import PRUNING, TEXT_OPTIONS, as_counted
+from workbench.corpus.texts.words import analyser
 from workbench.engines import STREAMING
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.sharded import ShardedCorpus
+from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
 from workbench.engines.parts import in_tree, row_fields, told_together
 from workbench.models.variables import VARIABLES

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.sharded import ShardedCorpus
+from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.data.archives import read_arrays, write_arrays
 from workbench.engines.engine import Engine, StepContext, WarmStart
 from workbench.engines.parts import Phase, row_fields

@@ -1,0 +1,1 @@
+"""Named data sets: published, prepared, with inputs or sequences, and drawn."""

@@ -1,0 +1,218 @@
+"""A named data set: its published facts, the files that hold it, and how it is found, verified and fetched.
+
+What decides is the content, not the bytes: a data set is accepted in any of its forms, recompressed or not,
+if the corpus that is read from it, titles, authors, labels and times included, has the published hash.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.corpus.catalog.fetching import cache_folder, fetch_files
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.readers import read_corpus
+from workbench.data.names import with_options
+from workbench.data.opening import bundled_folders, data_folders
+from workbench.numbers import join_words
+
+SIZES = ("documents", "words", "pairs", "tokens")
+
+
+@dataclass(frozen=True)
+class Form:
+    """Files that hold a data set: first the counts, second their vocabulary, then companions."""
+
+    files: tuple[str, ...]
+    about: Callable[..., dict] | None = None  # paths of the others → titles, authors, labels, times
+    # public addresses: one per file, or one archive of them all
+    urls: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return join_words(self.files)
+
+    def read(self, folder: Path, name: str) -> Corpus:
+        """Return the corpus in the files of a folder without checking its content."""
+        counts, vocabulary, *others = (folder / file for file in self.files)
+        corpus = read_corpus(counts, vocabulary=vocabulary, name=name)
+        if self.about is None:
+            return corpus
+        try:
+            return replace(corpus, **self.about(*others))
+        except CorpusError as error:
+            raise CorpusError(f"the files beside {counts} do not belong to it: {error}") from None
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set of the catalog. Its statistics are those of its files; ``agreement`` compares them with the published ones."""
+
+    name: str
+    title: str  # one line for people
+    forms: tuple[Form, ...]  # the preferred one first
+    content: str  # sha256 (hex) of the corpus: `Corpus.content_hash`
+    n_documents: int
+    n_words: int
+    n_pairs: int
+    n_tokens: int
+    agreement: str
+    licence: str
+    origin: str  # where anyone can get it, in words
+    bundled: bool = False
+    # its published parts; the title of a document begins with the name of its part
+    parts: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> dict:
+        """Return the options of `load` by name, with their defaults."""
+        return {"part": "all"} if self.parts else {}
+
+    def folders(self) -> list[Path]:
+        """Return the folders to search: that in the package; else those of WORKBENCH_DATA and that of `fetch`."""
+        if self.bundled:
+            return bundled_folders(self.name)
+        return [*data_folders(), cache_folder() / "data" / self.name]
+
+    def folder(self) -> Path | None:
+        """Return the first folder that holds all files of one of its forms; None when there is none."""
+        return next((folder for folder, _ in self._found()), None)
+
+    def whereabouts(self) -> str:
+        """Return "here", "fetchable" (a public address has the files) or "by hand"."""
+        if self.folder() is not None:
+            return "here"
+        return "fetchable" if any(form.urls for form in self.forms) else "by hand"
+
+    def facts(self) -> dict:
+        """Return everything known of the data set as JSON can hold it."""
+        names = (
+            "name",
+            "title",
+            "n_documents",
+            "n_words",
+            "n_pairs",
+            "n_tokens",
+            "agreement",
+            "licence",
+            "origin",
+            "content",
+        )
+        folder = self.folder()
+        return {
+            **{name: getattr(self, name) for name in names},
+            "forms": [list(form.files) for form in self.forms],
+            "urls": [url for form in self.forms for url in form.urls],
+            "options": self.options,
+            "where": self.whereabouts(),
+            "folder": None if folder is None else str(folder),
+        }
+
+    def load(self, part: str = "all") -> Corpus:
+        """The corpus, or one of its parts, from the first form whose content is right.
+
+        Files that are nowhere, cannot be read, or hold something else than was published are a CorpusError.
+        """
+        if part not in ("all", *self.parts):
+            raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
+        corpus = self._verified()[1]
+        return corpus if part == "all" else self._part(corpus, part)
+
+    def fetch(self, progress: bool = True) -> Path:
+        """The folder with its files, downloaded into the user's cache unless they are here already.
+
+        Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
+        for each file (stderr). WORKBENCH_CACHE moves the cache. It is a CorpusError if there is no public address, if it cannot
+        be reached, or if what it serves is not the published data set.
+        """
+        form = next((form for form in self.forms if form.urls), None)
+        try:
+            return self._verified()[0]
+        except CorpusError:
+            if form is None:
+                raise
+        home = cache_folder() / "data"
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            partial = tempfile.TemporaryDirectory(
+                prefix=f".{self.name}-", dir=home, ignore_cleanup_errors=True
+            )
+        except OSError as error:
+            raise CorpusError(
+                f"{home} cannot be written ({error.strerror}); let WORKBENCH_CACHE name another folder"
+            ) from None
+        with partial as folder:
+            fetch_files(form.urls, form.files, Path(folder), progress)
+            try:
+                self._checked(Path(folder), form, "try again later, or get the files by hand")
+            except CorpusError as error:
+                served = str(error).replace(f"{folder}{os.sep}", "")
+                raise CorpusError(
+                    f"what came from {join_words(form.urls)} cannot be used: {served}"
+                ) from None
+            (home / self.name).mkdir(exist_ok=True)
+            for file in form.files:
+                os.replace(Path(folder, file), home / self.name / file)
+        return home / self.name
+
+    def _found(self) -> list[tuple[Path, Form]]:
+        """Return every folder and form whose files are all present."""
+        return [
+            (folder, form)
+            for folder in self.folders()
+            for form in self.forms
+            if all((folder / file).is_file() for file in form.files)
+        ]
+
+    def _verified(self) -> tuple[Path, Corpus]:
+        """Return the first folder whose content is the published one, and the corpus in it."""
+        wrong = None
+        for folder, form in self._found():
+            try:
+                return folder, self._checked(folder, form)
+            except CorpusError as error:
+                wrong = wrong or error
+        raise wrong or CorpusError(self._how_to_get())
+
+    def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
+        """Return the corpus in a folder; raise an error unless it is the published one."""
+        corpus = form.read(folder, self.name)
+        if corpus.content_hash == self.content:
+            return corpus
+        wanted, came = (
+            join_words([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES])
+            for one in (self, corpus)
+        )
+        difference = f"{wanted} were wanted, {came} came"
+        if came == wanted:
+            difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
+        raise CorpusError(
+            f"{folder / form.files[0]} with {join_words(form.files[1:])} beside it is not the published {self.name!r}: "
+            f"{difference}; {mend}"
+        )
+
+    def _part(self, corpus: Corpus, part: str) -> Corpus:
+        """Return the documents of one part, under a name that loads them again."""
+        documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
+        return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
+
+    def _how_to_get(self) -> str:
+        """Return a sentence about missing files and how to get them."""
+        wanted = " or ".join(str(form) for form in self.forms)
+        if self.bundled:
+            return f"the bundled data set {self.name!r} is missing from this installation ({wanted}); install workbench again"
+        for folder in self.folders():
+            for form in self.forms:
+                there = [file for file in form.files if (folder / file).is_file()]
+                if form.files[0] in there:
+                    missing = [file for file in form.files if file not in there]
+                    return (
+                        f"{folder} has {join_words(there)} of the data set {self.name!r} but not "
+                        f"{join_words(missing)}; put it there"
+                    )
+        looked = os.pathsep.join(map(str, data_folders())) or "not set"
+        by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
+        missing = f"the data set {self.name!r} is not on this machine"
+        if self.whereabouts() == "fetchable":
+            return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"
+        return f"{missing} and no public address serves its files; {by_hand}"

@@ -1,0 +1,103 @@
+"""The catalog: corpora that have a name. Published ones are found, verified, read; others are made of them, or drawn.
+
+The bundled one, ``docstrings``, comes with the package. The files of the others are looked for in the folders
+that the environment variable WORKBENCH_DATA names, then where `workbench data fetch` puts them; nothing is
+ever downloaded unless that is asked for.
+"""
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from workbench.corpus.catalog.covariate_sets import COVARIATE_SETS
+from workbench.corpus.catalog.data_set import DataSet
+from workbench.corpus.catalog.prepared import PREPARED
+from workbench.corpus.catalog.published import DOCSTRINGS, PUBLISHED
+from workbench.corpus.catalog.synthetic import DRAWN, DrawnSet
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.readers import FORMATS, read_corpus
+from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
+from workbench.data.names import near, options_in
+from workbench.data.opening import path_of
+
+DATA_SETS = MappingProxyType(
+    {data_set.name: data_set for data_set in (*PUBLISHED, *PREPARED, *COVARIATE_SETS, *DRAWN)}
+)
+DEFAULT = DOCSTRINGS.name
+
+
+def data_sets() -> Mapping[str, DataSet | DrawnSet]:
+    """Name → data set, everything in the catalog: the default first, the synthetic ones last."""
+    return DATA_SETS
+
+
+def is_named(name) -> bool:
+    """Return whether `load_corpus` takes this for a name of the catalog, with options (``bars:side=4``) or without."""
+    return isinstance(name, str) and name.split(":")[0] in DATA_SETS
+
+
+def load_corpus(
+    name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options
+) -> Corpus | ShardedCorpus:
+    """The corpus of that name in the catalog, or at that path in any format that the readers know.
+
+    A folder of shards is opened as the `ShardedCorpus` that it is, and nothing of it read.
+
+    Parameters
+    ----------
+    name_or_path : str or path, default "docstrings", which is always there
+        A name of the catalog comes before a file of that name; write ``./name`` for the file. Options may
+        stand in the name: ``news20:part=train``, ``bars:side=4:seed=1``.
+    fetch : bool, default False
+        Download a data set that is not on this machine; otherwise the network is left alone.
+    **options
+        For a path: see `workbench.corpus.formats.readers.read_corpus`. For a name: the ``options`` of its data set.
+
+    Raises
+    ------
+    CorpusError
+        Neither a name nor a path, files that are missing or not the published ones, an unknown option, or
+        whatever is wrong with the file.
+    """
+    if not isinstance(name_or_path, (str, os.PathLike)) or not str(name_or_path):
+        raise CorpusError(
+            f"load_corpus wants a name ({', '.join(DATA_SETS)}) or a path; got {name_or_path!r}"
+        )
+    if is_named(name_or_path):
+        return _named(
+            name_or_path,
+            fetch,
+            {name: value for name, value in options.items() if name != "counted"},
+        )
+    path = path_of(name_or_path)
+    if not path.exists() and path.name == str(name_or_path):
+        formats = ", ".join(format.MEANING for format in FORMATS.values())
+        raise CorpusError(
+            f"no data set and no file {path.name!r}{near(path.name, DATA_SETS)}; there are "
+            f"{', '.join(DATA_SETS)}, and a path works too: {formats}, a folder of shards"
+        )
+    if is_sharded(path):
+        if options := {name: value for name, value in options.items() if name != "counted"}:
+            raise CorpusError(
+                f"{path} is a sharded corpus, already counted; leave out {', '.join(options)}"
+            )
+        return ShardedCorpus.open(path)
+    return read_corpus(path, **options)
+
+
+def find_data_set(name: str) -> DataSet | DrawnSet:
+    """Return the data set of that name of the catalog; the error for another name suggests the nearest ones."""
+    if name not in DATA_SETS:
+        raise CorpusError(
+            f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
+        )
+    return DATA_SETS[name]
+
+
+def _named(name: str, fetch: bool, options: dict) -> Corpus:
+    """Return the corpus of a name, after its options were checked against those of its data set."""
+    data_set = DATA_SETS[name.split(":")[0]]
+    options = options_in(name, options, data_set.options)
+    if fetch and data_set.whereabouts() != "drawn":
+        data_set.fetch()
+    return data_set.load(**options)

@@ -1,0 +1,194 @@
+"""What tables and JSON lines share: columns or fields by their names, words that are written out, numbered when read."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.formats.companions import read_words
+from workbench.corpus.formats.interface import ReadOptions
+from workbench.corpus.times import times_of
+from workbench.errors import Named
+
+
+class Rows(NamedTuple):
+    """The rows of a table or the objects of JSON lines, one a document."""
+
+    kind: str  # "column" or "field", in sentences
+    # file and line of what names the columns, and their names
+    headers: Iterable[tuple[str, Iterable[str]]]
+    # (row,) values of a column by its name, None where there is none
+    values: Callable[[str | None], list]
+    where: Callable[[int], str]  # file and line of a row
+
+    def column(self, what: str, name: str | None) -> list:
+        """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""
+        for where, names in self.headers:
+            if name not in names and (what == "text" or name not in (None, what)):
+                said = f"{where}: no {self.kind} {name!r} for the {what}; there are {', '.join(map(repr, names))}; say which "
+                raise CorpusError(said, Named(what, ...), value=name)
+        return self.values(name)
+
+    def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
+        """Titles, labels, times, inputs, sequence and table of the documents, as far as they are there: fields of a Corpus.
+
+        Without positions the documents of a sequence stand in it as they do in the file. ``without``: columns of counts.
+        """
+        about = {}
+        for what, name in (("title", read_options.title), ("label", read_options.label)):
+            values = self.column(what, name)
+            if any(value is not None for value in values):
+                about[what + "s"] = ["" if value is None else str(value) for value in values]
+        if read_options.time is not None:
+            about["times"] = times_of(
+                self.column("time", read_options.time), read_options.time, self.where
+            )
+        if read_options.inputs:
+            about["inputs"] = {name: self._numbers("inputs", name) for name in read_options.inputs}
+        _check_position(read_options)
+        if read_options.sequence is not None:
+            names = [
+                "" if value is None else str(value).strip()
+                for value in self.column("sequence", read_options.sequence)
+            ]
+            if "" in names:
+                where = self.where(names.index(""))
+                raise CorpusError(
+                    f"{where}: {read_options.sequence!r} is empty; the name of a sequence was wanted"
+                )
+            if read_options.position is None:
+                places = defaultdict(count)
+                positions = [next(places[name]) for name in names]
+            else:
+                positions = self._numbers("position", read_options.position)
+            about["sequence"] = tuple(zip(names, positions, strict=True))
+        if read_options.keep_text and (
+            columns := {name: self.values(name) for name in self.names if name not in without}
+        ):
+            about["table"] = DocumentTable(
+                columns, read_options.text if read_options.text in columns else None
+            )
+        return about
+
+    @property
+    def names(self) -> list[str]:
+        """All columns or fields, in the order in which they first appear."""
+        return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
+
+    def _numbers(self, what: str, name: str) -> list:
+        """Return (row,) the values of a column as finite numbers; positions must be whole."""
+        found, whole = [], what == "position"
+        for row, value in enumerate(self.column(what, name)):
+            try:
+                number = math.nan if isinstance(value, bool) else float(value)
+            except (TypeError, ValueError, OverflowError):
+                number = math.nan
+            if not math.isfinite(number) or (whole and not number.is_integer()):
+                wanted = "whole" if whole else "finite"
+                raise CorpusError(
+                    f"{self.where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}"
+                )
+            found.append(int(number) if whole else number)
+        return found
+
+
+class Kept:
+    """Collects what is known of the rows of a file read in pieces: some of it per piece, the rest at the end."""
+
+    LATER = ("time", "sequence", "position")
+    """What all rows together decide: dates of one form, places counted in a sequence."""
+
+    def __init__(self, read_options: ReadOptions):
+        _check_position(read_options)
+        self._now = read_options._replace(time=None, sequence=None, position=None, keep_text=False)
+        self._later = read_options._replace(title=None, label=None, inputs=(), keep_text=False)
+        self._columns = {
+            name: [] for what in self.LATER if (name := getattr(read_options, what)) is not None
+        }
+        self._kind, self._where = "", []
+
+    def about(self, rows: Rows, n_rows: int) -> dict:
+        """Titles, labels and inputs of some rows."""
+        if self._columns:
+            found = {
+                name: rows.column(what, name)
+                for what in self.LATER
+                if (name := getattr(self._later, what)) is not None
+            }
+            for name, values in found.items():  # a column may be of two uses
+                self._columns[name] += values
+            self._kind = rows.kind
+            self._where += map(rows.where, range(n_rows))
+        return rows.about(self._now)
+
+    def rest(self) -> dict:
+        """Times and sequence of all rows."""
+        named = [("", self._columns)]
+        return Rows(
+            self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
+        ).about(self._later)
+
+
+def _check_position(read_options: ReadOptions) -> None:
+    if read_options.position is not None and read_options.sequence is None:
+        raise CorpusError(
+            f"{read_options.position!r} gives positions and no column gives the sequences; say which with sequence=…"
+        )
+
+
+def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
+    """Return (name,) int64 ids, in the order of first appearance after the known ones, and the names by id."""
+    ids = {name: at for at, name in enumerate(dict.fromkeys(chain(known, names)))}
+    return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
+
+
+def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
+    """Return arguments of `Corpus.from_pairs` for (row,) words by name; a count of 0 adds the word to the vocabulary.
+
+    The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
+    have is refused.
+    """
+    known = known_words(path, read_options)
+    ids, vocabulary = numbered(words, known)
+    if known and len(vocabulary) > len(known):
+        raise unknown_word(path, vocabulary[len(known)])
+    return {"words": ids, "vocabulary": vocabulary, **rows}
+
+
+def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
+    """Return the words of the vocabulary option; none where the file makes its own."""
+    return (
+        ()
+        if read_options.vocabulary is None
+        else read_words(read_options.vocabulary, None, f"give the vocabulary of {path}")
+    )
+
+
+def unknown_word(path: Path, word: str) -> CorpusError:
+    """Return the error for a word that the vocabulary option has not."""
+    return CorpusError(
+        f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
+        "out"
+    )
+
+
+def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
+    """Return the words of each document with their counts.
+
+    With ``vocabulary`` the first document has every word, count 0 where it has none of it, so that whoever reads
+    the documents in order sees the words in their order, those that occur nowhere included.
+    """
+    words, counts, bounds = corpus.words.tolist(), corpus.counts.tolist(), corpus.indptr.tolist()
+    for d, (begin, end) in enumerate(pairwise(bounds)):
+        found = dict.fromkeys(corpus.vocabulary, 0) if vocabulary and d == 0 else {}
+        found.update(
+            (corpus.vocabulary[word], count)
+            for word, count in zip(words[begin:end], counts[begin:end], strict=True)
+        )
+        yield found

@@ -1,0 +1,74 @@
+"""FASTA: records of symbols, ``>name`` and the lines below it; each record is a sequence, each symbol a row of one count.
+
+Symbols are letters (in capitals), ``*`` and ``-``; blanks do not count. The vocabulary is in alphabetical order, or the
+one that is asked for.
+"""
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.formats.by_name import counts_by_name
+from workbench.corpus.formats.interface import ReadOptions
+from workbench.data.opening import BYTE_ORDER_MARK, read_text
+
+MEANING = "a FASTA file of symbols"
+SUFFIXES = (".fa", ".fasta", ".faa", ".fna")
+NO_SYMBOL = re.compile(r"[^A-Z*-]")
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Return whether it begins with the name of a record."""
+    return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """Return a row for each symbol; its record is the sequence."""
+    records: dict[str, list[str]] = {}
+    name = None
+    for line, content in enumerate(read_text(path).split("\n"), start=1):
+        text = "".join(content.split()).upper()
+        if content.startswith(">"):
+            name = (content[1:].split() or [""])[0]
+            if not name or name in records:
+                raise CorpusError(
+                    f"{path}, line {line}: every record needs a name of its own; got {name!r}"
+                )
+            records[name] = []
+        elif text and name is None:
+            raise CorpusError(
+                f"{path}, line {line}: a record begins with a line >name; got {content[:40]!r}"
+            )
+        elif wrong := NO_SYMBOL.search(text):
+            raise CorpusError(
+                f"{path}, line {line}: {wrong[0]!r} is no symbol; letters, * and - are; take it out"
+            )
+        elif text:
+            records[name] += text
+    if empty := [name for name, symbols in records.items() if not symbols]:
+        raise CorpusError(f"{path}: the record {empty[0]!r} has no symbol; leave it out")
+    return read_symbols(path, read_options, records)
+
+
+def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
+    """Return arguments of `Corpus.from_pairs` for symbols by sequence; the vocabulary is that of the option, else sorted."""
+    rows = rows_of_symbols(symbols)
+    if read_options.vocabulary is None:
+        read_options = read_options._replace(vocabulary=sorted(set(rows["words"])))
+    return counts_by_name(path, read_options, **rows)
+
+
+def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
+    """Return a row of count 1 for each symbol of each named sequence, and its place there."""
+    sequence = [(name, at) for name, each in symbols.items() for at in range(len(each))]
+    return {
+        "words": list(chain.from_iterable(symbols.values())),
+        "documents": np.arange(len(sequence)),
+        "counts": np.ones(len(sequence), np.int64),
+        "n_documents": len(sequence),
+        "titles": [f"{name} {at}" for name, at in sequence],
+        "sequence": sequence,
+    }

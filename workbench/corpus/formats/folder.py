@@ -1,0 +1,87 @@
+"""A folder of ``.txt`` files, one a document, subfolders included."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.formats.interface import Batch, ReadOptions, Stream
+from workbench.data.available_memory import check_fits
+from workbench.data.blocks import batched
+from workbench.data.encodings import decoded
+
+MEANING = "a folder of .txt files"
+SUFFIXES = ()
+TAKES = ("encoding",)
+
+
+def read(folder: Path, read_options: ReadOptions) -> dict:
+    """Every .txt file below the folder, in the order of their paths; hidden ones are left out.
+
+    Titles are the file names, labels the subfolders if there are any.
+    """
+    inside, n_bytes = _inside(folder)
+    check_fits(2 * n_bytes, f"{folder}", "give a folder with fewer files")
+    texts = [_text_of(folder / file, read_options.encoding) for file in inside]
+    return {"texts": texts, **called(inside)}
+
+
+def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+    """The same, some files at a time."""
+    inside, _ = _inside(folder)
+    return stream_called(
+        inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress
+    )
+
+
+def stream_called(
+    inside: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
+) -> Stream:
+    """Stream one document per file, with titles and labels from the paths in the folder."""
+
+    def batches() -> Iterator[Batch]:
+        n = 0
+        for batch in batched(texts, len):
+            n += len(batch)
+            progress(n / len(inside))
+            yield Batch(batch, {}, len(batch))
+
+    return Stream(batches(), lambda: called(inside))
+
+
+def _inside(folder: Path) -> tuple[list[Path], int]:
+    """Return the text files of a folder by their paths in it, sorted, and their bytes in total."""
+    try:
+        inside = [
+            file.relative_to(folder)
+            for file in folder.rglob("*")
+            if file.suffix.lower() == ".txt" and file.is_file()
+        ]
+        inside = sorted(
+            file for file in inside if not any(part.startswith(".") for part in file.parts)
+        )
+        n_bytes = sum((folder / file).stat().st_size for file in inside)
+    except OSError as error:  # what was listed is gone by now, or is a link to itself
+        raise CorpusError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
+    if not inside:
+        raise CorpusError(
+            f"{folder} has no .txt file, one per document was wanted; for another format give the file itself"
+        )
+    return inside, n_bytes
+
+
+def called(inside: Sequence[PurePath]) -> dict:
+    """Return titles and labels of documents from the paths of their files in one folder."""
+    titles = [file.stem for file in inside]
+    if len(set(titles)) < len(titles):
+        titles = [file.with_suffix("").as_posix() for file in inside]
+    labels = [file.parent.as_posix() for file in inside]
+    labels = None if set(labels) == {"."} else ["" if label == "." else label for label in labels]
+    return {"titles": titles, "labels": labels}
+
+
+def _text_of(file: Path, encoding: str) -> str:
+    """Return the text of one file of a folder; an empty file is an empty document."""
+    try:
+        return decoded(file.read_bytes(), file, encoding)
+    except OSError as error:
+        raise CorpusError(f"{file} cannot be read: {error.strerror}") from None

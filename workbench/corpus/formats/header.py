@@ -1,0 +1,110 @@
+"""The columns of a table or of JSON lines with their first values, without reading all of it."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.document_table import plain_value
+from workbench.corpus.formats.readers import FORMATS, format_of
+from workbench.corpus.formats.tables import columns_by_name
+from workbench.data.encodings import DETECT, STRICT, decoded
+from workbench.data.opening import first_bytes, path_of, read_bytes
+from workbench.data.rows import read_columns
+
+START = 1 << 20
+"""Bytes, unpacked, that the first rows are read from."""
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""Marks of encodings whose line ends are no single byte."""
+MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
+"""Of the values that are given, of each of them or of a name, and of the columns."""
+
+
+def columns_in(
+    path: str | os.PathLike, format: str | None = None, encoding: str = DETECT
+) -> dict[str, list[str]]:
+    """Return the first values, as cut text, of each column or field; nothing for a format without columns.
+
+    Raises
+    ------
+    CorpusError
+        A file that is missing, empty or damaged, or in no format that is known.
+    """
+    path = path_of(path)
+    read = READERS.get(format_of(path, format))
+    if read is None:
+        return {}
+    columns = {
+        str(name).strip(): values[:MOST_ROWS] for name, values in read(path, encoding).items()
+    }
+    return {
+        name: [*map(_short, values)]
+        for name, values in islice(columns.items(), MOST_COLUMNS)
+        if name == _short(name)
+    }
+
+
+def _short(value) -> str:
+    plain = plain_value(value)
+    return "" if plain is None else str(plain)[:MOST_LETTERS]
+
+
+def _of_csv(path: Path, encoding: str) -> dict[str, list]:
+    """Return the columns of the complete rows at the beginning of a CSV file."""
+    start = _start(path)
+    if len(start) < START or start.startswith(WIDE):
+        return columns_by_name(*read_columns(path, encoding)[:2])
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / path.name
+        part.write_bytes(_whole_rows(start))
+        try:
+            return columns_by_name(*read_columns(part, encoding)[:2])
+        except CorpusError as error:
+            raise CorpusError(
+                str(error).replace(str(part), str(path)), field=error.field, value=error.value
+            ) from None
+
+
+def _whole_rows(start: bytes) -> bytes:
+    """Return the beginning of a table up to the last line end outside quotes: an even number of quotes is before it."""
+    at = len(start)
+    while (at := start.rfind(b"\n", 0, at)) > 0 and start.count(b'"', 0, at) % 2:
+        pass
+    return start[: at + 1] if at > 0 else start
+
+
+def _of_json(path: Path, encoding: str) -> dict[str, list]:
+    """Return the fields of the first objects; a line that is no object is left to the reader to report."""
+    start = _start(path)
+    whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
+    lines = decoded(whole, path, STRICT if encoding == DETECT else encoding).split("\n")
+    entries = list(islice(_objects(lines), MOST_ROWS))
+    return {name: [entry.get(name) for entry in entries] for entry in entries for name in entry}
+
+
+def _objects(lines: list[str]) -> Iterator[dict]:
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _of_frame(path: Path, encoding: str) -> dict[str, list]:
+    """Return the columns of the first rows of a Parquet or Excel file."""
+    frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
+    return {str(name): frame.iloc[:, at].tolist() for at, name in enumerate(frame.columns)}
+
+
+def _start(path: Path) -> bytes:
+    """Return the first bytes of a file, unpacked."""
+    start = first_bytes(path, START)
+    return start if start.strip() else read_bytes(path)[:START]  # which says what is wrong
+
+
+READERS = {"csv": _of_csv, "jsonl": _of_json, "parquet": _of_frame, "excel": _of_frame}

@@ -1,0 +1,213 @@
+"""JSON lines: one object a document, with a text or with counts; blank lines are skipped.
+
+``{"text": "…"}`` holds a text; without one, ``{"counts": {"word": n, …}}`` holds counts and ``{"tokens": ["word", …]}``
+tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them, and the inputs and the sequence
+that are asked for.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.by_name import Kept, Rows, counts_by_name, named_counts
+from workbench.corpus.formats.interface import (
+    NAMES,
+    TEXTS,
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    unplaced,
+)
+from workbench.data.blocks import batched
+from workbench.data.encodings import DETECT, STRICT
+from workbench.data.opening import BYTE_ORDER_MARK, encoding_of, read_text, text_lines, text_of
+from workbench.data.saving import encoded
+
+MEANING = "a file with one JSON object a line"
+SUFFIXES = (".jsonl", ".ndjson", ".json")
+TAKES = ("columns", "encoding")
+KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a list ["word", …]')}
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Return whether it begins with a brace."""
+    return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """The chosen fields of each object, or the counts where there is no text.
+
+    Words are numbered in the order in which they first appear; count 0 makes a word known.
+    """
+    encoding = STRICT if read_options.encoding == DETECT else read_options.encoding  # JSON is UTF-8
+    where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
+    rows = _rows(where, entries)
+    if (what := _kind(entries[0], read_options)) is None:
+        return {"texts": _texts(rows, read_options), **rows.about(read_options)}
+    documents, words, counts = _counts_of(where, entries, what)
+    return counts_by_name(
+        path,
+        read_options,
+        words,
+        documents=documents,
+        counts=counts,
+        n_documents=len(entries),
+        **rows.about(read_options, tuple(KINDS)),
+    )
+
+
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+    """The same, some lines at a time."""
+    encoding = encoding_of(
+        path, STRICT if read_options.encoding == DETECT else read_options.encoding
+    )
+
+    def pieces() -> Iterator[tuple[list[str], list[dict]]]:
+        with text_of(path, encoding, "\n", progress) as file:
+            lines = (
+                (line, content)
+                for line, content in enumerate(text_lines(file, path), start=1)
+                if content.strip()
+            )
+            for piece in batched(lines, lambda each: len(each[1])):
+                yield _entries(path, piece)
+
+    with closing(pieces()) as found:
+        first = next(found, None)
+    if first is None:
+        raise CorpusError(f"{path} is empty; a file with data was wanted")
+    what, kept = _kind(first[1][0], read_options), Kept(read_options)
+
+    def batches() -> Iterator[Batch]:
+        n = 0
+        for where, entries in pieces():
+            rows = _rows(where, entries)
+            found = (
+                _texts(rows, read_options) if what is None else _counts_of(where, entries, what, n)
+            )
+            yield Batch(found, kept.about(rows, len(entries)), len(entries))
+            n += len(entries)
+
+    return Stream(batches(), kept.rest, TEXTS if what is None else NAMES)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """One object per document with its title, label and counts; everything else is lost.
+
+    With ``vocabulary`` the first document has every word, count 0 where it has none of it, which keeps the order of
+    the words and those that occur nowhere.
+    """
+    lines = []
+    for d, counts in enumerate(named_counts(corpus, vocabulary)):
+        label = {} if corpus.labels is None else {"label": str(corpus.labels[d])}
+        lines.append(
+            json.dumps({"title": corpus.titles[d], **label, "counts": counts}, ensure_ascii=False)
+        )
+    return Prepared(
+        {path: encoded("".join(f"{line}\n" for line in lines), path)},
+        unplaced(corpus, "titles", "labels"),
+    )
+
+
+def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
+    """Return, for each line that is not blank, its place in words and its object."""
+    where, entries = [], []
+    for line, content in lines:
+        if content.strip():
+            where.append(f"{path}, line {line}")
+            entries.append(_json_object(content, where[-1]))
+    return where, entries
+
+
+def _rows(where: list[str], entries: list[dict]) -> Rows:
+    return Rows(
+        "field",
+        list(zip(where, entries, strict=True)),
+        lambda name: [entry.get(name) for entry in entries],
+        where.__getitem__,
+    )
+
+
+def _kind(first: dict, read_options: ReadOptions) -> str | None:
+    """Return what the objects hold instead of texts ("counts" or "tokens"); None where they hold texts."""
+    return (
+        next((kind for kind in KINDS if kind in first), None)
+        if read_options.text not in first
+        else None
+    )
+
+
+def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
+    texts = rows.column("text", read_options.text)
+    if wrong := [row for row, text in enumerate(texts) if not isinstance(text, str)]:
+        shown = json.dumps(texts[wrong[0]])[:60]
+        raise CorpusError(
+            f"{rows.where(wrong[0])}: {read_options.text!r} must be a string; it is {shown}; "
+            'leave the line out, or write "" for an empty document'
+        )
+    return texts
+
+
+def _counts_of(
+    where: list[str], entries: list[dict], what: str, first: int = 0
+) -> tuple[list[int], list[str], list[int]]:
+    """Return (row,) documents, numbered from ``first``, words and counts of the entries."""
+    documents, words, counts = [], [], []
+    for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
+        found = _counts(place, entry, what)
+        documents += [d] * len(found)
+        words += found.keys()
+        counts += found.values()
+    return documents, words, counts
+
+
+def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
+    """Return the counts of an entry by word."""
+    kind, wanted = KINDS[what]
+    found = entry.get(what)
+    if not isinstance(found, kind):
+        raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
+    if what == "tokens":
+        if wrong := [token for token in found if not isinstance(token, str)]:
+            raise CorpusError(
+                f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}"
+            )
+        return Counter(found)
+    for word, count in found.items():
+        if type(count) is not int or count < 0:
+            raise CorpusError(
+                f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}"
+            )
+    return found
+
+
+def _json_object(content: str, where: str) -> dict:
+    """The object on a line."""
+    try:
+        entry = json.loads(content, object_pairs_hook=_added_up)
+    except json.JSONDecodeError as error:
+        raise CorpusError(
+            f"{where}: not JSON ({error.msg}, column {error.colno}); one JSON object a line was wanted"
+        ) from None
+    except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
+        wrong = "JSON that cannot be read, with a number too long or brackets too deep; correct it"
+        raise CorpusError(f"{where}: {wrong}") from None
+    if not isinstance(entry, dict):
+        raise CorpusError(
+            f"{where}: one JSON object a line was wanted; a value of type {type(entry).__name__} came"
+        )
+    return entry
+
+
+def _added_up(pairs: list[tuple[str, object]]) -> dict:
+    """Return the object of the pairs; counts of a duplicate word are added, of any other duplicate the last one stays."""
+    found = dict(pairs)
+    if len(found) < len(pairs) and all(type(value) is int for value in found.values()):
+        found = dict.fromkeys(found, 0)
+        for name, value in pairs:
+            found[name] += value if type(value) is int else 0
+    return found

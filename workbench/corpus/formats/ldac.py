@@ -1,0 +1,140 @@
+"""The format of lda-c: ``NAME.dat``, one document a line, with its vocabulary beside it.
+
+A line is ``M id:count id:count …``: the number of distinct words, then each with its count, ids from 0; the line
+``0`` is an empty document, a blank line is nothing. The vocabulary, one word a line, is ``NAME.vocab.txt``,
+``NAME.vocab`` or ``vocab.txt`` beside it. It decides how many words there are; without one unused words after
+the last used one are not known.
+
+Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.companions import about_counts, find_words, with_companions
+from workbench.corpus.formats.interface import IDS, Batch, Prepared, ReadOptions, Stream, stem_of
+from workbench.corpus.formats.triples import rows_of
+from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
+
+MEANING = "an lda-c file of counts"
+SUFFIXES = (".dat", ".ldac", ".lda-c")
+CERTAIN = True
+NUMBER = rb"\d{1,18}"  # what an int64 holds for certain
+PAIR = re.compile(rb"%b:%b" % (NUMBER, NUMBER))
+LINE = re.compile(rb"[ \t]*%b(?:[ \t]+%b)*[ \t\r]*" % (NUMBER, PAIR.pattern))
+ALSO = "vocab.txt"
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
+
+    The last line may be cut off and does not count, unless it is the only one.
+    """
+    lines = start.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    whole = [line for line in lines[:-1] if line.strip()]
+    if not whole:
+        return (
+            LINE.fullmatch(lines[0].rpartition(b" ")[0] or lines[0]) is not None
+            and b":" in lines[0]
+        )
+    return b":" in start and all(
+        LINE.fullmatch(line) and int(line.split()[0]) == line.count(b":") for line in whole
+    )
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
+    return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
+
+
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+    """The same, some lines at a time."""
+    return _stream(path, read_options, line_blocks(path, progress))
+
+
+def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> Stream:
+    stem = stem_of(path, SUFFIXES)
+    vocabulary = find_words(path, stem, read_options.vocabulary, None, ALSO)
+    head, blocks = with_head(blocks, path)
+    sizes = {"n_documents": 0, "n_words": len(vocabulary) if vocabulary else 0}
+
+    def batches() -> Iterator[Batch]:
+        first = 1
+        for block in chain([head.removeprefix(BYTE_ORDER_MARK)], blocks):
+            numbered = [
+                (at, line)
+                for at, line in enumerate(block.split(b"\n"), start=first)
+                if line.strip()
+            ]
+            first += block.count(b"\n")
+            lengths, words, counts = _pairs(path, numbered)
+            if vocabulary is None:
+                sizes["n_words"] = max(sizes["n_words"], int(words.max(initial=-1)) + 1)
+            documents = np.repeat(np.arange(len(lengths)), lengths)
+            wrong = np.flatnonzero(words >= sizes["n_words"])
+            if len(wrong):
+                line = numbered[documents[wrong[0]]][0]
+                raise CorpusError(
+                    f"{path}, line {line}: the word id must lie in 0..{sizes['n_words'] - 1}, as the vocabulary "
+                    f"has {sizes['n_words']} words; it is {words[wrong[0]]}"
+                )
+            documents += sizes["n_documents"]
+            sizes["n_documents"] += len(lengths)
+            yield Batch((documents, words, counts), {}, 0)
+
+    return Stream(
+        batches(),
+        lambda: about_counts(path, stem, **sizes, words=vocabulary),
+        IDS,
+        lambda: vocabulary,
+    )
+
+
+def _pairs(
+    path: Path, numbered: list[tuple[int, bytes]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (line,) numbers of pairs, and (pair,) words and counts, of numbered lines."""
+    for number, line in numbered:
+        if not LINE.fullmatch(line):
+            raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
+    numbers = np.fromstring(
+        b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" "
+    )
+    n_pairs = np.array([line.count(b":") for _, line in numbered], np.int64)
+    at = np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs
+    wrong = np.flatnonzero(numbers[at] != n_pairs)
+    if len(wrong):
+        first = wrong[0]
+        raise CorpusError(
+            f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
+            f"{n_pairs[first]} came; the file is truncated or not an lda-c file"
+        )
+    words, counts = np.delete(numbers, at).reshape(-1, 2).T
+    return n_pairs, words, counts
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """The lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    pairs = [
+        f"{word}:{count}"
+        for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)
+    ]
+    bounds = corpus.indptr.tolist()
+    lines = [" ".join([str(end - begin), *pairs[begin:end]]) for begin, end in pairwise(bounds)]
+    return with_companions(
+        corpus, path, stem_of(path, SUFFIXES), vocabulary, "".join(f"{line}\n" for line in lines)
+    )
+
+
+def _trouble(line: bytes) -> str:
+    """Describe what is wrong with a line that is not one of lda-c's."""
+    first, *pairs = line.split()
+    wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
+    if not re.fullmatch(NUMBER, first) or wrong is None:
+        return f"the number of pairs and then id:count each were wanted; {first.decode('utf-8', 'replace')[:60]!r} came"
+    return f"a word id and its count were wanted as two whole numbers, id:count; {wrong.decode('utf-8', 'replace')[:60]!r} came"

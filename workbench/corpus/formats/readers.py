@@ -1,0 +1,325 @@
+"""Reading a corpus from a file or folder in any of the formats of text and counts.
+
+Each format is a file of its own (`workbench.corpus.formats.interface` says what it offers); here is the list of them and
+the choice between them. A format is known by how the file begins where that is certain, else by its name, else by how it seems
+to begin. Everything may be gzipped.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from inspect import signature
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats import (
+    fasta,
+    folder,
+    json_lines,
+    ldac,
+    mallet,
+    matrix_market,
+    npz,
+    running_text,
+    tables,
+    uci,
+    zipped,
+)
+from workbench.corpus.formats.frames import excel, parquet
+from workbench.corpus.formats.interface import ReadOptions, stem_of, suffix_of, trait
+from workbench.corpus.texts.counting import TEXT_OPTIONS, as_counted
+from workbench.data.encodings import DETECT
+from workbench.data.opening import first_bytes, path_of, read_bytes
+from workbench.data.rows import Dialect
+from workbench.errors import Named
+
+FORMATS = {
+    "lda-c": ldac,
+    "uci": uci,
+    "mtx": matrix_market,
+    "mallet": mallet,
+    "folder": folder,
+    "jsonl": json_lines,
+    "csv": tables,
+    "fasta": fasta,
+    "words": running_text,
+    "parquet": parquet,
+    "excel": excel,
+    "zip": zipped,
+    "npz": npz,
+}
+"""Name → format; of two that a file looks like the first is taken."""
+
+
+def read_corpus(
+    path: str | os.PathLike,
+    vocabulary=None,
+    format: str | None = None,
+    text: str = "text",
+    title: str | None = "title",
+    label: str | None = "label",
+    name: str | None = None,
+    inputs: str | Iterable[str] = (),
+    sequence: str | None = None,
+    position: str | None = None,
+    document: str | Iterable[str] = "document",
+    word: str = "word",
+    count: str = "count",
+    time: str | None = None,
+    keep_text: bool = True,
+    encoding: str = DETECT,
+    separator: str | None = None,
+    quote: str | None = '"',
+    escape: str | None = None,
+    comment: str | None = None,
+    counted: Mapping | None = None,
+    **text_options,
+) -> Corpus:
+    """The corpus in a file or folder.
+
+    Parameters
+    ----------
+    path : path
+        Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
+        with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
+        each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder or a zip of ``.txt`` files, subfolders
+        included; a CSV file with a header row; a Parquet or Excel file with such columns; JSON lines; a MALLET text file. The
+        docstring of each format's file says what it holds.
+    vocabulary : path or words, for counts only
+        Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
+        ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
+    format : "uci", "lda-c", "mtx", "mallet", "folder", "zip", "csv", "jsonl", "npz", "fasta", "parquet" or "excel"
+        By default whichever it looks like; "words" reads a plain text as one sequence of words.
+    text, title, label : str
+        Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
+        than the default is asked for; None leaves them out.
+    name : str, default from the file's name
+    inputs : str, several with commas, or names, optional
+        Columns of a CSV file, fields of the JSON objects, that hold a number of each document; an npz file has its own.
+    sequence, position : str, optional
+        The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
+        without ``position`` the order of the file.
+    time : str, optional
+        The column or field with the time of each document: dates, or whole numbers such as years; see
+        `workbench.corpus.times.times_of`. An empty one is no time.
+    encoding : str, default "detect"
+        Of CSV, JSON lines, MALLET, folders and zips of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or,
+        but for JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
+    separator, quote, escape, comment : one character, or "tab", "space", "none"
+        Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
+        a first line ``sep=;`` says), what texts stand in that contain it, what takes the meaning from a quote behind it (by
+        default a backslash, where the file cannot be read otherwise), what lines begin with that are left out.
+    counted : mapping, optional
+        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
+    keep_text : bool, default True
+        Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
+    document, word, count : str
+        Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
+        names, say together which document a row is of, as ``state,year``.
+    **text_options
+        stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
+        more_stop_words, segmenter: see `workbench.corpus.texts.counting.count_words`.
+
+    Raises
+    ------
+    CorpusError
+        One sentence with the file, the line where there is one, what was wanted and what came.
+    """
+    return read_request(_request(locals()))
+
+
+class Request(NamedTuple):
+    """The checked arguments of `read_corpus` and the format of the file."""
+
+    path: Path
+    read_options: ReadOptions
+    format: ModuleType
+    name: str
+    text_options: dict
+    counted: Mapping | None
+
+    def read(self) -> dict:
+        """Return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
+        options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
+        return self.format.read(self.path, self.read_options, **options)
+
+    def check(self, has_texts: bool) -> None:
+        """Refuse options of texts alone, or of counts alone, once it is known which of them the file has."""
+        if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
+            raise CorpusError(
+                f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
+            )
+        if has_texts and self.read_options.vocabulary is not None:
+            raise CorpusError(
+                f"{self.path} is raw text and makes its own vocabulary; leave vocabulary out, or prune with "
+                "max_words"
+            )
+
+
+def request_of(path: str | os.PathLike, **options) -> Request:
+    """Return the arguments of `read_corpus` as a request; raises CorpusError for those refused before reading."""
+    given = signature(read_corpus).bind(path, **options)
+    given.apply_defaults()
+    return _request(given.arguments)
+
+
+def _request(given: Mapping) -> Request:
+    path, text_options = path_of(given["path"]), given["text_options"]
+    keep_text, encoding = given["keep_text"], given["encoding"]
+    for option in text_options:
+        if option not in TEXT_OPTIONS:
+            raise CorpusError(
+                f"no reader option {option!r}; for raw text there are {', '.join(TEXT_OPTIONS)}"
+            )
+    columns = {
+        name: tuple(column.strip() for column in names.split(","))
+        if isinstance(names := given[name], str)
+        else tuple(names)
+        for name in ("inputs", "document")
+    }
+    if not isinstance(keep_text, bool):
+        raise CorpusError.must_be("keep_text", "true or false", keep_text)
+    dialect = Dialect(*(given[name] for name in Dialect._fields)).checked()
+    read_options = ReadOptions(
+        **{name: given[name] for name in ReadOptions._fields if name in given} | columns,
+        dialect=dialect,
+    )
+    found = FORMATS[_format(path, given["format"], read_options)]
+    takes, own_options = trait(found, "TAKES"), trait(found, "TEXT_OPTIONS")
+    named = next(
+        (
+            name
+            for name in ("inputs", "sequence", "position", "time")
+            if getattr(read_options, name)
+        ),
+        None,
+    )
+    if named and "columns" not in takes:
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
+            f"leave {named} out"
+        )
+    if encoding != DETECT and "encoding" not in takes:
+        raise CorpusError(
+            f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out"
+        )
+    if dialect != Dialect() and "dialect" not in takes:
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
+        )
+    if read_options.counts != ReadOptions().counts and "columns of counts" not in takes:
+        raise CorpusError(
+            f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
+            "leave document, word and count out"
+        )
+    if own_options and (idle := [name for name in text_options if name not in own_options]):
+        raise CorpusError(
+            f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
+        )
+    name = (
+        given["name"]
+        or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
+        or "corpus"
+    )
+    return Request(path, read_options, found, name, text_options, given["counted"])
+
+
+def read_request(request: Request) -> Corpus:
+    """Return the corpus of a request."""
+    path, read_options = request.path, request.read_options
+    read = request.read()
+    request.check("texts" in read)
+    if "texts" in read and not read["texts"]:
+        raise CorpusError(f"{path} holds no document; at least one was wanted")
+    try:
+        if "texts" not in read:
+            return Corpus.from_pairs(**read, name=request.name)
+        options = as_counted(request.counted, request.text_options)
+        return Corpus.from_texts(
+            **read, keep_text=read_options.keep_text, name=request.name, **options
+        )
+    except CorpusError as error:
+        raise error.within(f"{path}: ") from None
+
+
+def named_format(path: Path) -> str | None:
+    """Return the format of a file by its name; None when the name shows none."""
+    if path.name.startswith("docword."):
+        return "uci"
+    return next(
+        (name for name, format in FORMATS.items() if suffix_of(path) in format.SUFFIXES), None
+    )
+
+
+def has_known_format(path: Path) -> bool:
+    """Return whether a path is a folder, or a file whose format its name or first bytes show for certain."""
+    if not path.is_file():
+        return path.is_dir()
+    start = first_bytes(path)
+    return (
+        named_format(path) is not None or _format_by_bytes(start, ReadOptions(), True) is not None
+    )
+
+
+def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> str | None:
+    """Return the format that the first bytes look like, of those that are certain by them or of the others."""
+    return next(
+        (
+            name
+            for name, format in FORMATS.items()
+            if trait(format, "CERTAIN") == certain
+            and trait(format, "looks_like")(start, read_options)
+        ),
+        None,
+    )
+
+
+def known_format(format: str) -> str:
+    """Return the name of a format; the error for another name lists all of them."""
+    if format not in FORMATS:
+        raise CorpusError(
+            f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format
+        )
+    return format
+
+
+def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
+    """Return the format of a file: by the option ``format``, else by first bytes and name."""
+    if format is not None:
+        known_format(format)
+    if not path.exists():
+        raise CorpusError(f"there is no file or folder {path}; check the path")
+    if format is not None:
+        if (format == "folder") != path.is_dir():
+            kind = "a folder" if path.is_dir() else "a file"
+            raise CorpusError(
+                f"{path} is {kind}; ",
+                Named("format", repr(format)),
+                f" wants {FORMATS[format].MEANING}",
+            )
+        return format
+    if path.is_dir():
+        return "folder"
+    if path.is_fifo():
+        raise CorpusError(
+            f"{path} is a pipe, which can be read only once, so its format is not looked for; say which ",
+            Named("format", ...),
+        )
+    start = first_bytes(path)
+    found = (
+        _format_by_bytes(start, read_options, certain=True)
+        or named_format(path)
+        or _format_by_bytes(start, read_options, certain=False)
+    )
+    if found is None:
+        read_bytes(path)  # what cannot be read has its own sentence
+        wanted = ", ".join(format.MEANING for format in FORMATS.values())
+        said = f"{path} has a format that is not recognised; wanted is one of {wanted}; say which "
+        raise CorpusError(said, Named("format", ...))
+    return found
+
+
+def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
+    """Return the name of the format in which `read_corpus` reads a path; raises CorpusError as it does."""
+    return _format(path_of(path), format, ReadOptions(text=text))

@@ -1,0 +1,322 @@
+"""CSV files with a header row: one text a row, one count a row, or one document a row with counts of each word.
+
+`workbench.data.rows` says what separates and quotes. A table with the columns
+``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
+without these of which inputs or a sequence are asked for and whose further columns are all whole numbers. ``title`` and
+``label`` may stand beside them, and the time, the inputs and the sequence that are asked for; further columns are kept as they
+are. Documents and words are numbered in the order in which they first appear; rows of one document and word are added up; a row
+with count 0 makes its document and its word known, so that an empty document and a word that occurs nowhere have a place too.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.by_name import Kept, Rows, counts_by_name, named_counts
+from workbench.corpus.formats.interface import (
+    NAMES,
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    suffix_of,
+    unplaced,
+)
+from workbench.data.opening import BYTE_ORDER_MARK
+from workbench.data.rows import header_of, read_columns, separator_of, stream_columns
+from workbench.data.saving import encoded
+
+MEANING = "a CSV file with a header row"
+SUFFIXES = (".csv", ".tsv")
+TAKES = ("columns", "columns of counts", "dialect", "encoding")
+COUNTS = ("document", "word", "count")
+WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Return whether the first line is a header with the text's column, or the three of counts."""
+    content, (separator, quote, _, comment) = (
+        start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"),
+        read_options.dialect,
+    )
+    names = header_of(content, comment).split(separator or separator_of(content, comment))
+    columns = {name.strip(f' {quote}"\r\n') for name in names}
+    return read_options.text in columns or columns.issuperset(read_options.counts)
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
+    return read_table(
+        path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
+    )
+
+
+def read_table(
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    values: list[Sequence[str]],
+    lines: list[int],
+) -> dict:
+    """Return what `read` does, from column names, their values, and the line on which each row ends."""
+    columns = columns_by_name(header, values)
+    if _has_counts(path, read_options, header):
+        return _read_counts(path, read_options, columns, lines)
+    table = _rows(path, columns, range(len(lines)), lines)
+    if (words := _wide(read_options, columns)) and read_options.text not in columns:
+        return _read_wide(path, read_options, columns, words, table)
+    return {"texts": table.column("text", read_options.text), **table.about(read_options)}
+
+
+def stream(
+    path: Path, read_options: ReadOptions, progress: Callable[[float], None]
+) -> Stream | None:
+    """The same, some rows at a time; not of a table that may have a column for each word, of which all rows must be known."""
+    return stream_table(
+        path,
+        read_options,
+        *stream_columns(path, read_options.encoding, read_options.dialect, progress),
+    )
+
+
+def stream_table(
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    pieces: Iterator[tuple[list, list[int]]],
+) -> Stream | None:
+    """Return what `stream` does, from column names and pieces of their values and line numbers."""
+    if _has_counts(path, read_options, header):
+        return _stream_counts(path, read_options, header, pieces)
+    if read_options.text not in header and (
+        read_options.inputs or read_options.sequence is not None
+    ):
+        return None
+    kept, columns = Kept(read_options), columns_by_name(header, [()] * len(header))
+    none = _rows(path, columns, (), [])
+    # what is missing is refused of a table without rows too
+    none.column("text", read_options.text), kept.about(none, 0)
+
+    def batches() -> Iterator[Batch]:
+        for values, lines in pieces:
+            rows = _rows(path, columns_by_name(header, values), range(len(lines)), lines)
+            yield Batch(
+                rows.column("text", read_options.text), kept.about(rows, len(lines)), len(lines)
+            )
+
+    return Stream(batches(), kept.rest)
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """One row per pair: ``document,word,count``, then ``label`` where there are labels; everything else is lost.
+
+    Documents are called by their titles; where two have the same they are numbered from 0, and ``title`` is a
+    column of its own. With ``vocabulary`` the first document has a row for every word, count 0 where it has none
+    of it, which keeps the order of the words and those that occur nowhere. An empty document has one row of count 0.
+    """
+    about = {}
+    if len(set(corpus.titles)) < corpus.n_documents:
+        about["title"] = corpus.titles
+    if corpus.labels is not None:
+        about["label"] = corpus.labels
+    strings = map(str, chain(corpus.vocabulary, corpus.titles, corpus.labels or ()))
+    # which forgets about \r
+    quoting = csv.QUOTE_NONNUMERIC if any("\r" in text for text in strings) else csv.QUOTE_MINIMAL
+    file = io.StringIO()
+    writer = csv.writer(
+        file,
+        delimiter="\t" if suffix_of(path) == ".tsv" else ",",
+        lineterminator="\n",
+        quoting=quoting,
+    )
+    writer.writerow([*COUNTS, *about])
+    called = range(corpus.n_documents) if "title" in about else corpus.titles
+    for document, counts, *more in zip(
+        called, named_counts(corpus, vocabulary), *about.values(), strict=True
+    ):
+        counts = counts or {corpus.vocabulary[0]: 0}
+        writer.writerows([document, word, count, *more] for word, count in counts.items())
+    return Prepared({path: encoded(file.getvalue(), path)}, unplaced(corpus, "titles", "labels"))
+
+
+def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the values by column name; of duplicate names the first."""
+    return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
+
+
+def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
+    """Return whether the columns hold counts, one a row; raise an error where columns named for them are missing."""
+    named = read_options.counts != COUNTS
+    if missing := [name for name in read_options.counts if named and name not in header]:
+        raise CorpusError(
+            f"{path}, line 1: no column {missing[0]!r} for documents, words and counts; there are "
+            f"{', '.join(map(repr, header))}"
+        )
+    return named or (read_options.text not in header and set(header) >= set(COUNTS))
+
+
+def _rows(
+    path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
+) -> Rows:
+    """Return the columns at those rows that are the first of a document."""
+
+    def values(name: str | None) -> list:
+        return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
+
+    return Rows(
+        "column",
+        [(f"{path}, line 1", columns)],
+        values,
+        lambda row: f"{path}, line {lines[rows[row]]}",
+    )
+
+
+def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
+    """Return the columns of counts of a table with one for each word; none where another column holds no counts.
+
+    Only where inputs or a sequence are asked for: else a year would be taken for a word.
+    """
+    if not read_options.inputs and read_options.sequence is None:
+        return []
+    about = {
+        read_options.title,
+        read_options.label,
+        read_options.time,
+        read_options.sequence,
+        read_options.position,
+        *read_options.inputs,
+    }
+    words = [name for name in columns if name not in about]
+    whole = all(WHOLE.fullmatch(value) for name in words for value in columns[name])
+    return words if len(words) > 1 and whole and len(columns[words[0]]) else []
+
+
+def _read_wide(
+    path: Path,
+    read_options: ReadOptions,
+    columns: dict[str, Sequence[str]],
+    words: list[str],
+    table: Rows,
+) -> dict:
+    """Return the counts of a table with a row a document and a column a word."""
+    counts = np.array(
+        [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
+        np.int64,
+    ).T
+    documents, at = np.indices(counts.shape)
+    return counts_by_name(
+        path,
+        read_options,
+        [words[w] for w in at.ravel()],
+        documents=documents.ravel(),
+        counts=counts.ravel(),
+        n_documents=len(counts),
+        **table.about(read_options, words),
+    )
+
+
+def _read_counts(
+    path: Path, read_options: ReadOptions, columns: dict[str, Sequence[str]], lines: list[int]
+) -> dict:
+    """Return the counts of a table; a document's title, label, inputs and sequence are those of its first row."""
+    if not lines:
+        raise _no_counts(path)
+    known = _Documents(path, read_options)
+    documents, first_rows, counts = known.of(columns, lines)
+    about = {"titles": known.titles} | _rows(path, columns, first_rows, lines).about(
+        read_options, (read_options.word, read_options.count)
+    )
+    about |= {"documents": documents, "counts": counts, "n_documents": len(known.titles)}
+    return counts_by_name(path, read_options, columns[read_options.word], **about)
+
+
+def _stream_counts(
+    path: Path,
+    read_options: ReadOptions,
+    header: list[str],
+    pieces: Iterator[tuple[list, list[int]]],
+) -> Stream:
+    """Stream the same, some rows at a time; rows of a document need not be adjacent."""
+    known, kept = _Documents(path, read_options), Kept(read_options)
+
+    def batches() -> Iterator[Batch]:
+        for values, lines in pieces:
+            columns, n_before = columns_by_name(header, values), len(known.titles)
+            documents, first_rows, counts = known.of(columns, lines)
+            about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
+            yield Batch(
+                (documents, columns[read_options.word], counts),
+                {"titles": known.titles[n_before:]} | about,
+                len(first_rows),
+            )
+        if not known.titles:
+            raise _no_counts(path)
+
+    return Stream(batches(), kept.rest, NAMES)
+
+
+class _Documents:
+    """The documents of a table of counts, numbered in the order in which they first appear."""
+
+    def __init__(self, path: Path, read_options: ReadOptions):
+        self._path, self._read_options, self.titles = path, read_options, []
+        self._ids: dict[tuple[str, ...], int] = {}
+        self._one = tuple(
+            dict.fromkeys(
+                (
+                    *read_options.inputs,
+                    *filter(
+                        None, (read_options.sequence, read_options.position, read_options.time)
+                    ),
+                )
+            )
+        )
+        self._first: dict[str, list[tuple[str, int]]] = {name: [] for name in self._one}
+
+    def of(
+        self, columns: dict[str, Sequence[str]], lines: list[int]
+    ) -> tuple[list[int], list[int], list[int]]:
+        """Return (row,) documents, the rows that are the first of theirs, and (row,) counts.
+
+        A count that is no whole number is refused, and a document that has two values where it may have one.
+        """
+        column = columns[self._read_options.count]
+        count_of = {
+            text: int(text.strip().partition(".")[0])
+            for text in set(column)
+            if WHOLE.fullmatch(text)
+        }
+        if wrong := [row for row, text in enumerate(column) if text not in count_of]:
+            shown = column[wrong[0]][:60]
+            raise CorpusError(
+                f"{self._path}, line {lines[wrong[0]]}: the count must be a whole number, not {shown!r}"
+            )
+        documents, first_rows = [], []
+        for row, called in enumerate(
+            zip(*(columns[name] for name in self._read_options.document), strict=True)
+        ):
+            if (document := self._ids.setdefault(called, len(self._ids))) == len(self.titles):
+                first_rows.append(row)
+                self.titles.append(" ".join(called))
+                for name in self._one:
+                    self._first[name].append((columns[name][row], lines[row]))
+            documents.append(document)
+        for name in self._one:
+            for document, value, line in zip(documents, columns[name], lines, strict=True):
+                first, first_line = self._first[name][document]
+                if value != first:
+                    raise CorpusError(
+                        f"{self._path}, line {line}: {name!r} of document {self.titles[document]!r} is {value!r} "
+                        f"here and {first!r} on line {first_line}; a document has one"
+                    )
+        return documents, first_rows, [count_of[text] for text in column]
+
+
+def _no_counts(path: Path) -> CorpusError:
+    return CorpusError(f"{path} holds no row of counts; at least one was wanted")

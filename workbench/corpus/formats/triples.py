@@ -1,0 +1,149 @@
+"""Rows ``document word count`` of whole numbers, ids from 1: what UCI and Matrix Market files hold below their headers."""
+
+import io
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
+from workbench.corpus.formats.companions import about_counts, find_words
+from workbench.corpus.formats.interface import IDS, Batch, Stream
+from workbench.data.arrays import sealed
+
+COLUMNS = ("document", "word", "count")
+LARGEST_EXACT = 2**53
+"""Whole numbers above this are not told apart in a float."""
+
+
+class Sizes(NamedTuple):
+    """The sizes in a header, and the line on which the number of rows is."""
+
+    n_documents: int
+    n_words: int
+    n_rows: int
+    line: int
+
+
+def rows_of(stream: Stream) -> dict:
+    """Return arguments of `Corpus.from_pairs` from a whole stream of rows with word ids."""
+    columns = [
+        list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
+    ]
+    documents, words, counts = (sealed(np.concatenate(columns.pop(0))) for _ in range(3))
+    return {"documents": documents, "words": words, "counts": counts, **stream.rest()}
+
+
+def stream_triples(
+    path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
+) -> Stream:
+    """Stream the rows below a header, with the words, titles and labels in files beside.
+
+    ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
+    """
+    for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
+        if not 1 <= size <= INT32_MAX:
+            raise CorpusError(
+                f"{path}: the header must give between 1 and {INT32_MAX} {what}; it gives {size}"
+            )
+
+    def batches() -> Iterator[Batch]:
+        n_rows, line = 0, sizes.line + 1
+        yield Batch((np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)), {}, 0)
+        for block in blocks:
+            rows = _rows(path, block, line, real)
+            for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
+                wrong = np.flatnonzero((ids < 1) | (ids > size))
+                if len(wrong):
+                    at, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
+                    raise CorpusError(
+                        f"{path}, line {at}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}"
+                    )
+            n_rows += len(rows)
+            line += block.count(b"\n")
+            documents, words, counts = rows.T
+            counts = counts.astype(np.int32 if counts.max(initial=0) <= INT32_MAX else np.int64)
+            yield Batch(
+                ((documents - 1).astype(np.int32), (words - 1).astype(np.int32), counts), {}, 0
+            )
+        if n_rows != sizes.n_rows:
+            fewer = n_rows < sizes.n_rows
+            trouble = (
+                "fewer: the file is truncated, fetch it again"
+                if fewer
+                else f"more: correct line {sizes.line}"
+            )
+            raise CorpusError(
+                f"{path}: the header promises {sizes.n_rows} rows and {n_rows} came, {trouble}"
+            )
+
+    def names() -> list[str] | None:
+        return find_words(path, stem, vocabulary, sizes.n_words)
+
+    def rest() -> dict:
+        return about_counts(path, stem, sizes.n_documents, sizes.n_words, names())
+
+    return Stream(batches(), rest, IDS, names)
+
+
+def triples_of(corpus: Corpus) -> str:
+    """Return the pairs of a corpus as lines of such rows."""
+    columns = corpus.documents + 1, corpus.words + 1, corpus.counts
+    return "".join(
+        f"{d} {w} {count}\n"
+        for d, w, count in zip(*(column.tolist() for column in columns), strict=True)
+    )
+
+
+def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
+    """Return (row, 3) int64 document, word, count as written in whole lines, numbered from ``line``."""
+    if not block.strip():
+        return np.empty((0, 3), dtype=np.int64)
+    try:
+        if block.translate(None, b"0123456789 \t\r\n" + b".eE+-" * real):
+            raise ValueError
+        rows = np.loadtxt(
+            io.BytesIO(block), dtype=np.float64 if real else np.int64, comments=None, ndmin=2
+        )
+        # as numpy before 2.3 reads what is too large
+        if rows.shape[1] != 3 or rows.min(initial=0) < 0:
+            raise ValueError
+        if real and not np.all((rows == np.floor(rows)) & (rows <= LARGEST_EXACT)):
+            raise ValueError
+    except ValueError:
+        raise _wrong_row(path, block, line, real) from None
+    return rows.astype(np.int64, copy=False)
+
+
+def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
+    """Return the error for the first row that is not three whole numbers."""
+    for at, row in _numbered_rows(block, line):
+        where, fields = f"{path}, line {at}", row.split()
+        if len(fields) != 3:
+            shown = row.decode("utf-8", "replace").strip()[:60]
+            return CorpusError(
+                f"{where}: three numbers were wanted, document, word and count; {len(fields)} came: {shown!r}"
+            )
+        for field, what in zip(fields, COLUMNS, strict=True):
+            if not (_is_whole_float(field) if real else field.isdigit() and len(field) <= 18):
+                return CorpusError(
+                    f"{where}: the {what} must be a whole number, not {field.decode('utf-8', 'replace')!r}"
+                )
+    return CorpusError(f"{path}: the rows cannot be read as three whole numbers each")
+
+
+def _is_whole_float(field: bytes) -> bool:
+    try:
+        value = float(field)
+    except ValueError:
+        return False
+    return value.is_integer() and 0 <= value <= LARGEST_EXACT
+
+
+def _numbered_rows(block: bytes, line: int):
+    """Yield (line number, bytes) of every line that is not blank."""
+    for at, row in enumerate(block.split(b"\n"), start=line):
+        if row.strip():
+            yield at, row

@@ -1,0 +1,71 @@
+"""The UCI "bag of words" format: ``docword.NAME.txt[.gz]`` with ``vocab.NAME.txt`` beside it.
+
+The file begins with three lines of one integer each, the numbers of documents D, of words W and of rows;
+then one row ``document word count`` per pair, ids from 1. Empty documents and unused words have no row and
+keep their places. Titles and labels lie beside it (`workbench.corpus.formats.companions`).
+
+Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.companions import with_companions
+from workbench.corpus.formats.interface import Prepared, ReadOptions, Stream, stem_of
+from workbench.corpus.formats.triples import Sizes, rows_of, stream_triples, triples_of
+from workbench.data.opening import bounded, line_blocks, with_head
+
+MEANING = "a UCI bag of words"
+SUFFIXES = ()
+CERTAIN = True
+SIZE = rb"[ \t]*(\d{1,18})[ \t]*"
+HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?%b\r?\n%b\r?\n%b(?:\r?\n|\Z)" % (SIZE, SIZE, SIZE))
+LAST_HEADER_LINE = 3
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Return whether a file that begins with these bytes is a UCI bag of words."""
+    return HEADER.match(start) is not None
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
+    return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
+
+
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+    """The same, some rows at a time."""
+    return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
+
+
+def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
+    """Path, stem, vocabulary, the blocks below the header and the sizes in it."""
+    head, blocks = with_head(blocks, path)
+    header = HEADER.match(head)
+    if not header:
+        lines = [*head.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
+        wrong = next(
+            (at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()),
+            LAST_HEADER_LINE,
+        )
+        raise CorpusError(
+            f"{path}, line {wrong}: a UCI bag of words begins with three lines of one whole number each, "
+            "documents, words and rows; this line is none of them"
+        )
+    sizes = Sizes(*(int(number) for number in header.groups()), LAST_HEADER_LINE)
+    return (
+        path,
+        stem_of(path, SUFFIXES),
+        read_options.vocabulary,
+        chain([head[header.end() :]], blocks),
+        sizes,
+    )
+
+
+def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
+    """The UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
+    return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

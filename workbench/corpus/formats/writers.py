@@ -1,0 +1,77 @@
+"""A corpus to files in any of the formats that hold counts."""
+
+import os
+import warnings
+from pathlib import Path
+
+from workbench.corpus.corpus import Corpus, CorpusError
+from workbench.corpus.formats.companions import refuse_repeated
+from workbench.corpus.formats.interface import Prepared
+from workbench.corpus.formats.readers import FORMATS, known_format, named_format
+from workbench.data.saving import put_files
+
+WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "write"))
+
+
+def write_corpus(
+    corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
+) -> list[Path]:
+    """Writes a corpus so that `workbench.corpus.read_corpus` reads the same one; whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Gzipped when the name ends in ``.gz``; replaced if it is there. The same corpus gives the same bytes.
+    format : "uci", "lda-c", "mtx", "mallet", "csv", "jsonl" or "npz", default as the name says
+        ``docword.NAME.txt`` is UCI, ``.dat`` lda-c, ``.mtx`` Matrix Market, and so on. npz holds every field; UCI, lda-c
+        and Matrix Market have their vocabulary, titles and labels beside them; MALLET has the texts alone.
+    vocabulary : bool, default True
+        Whether the vocabulary is written: beside the file, inside it, or (CSV, JSON lines) as words of count 0 in the
+        first document.
+
+    Returns
+    -------
+    list of Path
+        Everything written, the corpus' own file last.
+
+    Warns
+    -----
+    UserWarning
+        What of the corpus the format has no place for, in one sentence.
+
+    Raises
+    ------
+    CorpusError
+        A format that is unknown or not said, a word that the format cannot hold, a place that cannot be written.
+    """
+    prepared = files_of(corpus, path, format, vocabulary)
+    for sentence in losses(prepared):
+        warnings.warn(sentence, stacklevel=2)
+    return put_files(prepared.files)
+
+
+def files_of(
+    corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
+) -> Prepared:
+    """Return the files that `write_corpus` would write, and which fields the format cannot hold."""
+    path = Path(path)
+    found = known_format(format) if format is not None else named_format(path)
+    if found is None:
+        raise CorpusError(
+            f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"
+        )
+    if not hasattr(FORMATS[found], "write"):
+        raise CorpusError(
+            f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}"
+        )
+    refuse_repeated(corpus.vocabulary)
+    return FORMATS[found].write(corpus, path, vocabulary)
+
+
+def losses(prepared: Prepared) -> list[str]:
+    """Return a sentence about the fields that the format cannot hold; "" when it holds all."""
+    if not prepared.lost:
+        return []
+    return [
+        f"{list(prepared.files)[-1]} has no place for {', '.join(prepared.lost)}; npz holds everything"
+    ]

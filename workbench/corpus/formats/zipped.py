@@ -1,0 +1,134 @@
+"""A zip archive of ``.txt`` files, one a document, subfolders included; nothing of it is unpacked to disk."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from workbench.corpus.corpus import CorpusError
+from workbench.corpus.formats.folder import called, stream_called
+from workbench.corpus.formats.interface import ReadOptions, Stream
+from workbench.data.available_memory import check_fits
+from workbench.data.encodings import decoded
+from workbench.data.opening import read_bytes, refuse_device
+from workbench.data.saving import refused_by_system
+
+MEANING = "a zip of .txt files"
+SUFFIXES = (".zip",)
+CERTAIN = True
+TAKES = ("encoding",)
+MAGIC = b"PK\x03\x04"
+NAME_LENGTH, NAME = slice(26, 28), 30
+"""Where the header of a member has the length of its name, and the name."""
+HIDDEN = (".", "__MACOSX")
+"""Beginnings of names that archivers add."""
+ENCRYPTED = 1
+
+
+def looks_like(start: bytes, read_options: ReadOptions) -> bool:
+    """Return whether it is a zip archive whose first member is no array, as that of an npz file is."""
+    name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
+    return start.startswith(MAGIC) and not name.endswith(b".npy")
+
+
+def read(path: Path, read_options: ReadOptions) -> dict:
+    """Every .txt file of the archive, in the order of their names; hidden ones are left out.
+
+    Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
+    whose name leads out of the archive is refused, and texts that would take more memory than is available.
+    """
+    with _opened(io.BytesIO(read_bytes(path)), path) as archive:
+        members = _members(archive, path)
+        check_fits(
+            2 * sum(member.file_size for member in members.values()),
+            f"{path}",
+            "give an archive with fewer texts",
+        )
+        texts = [
+            _text_of(archive, member, path, read_options.encoding) for member in members.values()
+        ]
+    return {"texts": texts, **called(_within(list(members)))}
+
+
+def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
+    """The same, some members at a time."""
+    with _opened(path, path) as archive:
+        members = _members(archive, path)
+
+    def texts() -> Iterator[str]:
+        with _opened(path, path) as archive:
+            yield from (
+                _text_of(archive, member, path, read_options.encoding)
+                for member in members.values()
+            )
+
+    return stream_called(_within(list(members)), texts(), progress)
+
+
+@contextmanager
+def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield the archive in a file, called ``path``; any failure of the package is a DataError."""
+    try:
+        refuse_device(path)
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except (CorpusError, MemoryError):
+        raise
+    except Exception as error:
+        if refused_by_system(error):
+            raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
+        raise CorpusError(
+            f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again"
+        ) from None
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
+    """Return the text members by name, sorted."""
+    found = {}
+    for member in archive.infolist():
+        name = PurePosixPath(member.filename.replace("\\", "/"))
+        hidden = any(part.startswith(HIDDEN) and part != ".." for part in name.parts)
+        if member.is_dir() or name.suffix.lower() != ".txt" or hidden:
+            continue
+        if name.is_absolute() or ".." in name.parts:
+            raise CorpusError(
+                f"{path} has a file {member.filename!r}, a name that leads out of the archive; make it again of "
+                "a folder of .txt files"
+            )
+        if name in found:
+            raise CorpusError(
+                f"{path} has two files {member.filename!r}; make it again of a folder of .txt files"
+            )
+        found[name] = member
+    if not found:
+        raise CorpusError(
+            f"{path} has no .txt file, one per document was wanted; for another format give the file itself"
+        )
+    return dict(sorted(found.items()))
+
+
+def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
+    """The text of one member, which is never longer than the archive says; an empty one is an empty document."""
+    if member.flag_bits & ENCRYPTED:
+        raise CorpusError(f"{path} is encrypted; make it again without a password")
+    try:
+        content = archive.read(member)
+    except NotImplementedError:
+        said = f"{path} is packed in a way that cannot be read here; make it again with the usual one, deflate"
+        raise CorpusError(said) from None
+    return decoded(content, path / member.filename, encoding)
+
+
+def _said_by(error: Exception) -> str:
+    """Return the message of a package's error, or its type where it has none."""
+    return str(error) or type(error).__name__
+
+
+def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
+    """Return the names without the folders that all of them share."""
+    while len(tops := {name.parts[0] for name in names}) == 1 and all(
+        len(name.parts) > 1 for name in names
+    ):
+        names = [name.relative_to(*tops) for name in names]
+    return names

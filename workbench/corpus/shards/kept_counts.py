@@ -1,0 +1,161 @@
+"""The counts of the texts that a conversion has read so far, in a file beside the folder to be, for one that is interrupted.
+
+::
+
+    a line of JSON                    what was read, and how: other files and options have other counts
+    for each batch of the stream      8 bytes, the length; an npz archive with the fields of its `WordCounts`
+
+Whoever converts the same file again reads it again, which makes everything but the counts, and takes the counts from here. What
+was written of a batch only partly is cut off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import workbench
+from workbench.corpus.texts.counting import WordCounts
+from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
+
+LEAST = 1 << 24
+"""Bytes that are worth keeping: fewer are counted again in seconds."""
+LENGTH = 8
+"""Bytes of the length of a batch."""
+
+
+def kept_beside(folder: Path) -> Path:
+    """Return the path of the counts kept for a conversion into a folder."""
+    return folder.with_name(f".{folder.name}.counted")
+
+
+def identity(path: Path, options: dict) -> dict:
+    """Return what the counts of texts depend on: file names, sizes, times of change, options and the program."""
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    stats = [(str(each), (found := each.stat()).st_size, found.st_mtime_ns) for each in files]
+    return {
+        "file": str(path.resolve()),
+        "files": hashlib.sha256(json.dumps(stats).encode()).hexdigest(),
+        "options": json.loads(json.dumps(options, sort_keys=True, default=repr)),
+        "program": [workbench.__version__, *sys.version_info[:3]],
+    }
+
+
+class KeptCounts:
+    """The counts of a stream's batches: read from a file as far as it has them, then appended to it.
+
+    Parameters
+    ----------
+    path : Path
+        Made if it is not there; what it has of something else is deleted. Where another process has it, or it cannot be
+        made, nothing is kept.
+    of : dict
+        See `identity`.
+
+    Attributes
+    ----------
+    n_documents : int
+        So many texts are counted in it.
+    replaced : bool
+        Did it have the counts of something else?
+    """
+
+    def __init__(self, path: Path, of: dict):
+        self._path, self._file, self.n_documents, self.replaced, self._n_bytes = (
+            path,
+            None,
+            0,
+            False,
+            0,
+        )
+        try:
+            file = open(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644), "r+b")  # noqa: SIM115  closed by close
+        except OSError:
+            return
+        try:
+            locked = try_lock(file)
+        except OSError:
+            locked = False
+        if not locked:
+            file.close()
+            return
+        self._file, header = file, json.dumps(of, sort_keys=True).encode() + b"\n"
+        self._begin = len(header)
+        try:
+            found = file.readline()
+            if found != header:
+                self.replaced = len(found) > 0
+                file.seek(0)
+                file.truncate()
+                file.write(header)
+            for each in self.counts():
+                self.n_documents += len(each.lengths)
+            file.seek(self._begin + self._n_bytes)
+            file.truncate()
+        except OSError:
+            self.delete()
+
+    def counts(self) -> Iterator[WordCounts]:
+        """Yield the counts of the stored batches, in order."""
+        if self._file is None:
+            return
+        self._file.seek(self._begin)
+        self._n_bytes = 0
+        while found := _next(self._file):
+            self._n_bytes += found[0]
+            yield found[1]
+
+    def add(self, found: WordCounts) -> None:
+        """Append the counts of the next batch; stop storing them when the disk is full."""
+        if self._file is None:
+            return
+        archive = io.BytesIO()
+        words = np.frombuffer(json.dumps(found.words).encode(), np.uint8)
+        np.savez(archive, words=words, lengths=found.lengths, ids=found.ids, counts=found.counts)
+        try:
+            self._file.write(archive.tell().to_bytes(LENGTH, "little") + archive.getvalue())
+            self._file.flush()
+        except OSError:
+            return self.delete()
+        self._n_bytes += LENGTH + archive.tell()
+
+    @property
+    def is_worth(self) -> bool:
+        """Return whether so much is stored that it should stay after an interruption."""
+        return self._file is not None and self._n_bytes >= LEAST
+
+    def close(self) -> None:
+        """Close the file, which stays."""
+        if self._file is not None:
+            # of a full disk, whose rest is cut off when it is read
+            with contextlib.suppress(OSError):
+                self._file.close()
+            self._file = None
+
+    def delete(self) -> None:
+        """Delete the file."""
+        if self._file is not None:
+            self._path.unlink(missing_ok=True)
+            self.close()
+
+
+def _next(file) -> tuple[int, WordCounts] | None:
+    """Return the bytes and counts of the next batch; None at the end, or at a batch that was written only in part."""
+    start = file.read(LENGTH)
+    content = file.read(int.from_bytes(start, "little")) if len(start) == LENGTH else b""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        words = json.loads(arrays.pop("words").tobytes())
+    except (EOFError, ValueError, KeyError, OSError, zipfile.BadZipFile):
+        return None
+    return LENGTH + len(content), WordCounts(words=words, **arrays)

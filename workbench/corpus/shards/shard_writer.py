@@ -1,0 +1,208 @@
+"""Writing the folder of a sharded corpus, piece by piece; `workbench.corpus.shards.sharded` says what lies in it."""
+
+import hashlib
+import json
+import os
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS
+from workbench.data.growing import GrowingArray
+from workbench.data.saving import checksum
+from workbench.data.stored_texts import TextsWriter, text_files
+from workbench.errors import DataError
+
+SHARD_PAIRS = 2**21
+"""A shard ends with the document at which it has so many pairs: cuts depend on the corpus alone."""
+MANIFEST = "corpus.json"
+VERSION = 1
+TEXTS = ("vocabulary", "titles")
+VALUES = ("authors", "labels", "times", "sequence")
+"""Fields of one text, or one value of JSON, per word or document."""
+PARTS = {"indptr": np.int64, "words": np.int32, "counts": np.int32}
+
+
+class ShardWriter:
+    """Writes a sharded corpus into an empty folder: its documents in order, the texts about them in any order, then `finish`.
+
+    Parameters
+    ----------
+    folder : Path
+        Empty; see `workbench.data.saving.new_folder`.
+    n_words : int
+        Of the vocabulary.
+    """
+
+    def __init__(self, folder: Path, n_words: int):
+        self.folder, self.n_words = folder, n_words
+        self._open = ExitStack()
+        self._texts: dict[str, TextsWriter] = {}
+        self._inputs: dict[str, GrowingArray] = {}
+        self._taken: tuple[list[str], list[str]] = [], []
+        self._shard: dict[str, GrowingArray] | None = None
+        self._document_tokens = self._array("document_tokens", np.int64)
+        self._word_tokens = np.zeros(n_words, np.int64)
+        self.bounds, self.first_pairs, self.first_tokens = [0], [0], [0]
+        self.n_documents = self._n_pairs = self.n_tokens = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self) -> None:
+        """Writes what is not yet in the files."""
+        self._open.close()
+
+    def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
+        """The pairs of the next documents: (document + 1,) from 0 on; (pair,) words, ascending in a document, and counts."""
+        first = 0
+        while first < len(indptr) - 1:
+            shard = self._shard or self._begin()
+            left = SHARD_PAIRS - len(shard["words"])
+            last = min(int(np.searchsorted(indptr, indptr[first] + left)), len(indptr) - 1)
+            pairs = slice(indptr[first], indptr[last])
+            self._add(shard, indptr[first : last + 1], words[pairs], counts[pairs])
+            first = last
+            if len(shard["words"]) >= SHARD_PAIRS:
+                self._end()
+
+    @property
+    def fields(self) -> list[str]:
+        """Those of which there are entries."""
+        return sorted(self._texts)
+
+    @property
+    def input_names(self) -> list[str]:
+        """Those of which there are numbers."""
+        return list(self._inputs)
+
+    def texts(self, field: str) -> TextsWriter:
+        """Where the entries of a field are written: vocabulary, titles, authors, labels, times or sequence."""
+        if field not in self._texts:
+            self._texts[field] = TextsWriter(self.folder / field, as_json=field in VALUES)
+            self._open.callback(self._texts[field].close)
+        return self._texts[field]
+
+    def inputs(self, name: str) -> GrowingArray:
+        """Where the numbers of an input are written, finite ones."""
+        if name not in self._inputs:
+            self._inputs[name] = self._array(f"input-{len(self._inputs)}", np.float64)
+        return self._inputs[name]
+
+    def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
+        """What is known of words and documents from another folder that has the same: hard links, or copies."""
+        for field in fields:
+            for file in text_files(folder / field):
+                link(file, self.folder / file.name)
+        for at in range(len(input_names)):
+            link(folder / f"input-{at}.npy", self.folder / f"input-{at}.npy")
+        self._taken = list(fields), list(input_names)
+
+    def finish(self, name: str, held_out_rows: str | None = None) -> dict:
+        """Writes what is left and returns the manifest, but for hashes: `seal` writes it."""
+        self._end()
+        array = self._array("word_tokens", np.int64)
+        array.add(self._word_tokens)
+        self.close()
+        lengths = {"vocabulary": self.n_words} | dict.fromkeys(
+            (*VALUES, "titles"), self.n_documents
+        )
+        for field, texts in self._texts.items():
+            if len(texts) != lengths[field]:
+                raise DataError(
+                    f"{field} must have {lengths[field]} entries; there are {len(texts)}"
+                )
+        return {
+            "format": "workbench sharded corpus",
+            "version": VERSION,
+            "name": name,
+            "held_out_rows": held_out_rows,
+            "n_words": self.n_words,
+            "bounds": self.bounds,
+            "first_pairs": self.first_pairs,
+            "first_tokens": self.first_tokens,
+            "fields": sorted({*self.fields, *self._taken[0]}),
+            "input_names": self._taken[1] or self.input_names,
+        }
+
+    def _array(self, stem: str, dtype) -> GrowingArray:
+        array = GrowingArray(self.folder / f"{stem}.npy", dtype)
+        self._open.callback(array.close)
+        return array
+
+    def _begin(self) -> dict[str, GrowingArray]:
+        stem = shard_stem(len(self.bounds) - 1)
+        self._shard = {part: self._array(f"{stem}.{part}", dtype) for part, dtype in PARTS.items()}
+        self._shard["indptr"].add([0])
+        return self._shard
+
+    def _add(
+        self,
+        shard: dict[str, GrowingArray],
+        indptr: np.ndarray,
+        words: np.ndarray,
+        counts: np.ndarray,
+    ) -> None:
+        if counts.max(initial=0) > INT32_MAX:
+            raise DataError(
+                f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
+            )
+        shard["indptr"].add(indptr[1:] - indptr[0] + len(shard["words"]))
+        shard["words"].add(words)
+        shard["counts"].add(counts)
+        before = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=before[1:])
+        tokens = np.diff(before[indptr - indptr[0]])
+        self._document_tokens.add(tokens)
+        self._word_tokens += np.bincount(words, weights=counts, minlength=self.n_words).astype(
+            np.int64
+        )
+        self.n_documents += len(tokens)
+        self._n_pairs += len(words)
+        self.n_tokens += int(before[-1])
+        if self.n_tokens > MOST_TOKENS:
+            raise DataError(
+                f"a corpus may have {MOST_TOKENS} tokens; these are {self.n_tokens} or more"
+            )
+
+    def _end(self) -> None:
+        if self._shard is not None:
+            for array in self._shard.values():
+                array.close()
+            self._shard = None
+            self.bounds.append(self.n_documents)
+            self.first_pairs.append(self._n_pairs)
+            self.first_tokens.append(self.n_tokens)
+
+
+def seal(folder: Path, manifest: dict, content_hash: str) -> None:
+    """Writes the manifest of a folder whose files are written, with the hashes of all of them."""
+    files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
+    manifest = manifest | {"content_hash": content_hash, "files": files}
+    (folder / MANIFEST).write_text(
+        json.dumps(manifest | {"checksum": checksum(manifest)}, indent=1)
+    )
+
+
+def hash_of(file: Path) -> str:
+    """sha256 (hex) of a file."""
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def link(source: Path, target: Path) -> None:
+    """A hard link where the file system has them, else a copy."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def shard_stem(shard: int) -> str:
+    """How the names of a shard's files begin."""
+    return f"shard-{shard:05d}"

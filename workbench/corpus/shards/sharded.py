@@ -1,0 +1,524 @@
+"""A corpus in a folder of shards that are mapped into memory, for corpora that are larger than memory.
+
+::
+
+    FOLDER/corpus.json                      sizes, cuts, content hash; size and sha256 of every file; a checksum of its own
+           shard-00000.indptr.npy           (document + 1,) int64, from 0 on in each shard
+           shard-00000.words.npy, .counts.npy           (pair,) int32
+           document_tokens.npy, word_tokens.npy         (document,), (word,) int64
+           vocabulary.utf8, .offsets.npy                the words one after the other in UTF-8; (word + 1,) int64
+           titles, labels, authors, times, sequence     likewise, where there are any, all but titles as JSON
+           input-0.npy …                                (document,) float64
+
+A shard ends with the document at which it has 2^21 pairs, so that cuts depend on the corpus alone. The folder is written under
+another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`; that it is in
+several shards is in the spec of a run. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.content import content_hash
+from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
+from workbench.corpus.shards.shard_sources import MEND, Folder, manifest_of
+from workbench.corpus.shards.shard_writer import (
+    MANIFEST,
+    VALUES,
+    ShardWriter,
+    link,
+    seal,
+)
+from workbench.data.arrays import sealed
+from workbench.data.available_memory import check_fits
+from workbench.data.saving import new_folder, partial_of
+from workbench.data.stored_texts import NumberedTitles
+from workbench.errors import DataError
+
+BLOCK = 1 << 20
+"""Pairs that are read at a time where all are read."""
+ARRAYS = ("indptr", "words", "counts", "documents", "tokens_before", "weights", "groups")
+SORTED = ("by_word", "tokens_by_word", "by_sequence")
+MADE = ("with_pairs", "of_documents", "pairs_of", "to_scipy", "to_dataframe")
+IN_MEMORY = {
+    **{name: f"its {name} are no array" for name in ARRAYS},
+    **{name: f"{name} needs all documents at once" for name in SORTED},
+    **{name: f"{name} makes one thing of all documents" for name in MADE},
+}
+"""What only a corpus in memory has, and why."""
+
+
+class Documents(NamedTuple):
+    """The pairs of some documents that follow each other."""
+
+    first: int  # number of the first document
+    indptr: np.ndarray  # (document + 1,) int64, from 0 on
+    words: np.ndarray  # (pair,) int32
+    counts: np.ndarray  # (pair,) int32
+
+
+class ShardedCorpus(AnyCorpus):
+    """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
+
+    Made by `open` or `write`. The arrays of its folder are mapped into memory, read-only.
+
+    Attributes
+    ----------
+    name : str
+        What pages and file names call it.
+    folder : Path
+        Where it lies.
+    vocabulary : (word,) str
+        A sequence that reads one word at a time; equal to a tuple of the same words.
+    bounds : (shard + 1,) int64
+        The first document of each shard, and one after the last.
+    first_pairs, first_tokens : (shard + 1,) int64
+        Canonical number of the first pair and of the first token of each shard, and how many there are.
+    word_tokens : (word,) int64
+        Tokens of each word.
+    document_tokens : (document,) int64
+        Tokens of each document.
+    """
+
+    table: ClassVar[None] = None
+    """Texts as they were read are not kept."""
+
+    def __init__(self, source: Folder):
+        self._source = source
+        self.name, self.folder, self.held_out_rows = (
+            source.name,
+            source.folder,
+            source.held_out_rows,
+        )
+        self.bounds, self.first_pairs, self.first_tokens = (
+            sealed(np.asarray(numbers, np.int64))
+            for numbers in (source.bounds, source.first_pairs, source.first_tokens)
+        )
+        self.input_names = tuple(source.input_names)
+
+    # ------------------------------------------------------------------ ways in
+
+    @classmethod
+    def open(cls, folder: str | Path) -> ShardedCorpus:
+        """The corpus in a folder that `write` wrote; one that is missing or damaged, or a file of it, is a DataError.
+
+        The sizes of all files are looked at; `check` reads them.
+        """
+        return cls(Folder(Path(folder), manifest_of(Path(folder))))
+
+    @classmethod
+    def write(
+        cls,
+        corpus: AnyCorpus | Iterable[Corpus],
+        folder: str | Path,
+        name: str | None = None,
+    ) -> ShardedCorpus:
+        """Writes a folder that is not yet there, whole or not at all, and opens it.
+
+        Parameters
+        ----------
+        corpus : Corpus, ShardedCorpus or iterable of Corpus
+            Several are parts that follow each other: of one vocabulary, and with the same fields (titles, labels …). The texts
+            of a table are not written.
+        name : str, default that of the (first) corpus
+
+        Raises
+        ------
+        DataError
+            A folder that is there or cannot be written, parts that do not belong together, no part, values that JSON lacks.
+        """
+        parts = iter([corpus] if isinstance(corpus, AnyCorpus) else corpus)
+        first = next(parts, None)
+        if first is None:
+            raise DataError("a sharded corpus needs at least one part; none came")
+        with new_folder(Path(folder)) as partial, ShardWriter(partial, first.n_words) as writer:
+            writer.texts("vocabulary").add(first.vocabulary)
+            for part in chain([first], parts):
+                _check_part(first, part)
+                _write_part(writer, part)
+            finish(writer, name or first.name, first.held_out_rows)
+        return cls.open(folder)
+
+    def check(self) -> None:
+        """Reads every file; one that is not what was written is a DataError."""
+        self._source.check()
+
+    # ------------------------------------------------------------------ documents
+
+    @property
+    def n_shards(self) -> int:
+        """Shards."""
+        return len(self.bounds) - 1
+
+    @property
+    def n_parts(self) -> int:
+        """Parts: the shards."""
+        return self.n_shards
+
+    def parts(self) -> Iterator[Corpus]:
+        """The shards in order; see `shard`."""
+        return map(self.shard, range(self.n_shards))
+
+    def shard(self, shard: int) -> Corpus:
+        """The documents of one shard as a corpus with numbers of its own; nothing is copied.
+
+        Words and counts that no corpus has, as a damaged file may give, are a DataError; else nothing is checked again.
+        """
+        if not 0 <= shard < self.n_shards:
+            raise DataError(f"{self.name!r} has the shards 0..{self.n_shards - 1}; got {shard}")
+        return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._source.arrays(shard))
+
+    def rows(self, first: int, last: int) -> Corpus:
+        """The documents from ``first`` to before ``last``; copied where they are of several shards."""
+        if not 0 <= first < last <= self.n_documents:
+            raise DataError(
+                f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}"
+            )
+        parts = []
+        for shard in range(
+            int(np.searchsorted(self.bounds, first, "right")) - 1,
+            int(np.searchsorted(self.bounds, last)),
+        ):
+            indptr, words, counts = self._source.arrays(shard)
+            begin, end = max(first, self.bounds[shard]), min(last, self.bounds[shard + 1])
+            begin, end = begin - self.bounds[shard], end - self.bounds[shard]
+            pairs = slice(indptr[begin], indptr[end])
+            parts.append((np.diff(indptr[begin : end + 1]), words[pairs], counts[pairs]))
+        lengths, words, counts = (
+            part[0] if len(part) == 1 else sealed(np.concatenate(part))
+            for part in zip(*parts, strict=True)
+        )
+        return self._corpus(
+            first, last, sealed(np.concatenate([[0], np.cumsum(lengths)])), words, counts
+        )
+
+    def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
+        """All documents in order, about so many pairs at a time, read into memory of their own."""
+        for shard in range(self.n_shards):
+            indptr, first = self._source.arrays(shard)[0], 0
+            while first < len(indptr) - 1:
+                last = max(
+                    int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1
+                )
+                pairs = int(indptr[first]), int(indptr[last])
+                words, counts = (
+                    self._source.read(shard, part, *pairs) for part in ("words", "counts")
+                )
+                found = Documents(
+                    int(self.bounds[shard]) + first,
+                    indptr[first : last + 1] - indptr[first],
+                    words,
+                    counts,
+                )
+                self._check_range(*found[1:])
+                yield found
+                first = last
+
+    @property
+    def fields(self) -> list[str]:
+        """Those of vocabulary, titles, authors, labels, times and sequence that are written in its folder."""
+        return self._source.fields
+
+    def in_memory(self) -> Corpus:
+        """The whole corpus as one, checked; refused where memory does not hold it."""
+        n_texts = self.n_words + sum(
+            self.n_documents for field in ROWWISE if getattr(self, field) is not None
+        )
+        check_fits(
+            8 * self.n_pairs + TEXT_BYTES * n_texts,
+            f"{self.name!r} as a whole",
+            "read it shard by shard",
+        )
+        whole = self.rows(0, self.n_documents)
+        about = {
+            field: None if (values := getattr(self, field)) is None else tuple(values)
+            for field in ROWWISE
+        }
+        return Corpus(
+            whole.indptr,
+            whole.words,
+            whole.counts,
+            tuple(self.vocabulary),
+            inputs=whole.inputs,
+            input_names=self.input_names,
+            name=self.name,
+            held_out_rows=self.held_out_rows,
+            **about,
+        )
+
+    def _corpus(
+        self, first: int, last: int, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray
+    ) -> Corpus:
+        self._check_range(indptr, words, counts)
+        about = {
+            field: values[first:last]
+            for field in ROWWISE
+            if (values := getattr(self, field)) is not None
+        }
+        inputs = [self._source.input(name)[first:last] for name in self.input_names]
+        return Corpus.of_checked(
+            indptr=indptr,
+            words=words,
+            counts=counts,
+            vocabulary=self.vocabulary,
+            name=self.name,
+            inputs=sealed(np.stack(inputs, axis=1)) if inputs else None,
+            input_names=self.input_names,
+            held_out_rows=self.held_out_rows,
+            **about,
+        )
+
+    def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
+        """Refuses numbers that would have a kernel read or write beside its arrays."""
+        bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
+        if not bounded or (
+            len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)
+        ):
+            raise DataError(
+                f"{self.folder} is damaged: words or counts of its shards are not what was written; {MEND}"
+            )
+
+    # ------------------------------------------------------------------ what is known of words and documents
+
+    @cached_property
+    def vocabulary(self):
+        """(word,) str."""
+        return self._source.field("vocabulary")
+
+    @cached_property
+    def titles(self):
+        """(document,) str."""
+        found = self._source.field("titles")
+        return NumberedTitles(range(self.n_documents)) if found is None else found
+
+    @cached_property
+    def authors(self):
+        """(document,) tuples of names, or None."""
+        return self._source.field("authors")
+
+    @cached_property
+    def labels(self):
+        """(document,) texts or numbers, or None."""
+        return self._source.field("labels")
+
+    @cached_property
+    def times(self):
+        """(document,) texts or numbers, or None."""
+        return self._source.field("times")
+
+    @cached_property
+    def sequence(self):
+        """(document,) (name, position), or None."""
+        return self._source.field("sequence")
+
+    @cached_property
+    def word_tokens(self) -> np.ndarray:
+        """(word,) int64."""
+        return self._source.word_tokens()
+
+    @cached_property
+    def document_tokens(self) -> np.ndarray:
+        """(document,) int64."""
+        return self._source.document_tokens()
+
+    def input(self, name: str) -> np.ndarray:
+        """(document,) float64: one input; a name that is none of the inputs' is refused."""
+        self.check_input(name)
+        return self._source.input(name)
+
+    # ------------------------------------------------------------------ sizes
+
+    @property
+    def n_documents(self) -> int:
+        """Documents, empty ones included."""
+        return int(self.bounds[-1])
+
+    @property
+    def n_words(self) -> int:
+        """Word types, unused ones included."""
+        return len(self.vocabulary)
+
+    @property
+    def n_pairs(self) -> int:
+        """Distinct words summed over documents."""
+        return int(self.first_pairs[-1])
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens, the sum of all counts."""
+        return int(self.first_tokens[-1])
+
+    @property
+    def inputs(self) -> np.ndarray | None:
+        """(document, input) float64, made anew; None where there are none."""
+        return (
+            np.stack([self._source.input(name) for name in self.input_names], axis=1)
+            if self.input_names
+            else None
+        )
+
+    @property
+    def n_entries(self) -> int:
+        """Entries that have a weight: pairs."""
+        return self.n_pairs
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what the arrays of its largest shard take, with the numbers of tokens and documents derived from them."""
+        pairs, documents = int(np.diff(self.first_pairs).max()), int(np.diff(self.bounds).max())
+        return (
+            pairs * (4 + 4 + 8 + 4)
+            + documents * (16 + 8 * len(self.input_names))
+            + self.n_words * (8 + TEXT_BYTES)
+        )
+
+    def describe(self) -> dict[str, int]:
+        """Sizes for tables and captions, each by its name in the plural."""
+        sizes = {
+            "documents": self.n_documents,
+            "words": self.n_words,
+            "pairs": self.n_pairs,
+            "tokens": self.n_tokens,
+            "shards": self.n_shards,
+        }
+        return sizes | ({"inputs": len(self.input_names)} if self.input_names else {})
+
+    @cached_property
+    def content_hash(self) -> str:
+        """sha256 (hex) of everything but the name: that of the equal `Corpus`."""
+        return self._source.content_hash or self.computed_hash()
+
+    def computed_hash(self) -> str:
+        """The content hash, computed of what is there."""
+        pairs = [(shard, int(n)) for shard, n in enumerate(np.diff(self.first_pairs))]
+
+        def array(part: str) -> Iterator[np.ndarray]:
+            for shard, n in pairs:
+                for first in range(0, n, BLOCK):
+                    yield self._source.read(shard, part, first, min(first + BLOCK, n))
+
+        def indptr() -> Iterator[np.ndarray]:
+            yield np.zeros(1, np.int64)
+            for shard in range(self.n_shards):
+                yield self._source.arrays(shard)[0][1:] + self.first_pairs[shard]
+
+        def inputs() -> Iterator[np.ndarray]:
+            for first in range(0, self.n_documents, BLOCK):
+                yield np.stack(
+                    [self._source.input(name)[first : first + BLOCK] for name in self.input_names],
+                    axis=1,
+                )
+
+        return content_hash(
+            ((indptr(), "<i8"), (array("words"), "<i4"), (array("counts"), "<i4")),
+            (self.vocabulary, self.titles, self.authors, self.labels, self.times),
+            inputs() if self.input_names else None,
+            self.input_names,
+            self.sequence,
+        )
+
+    # ------------------------------------------------------------------ the store
+
+    def save(self, folder: str | Path) -> Path:
+        """Puts the corpus into ``folder/HASH``, unless it is there: hard links to its files, else copies; returns its path."""
+        path = Path(folder) / self.content_hash
+        if path.exists():
+            return path
+        partial = partial_of(path)
+        try:
+            partial.mkdir(parents=True)
+            for name in self._source.files:
+                link(self.folder / name, partial / name)
+            os.rename(partial, path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return path
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and name in IN_MEMORY:
+            raise self.only_in_memory(IN_MEMORY[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def require_memory(self, what: str) -> Corpus:
+        """Raises DataError: ``what`` is not to be had of a corpus in shards."""
+        raise self.only_in_memory(what)
+
+    def only_in_memory(self, what: str) -> DataError:
+        """The error that something of it, ``what``, is not to be had while it is in shards."""
+        return DataError(
+            f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
+            "allows, in_memory()"
+        )
+
+    def __reduce__(self):
+        return ShardedCorpus.open, (self.folder,)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{n:,} {what}" for what, n in self.describe().items())
+        return f"{type(self).__name__}({self.name!r}, {sizes})".replace(", 1 shards", ", 1 shard")
+
+
+def is_sharded(path: str | Path) -> bool:
+    """Is a path the folder of a sharded corpus?"""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
+    """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
+    manifest = writer.finish(name, held_out_rows)
+    content = ShardedCorpus(
+        Folder(writer.folder, manifest | {"content_hash": None, "files": {}})
+    ).computed_hash()
+    seal(writer.folder, manifest, content)
+
+
+def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
+    """Refuses a part of another vocabulary, or of other fields, than the first."""
+
+    def fields(corpus) -> list:
+        return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
+            corpus.input_names
+        )
+
+    if part.vocabulary is not first.vocabulary and part.vocabulary != first.vocabulary:
+        raise DataError("all parts of a sharded corpus must have one vocabulary; another one came")
+    if fields(part) != fields(first):
+        raise DataError(
+            f"all parts of a sharded corpus must have {', '.join(fields(first))}; a part came with "
+            f"{', '.join(fields(part))}"
+        )
+
+
+def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
+    """Writes the documents of a part; titles only where they are not the default ones."""
+    n_before = writer.n_documents
+    numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
+    if "titles" in writer.fields or part.titles != numbered:
+        if "titles" not in writer.fields:
+            writer.texts("titles").add(NumberedTitles(range(n_before)))
+        writer.texts("titles").add(part.titles)
+    for field in VALUES:
+        if (values := getattr(part, field)) is not None:
+            _add_values(writer, field, values, part.name)
+    for name in part.input_names:
+        writer.inputs(name).add(part.input(name))
+    for piece in part.parts():
+        writer.add(piece.indptr, piece.words, piece.counts)
+
+
+def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
+    try:
+        writer.texts(field).add(values)
+    except TypeError as error:
+        raise DataError(
+            f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987"
+        ) from None

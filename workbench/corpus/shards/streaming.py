@@ -1,0 +1,456 @@
+"""A file read into a sharded corpus: never whole in memory, its words counted by several processes.
+
+The file is read once in order: texts are counted, words numbered as they first appear, and the rows (document, word, count)
+written beside the shards to be. Then words are sorted, pruned and numbered anew, and the shards are written. The result is what
+the readers make in memory: the same content hash.
+"""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.corpus import INT32_MAX, CorpusError, check_unnamed
+from workbench.corpus.covariates import checked_inputs, checked_sequence
+from workbench.corpus.formats.by_name import known_words, unknown_word
+from workbench.corpus.formats.interface import IDS, TEXTS, Batch, Stream, trait
+from workbench.corpus.formats.readers import Request, read_request, request_of
+from workbench.corpus.shards.kept_counts import KeptCounts, identity, kept_beside
+from workbench.corpus.shards.pair_files import PairFiles
+from workbench.corpus.shards.shard_writer import VALUES, ShardWriter
+from workbench.corpus.shards.sharded import ShardedCorpus, finish
+from workbench.corpus.texts.counting import (
+    LISTS,
+    PRUNING,
+    WordCounts,
+    as_counted,
+    check_pruning,
+    counted,
+    kept_words,
+    no_word_left,
+    repeatable,
+)
+from workbench.corpus.texts.words import WORD_PATTERN, analyser, stop_list
+from workbench.data.available_memory import check_fits
+from workbench.data.drawing import check_whole
+from workbench.data.saving import new_folder, refuse_there
+
+WORD_BYTES = 200
+"""About what a word takes while a file is read: its text, its number, what is counted of it."""
+OF_WORDS = tuple(signature(analyser).parameters)
+STOP_WORDS = signature(analyser).parameters["stop_words"].default
+Progress = Callable[[str, float], None]
+"""What is being done, "reading" or "writing", and the share of it that is done."""
+
+
+def read_shards(
+    path,
+    folder,
+    processes: int = 1,
+    progress: Progress | None = None,
+    kept: str | os.PathLike | None = None,
+    **options,
+) -> ShardedCorpus:
+    """Convert a file to a folder of shards with the content, and hash, that `read_corpus` would read.
+
+    Memory is bounded but for the vocabulary (about 200 bytes a word that is found, pruned or not), for 8 bytes a document, and
+    for times, sequences and the names of documents of a table of counts, where there are such. Of formats whose files are small
+    or must be known whole (Excel, npz, FASTA, running text, a table with a column for each word, a pipe) the file is read
+    at once. Texts are not kept, nor columns beside them.
+
+    Parameters
+    ----------
+    path : path
+        See `read_corpus`.
+    folder : path
+        Is not yet there; it is written whole or not at all. As much space again is needed beside it meanwhile.
+    processes : int, default 1
+        That count the words of texts. With more than one a script needs ``if __name__ == "__main__":`` around what it does, as
+        always in Python where processes are started. A tokenizer is called in this process alone.
+    progress : function of what is done ("reading" or "writing") and a share, optional
+        Called as it goes on.
+    kept : path, default ``.FOLDER.counted`` beside the folder
+        File of the counts of texts so far, 8 bytes a pair and the words of some texts at a time. It is deleted at the end;
+        a conversion that is interrupted or killed leaves it, if it took more than some seconds, and the same conversion reads
+        the file again without counting what is counted there. Delete it to begin anew. No counts are kept of a tokenizer.
+    **options
+        Of `read_corpus`, but for keep_text.
+
+    Warns
+    -----
+    UserWarning
+        It goes on where an interrupted conversion ended, or begins anew since the file or the options are others.
+
+    Raises
+    ------
+    CorpusError
+        What `read_corpus` raises; a folder that is there or cannot be written; a line of more than 2^26 characters; more words
+        than memory holds.
+    """
+    check_whole("processes", processes, 1)
+    if "keep_text" in options:
+        raise CorpusError("texts are not kept beside shards; leave keep_text out")
+    request = request_of(path, **options, keep_text=False)
+    folder, progress = Path(folder).expanduser(), progress or (lambda what, share: None)
+    refuse_there(folder)
+    stream = _stream(request, partial(progress, "reading"))
+    if stream is None:
+        return ShardedCorpus.write(read_request(request), folder)
+    with (
+        new_folder(folder) as place,
+        _keeping(request, stream, Path(kept or kept_beside(folder))) as counts,
+    ):
+        try:
+            _write(request, stream, place, processes, progress, counts)
+        except CorpusError as error:
+            raise (
+                error.within(f"{request.path}: ") if str(request.path) not in str(error) else error
+            ) from None
+    return ShardedCorpus.open(folder)
+
+
+@contextmanager
+def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
+    """Yield the store of counts for this conversion; None where texts are not counted, or options cannot be compared.
+
+    The file stays where the block is interrupted and has much, else it is deleted.
+    """
+    options = as_counted(request.counted, request.text_options)
+    if stream.words != TEXTS or options.get("tokenizer") is not None:
+        yield None
+        return
+    for name in LISTS:
+        if name in request.text_options:
+            # an iterator gives its words once
+            request.text_options[name] = options[name] = repeatable(options[name])
+    stopped = sorted(stop_list(options.get("stop_words", STOP_WORDS)))  # those of a file too
+    about = {
+        "asked": request.read_options._asdict(),
+        "format": request.format.MEANING,
+        "words": options,
+        "stop_words": stopped,
+    }
+    counts = KeptCounts(path, identity(request.path, about))
+    if counts.n_documents:
+        warnings.warn(
+            f"goes on behind the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
+            f"anew delete {path}",
+            stacklevel=4,
+        )
+    elif counts.replaced:
+        warnings.warn(
+            f"begins anew: {path} had the counts of another file, of one that has changed since, or by other options",
+            stacklevel=4,
+        )
+    try:
+        yield counts
+    except KeyboardInterrupt:
+        if counts.is_worth:
+            counts.close()
+        raise
+    finally:
+        counts.delete()
+
+
+def _stream(request: Request, progress: Callable[[float], None]) -> Stream | None:
+    """Return the file as a stream of documents; None where it is to be read at once."""
+    if request.path.is_fifo():
+        return None
+    return trait(request.format, "stream")(request.path, request.read_options, progress)
+
+
+def _write(
+    request: Request,
+    stream: Stream,
+    place: Path,
+    processes: int,
+    progress: Progress,
+    counts: KeptCounts | None,
+) -> None:
+    """Read the stream and write the folder."""
+    request.check(stream.words == TEXTS)
+    fields = _Fields(place / "fields")
+    pairs = PairFiles(place / "pairs")
+    try:
+        read = (
+            partial(_read_texts, processes=processes, kept=counts)
+            if stream.words == TEXTS
+            else _read_counts
+        )
+        words, n_documents, rest = read(request, stream, pairs, fields)
+        n_documents = rest.pop("n_documents", n_documents)
+        with ShardWriter(place, len(words.vocabulary)) as writer:
+            writer.texts("vocabulary").add(words.vocabulary)
+            fields.finish(writer, rest)
+            for last, indptr, ids, counts in _documents(pairs, n_documents, words.numbers):
+                writer.add(indptr, ids, counts)
+                progress("writing", last / n_documents)
+            shutil.rmtree(place / "pairs")
+            shutil.rmtree(place / "fields")
+            if writer.n_tokens == 0:
+                raise CorpusError("a corpus needs at least one token; none came")
+            finish(writer, request.name)
+    finally:
+        pairs.close()
+        fields.close()
+
+
+class _Words(NamedTuple):
+    """The vocabulary, and (word,) int32 each numbered word's place in it, -1 for none."""
+
+    vocabulary: list[str]
+    numbers: np.ndarray | None  # None: as they are
+
+
+# ---------------------------------------------------------------------- texts
+
+
+def _read_texts(
+    request: Request,
+    stream: Stream,
+    pairs: PairFiles,
+    fields: "_Fields",
+    processes: int,
+    kept: KeptCounts | None,
+):
+    """Count all texts; return the words, the number of documents, and further fields."""
+    options = as_counted(request.counted, request.text_options)
+    of_words = {
+        name: repeatable(options[name]) if name in LISTS else options[name]
+        for name in OF_WORDS
+        if name in options
+    }
+    pruning = {name: options[name] for name in PRUNING if name in options}
+    check_pruning(**pruning)
+    analyser(**of_words)  # refuses what is out of range before anything is read
+    ids: dict[str, int] = {}
+    occurs_in, totals, n_documents = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
+    n_words = 0
+    for batch, found in _with_kept(stream.batches, of_words, processes, kept):
+        numbers = np.array([ids.setdefault(word, len(ids)) for word in found.words], np.int32)
+        occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
+        occurs_in[numbers] += np.bincount(found.ids, minlength=len(numbers))
+        totals[numbers] += np.bincount(
+            found.ids, weights=found.counts, minlength=len(numbers)
+        ).astype(np.int64)
+        documents = np.repeat(
+            np.arange(n_documents, n_documents + batch.n_documents, dtype=np.int32), found.lengths
+        )
+        pairs.add(documents, numbers[found.ids], found.counts)
+        fields.add(batch)
+        n_documents += batch.n_documents
+        n_words = _check_words(n_words, len(ids))
+    if n_documents == 0:
+        raise CorpusError(f"{request.path} holds no document; at least one was wanted")
+    if not ids:
+        raise no_word_left(n_documents, of_words.get("token_pattern", WORD_PATTERN))
+    vocabulary = list(ids)
+    ids.clear()
+    order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__))
+    kept = order[kept_words(occurs_in[order], totals[order], n_documents, **pruning)]
+    numbers = np.full(len(vocabulary), -1, np.int32)
+    numbers[kept] = np.arange(len(kept), dtype=np.int32)
+    return _Words([vocabulary[at] for at in kept], numbers), n_documents, stream.rest()
+
+
+def _longer(values: np.ndarray, n: int) -> np.ndarray:
+    """Return the values padded with zeros to at least n, with space for as many again."""
+    if len(values) >= n:
+        return values
+    found = np.zeros(max(n, 2 * len(values)), values.dtype)
+    found[: len(values)] = values
+    return found
+
+
+def _check_words(before: int, n_words: int) -> int:
+    """Return the number of words; whenever it has doubled, raise an error if memory cannot hold as many again."""
+    if n_words > INT32_MAX:
+        raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
+    if n_words.bit_length() > before.bit_length():
+        check_fits(
+            WORD_BYTES * n_words,
+            f"as many words again as the {n_words:,} so far",
+            "leave out what is no word, with token_pattern or min_letters, or give a part of the file",
+        )
+    return n_words
+
+
+_words_of: Callable[[str], list[str]] | None = None
+
+
+def _begin(of_words: dict) -> None:
+    """Set up a process that counts words, once; its parent handles interruptions."""
+    global _words_of
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _words_of = analyser(**of_words)
+
+
+def _counted(texts: list[str]) -> WordCounts:
+    return counted(texts, _words_of)
+
+
+def _with_kept(
+    batches: Iterator[Batch], of_words: dict, processes: int, kept: KeptCounts | None
+) -> Iterator[tuple[Batch, WordCounts]]:
+    """Yield the batches in order with their words counted, taking stored counts first."""
+    for found in kept.counts() if kept else ():
+        batch = next(batches, None)
+        if batch is None or batch.n_documents != len(found.lengths):
+            raise CorpusError(
+                "the counts that were kept are not those of this file; they are deleted, so ask again"
+            )
+        yield batch._replace(documents=()), found
+    for batch, found in _all_counted(batches, of_words, processes):
+        if kept:
+            kept.add(found)
+        yield batch, found
+
+
+def _all_counted(
+    batches: Iterator[Batch], of_words: dict, processes: int
+) -> Iterator[tuple[Batch, WordCounts]]:
+    """Yield the batches in order with their words counted."""
+    if processes == 1 or of_words.get("tokenizer") is not None:
+        words_of = analyser(**of_words)
+        for batch in batches:
+            yield batch, counted(batch.documents, words_of)
+        return
+    # looked up once
+    of_words = of_words | {"stop_words": list(stop_list(of_words.get("stop_words", STOP_WORDS)))}
+    context = multiprocessing.get_context("spawn")
+    with _ended(ProcessPoolExecutor(processes, context, _begin, (of_words,))) as pool:
+        waiting: deque = deque()
+        for batch in batches:
+            waiting.append(
+                (batch._replace(documents=()), pool.submit(_counted, list(batch.documents)))
+            )
+            if len(waiting) > 2 * processes:  # as many are held at most
+                about, done = waiting.popleft()
+                yield about, done.result()
+        for about, done in waiting:
+            yield about, done.result()
+
+
+@contextmanager
+def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
+    """Yield the pool; its processes end whatever happens."""
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise CorpusError(
+            "a process that counts words was ended from outside, maybe for want of memory; give fewer processes, "
+            "or one, and a script its `if __name__ == '__main__':`"
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+# ---------------------------------------------------------------------- counts
+
+
+def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
+    """Read all rows of counts; return the words, the number of documents, and further fields."""
+    known = known_words(request.path, request.read_options) if stream.words != IDS else ()
+    ids: dict[str, int] = {word: at for at, word in enumerate(known)}
+    n_documents = n_rows = n_words = 0
+    for batch in stream.batches:
+        documents, words, counts = batch.documents
+        documents, counts = np.asarray(documents, np.int64), np.asarray(counts)
+        if stream.words != IDS:
+            words = np.array([ids.setdefault(word, len(ids)) for word in words], np.int64)
+            if known and len(ids) > len(known):
+                raise unknown_word(request.path, list(ids)[len(known)])
+            n_words = _check_words(n_words, len(ids))
+        used = counts > 0
+        pairs.add(
+            *(
+                (documents, words, counts)
+                if used.all()
+                else (documents[used], words[used], counts[used])
+            )
+        )
+        fields.add(batch)
+        n_documents += batch.n_documents
+        n_rows += len(counts)
+    rest = stream.rest()
+    if stream.words != IDS:
+        return _Words(list(ids), None), n_documents, rest
+    vocabulary, n_words = rest.pop("vocabulary"), rest.pop("n_words")
+    check_unnamed(rest["n_documents"], n_words, n_rows, vocabulary is not None)
+    return (
+        _Words([f"w{w}" for w in range(n_words)] if vocabulary is None else vocabulary, None),
+        n_documents,
+        rest,
+    )
+
+
+# ---------------------------------------------------------------------- pairs and fields
+
+
+def _documents(
+    pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield last document + 1, indptr, words and counts, with words renumbered, sorted and duplicates added up."""
+    for first, last, documents, words, counts in pairs.blocks(n_documents):
+        if numbers is not None:
+            words = numbers[words]
+            used = words >= 0
+            documents, words, counts = documents[used], words[used], counts[used]
+        cells = (documents.astype(np.int64) - first) << 32 | words
+        if np.any(cells[1:] <= cells[:-1]):
+            order = np.argsort(cells)
+            cells, counts = cells[order], counts[order]
+            begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+            if len(begins) < len(cells):
+                cells, counts = cells[begins], np.add.reduceat(counts, begins, dtype=np.int64)
+        indptr = np.searchsorted(cells, np.arange(last - first + 1, dtype=np.int64) << 32)
+        yield last, indptr, (cells & INT32_MAX).astype(np.int32), counts
+
+
+class _Fields:
+    """Titles, labels and inputs of the batches; where only some batches have a field, the others get empty texts."""
+
+    def __init__(self, folder: Path):
+        folder.mkdir()
+        self._folder, self._n = folder, 0
+        self._writer = ShardWriter(folder, 0)
+
+    def add(self, batch: Batch) -> None:
+        """Add the fields of a batch's documents."""
+        about = {field: values for field, values in batch.about.items() if values is not None}
+        for name, values in about.pop("inputs", {}).items():
+            self._writer.inputs(name).add(values)
+        for field in {*about, *self._writer.fields}:
+            if field not in self._writer.fields:
+                self._writer.texts(field).add("" for _ in range(self._n))
+            self._writer.texts(field).add(about.get(field, [""] * batch.n_documents))
+        self._n += batch.n_documents
+
+    def finish(self, writer: ShardWriter, rest: dict) -> None:
+        """Write the fields of the batches, and those known at the end, into the folder of a corpus."""
+        self._writer.close()
+        # names; numbers were checked before
+        checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)
+        if rest.get("sequence") is not None:
+            rest["sequence"] = checked_sequence(rest["sequence"])
+        writer.take(self._folder, self._writer.fields, self._writer.input_names)
+        for field in ("titles", *VALUES):
+            values = rest.pop(field, None)
+            if values is not None:
+                writer.texts(field).add(values)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._writer.close()

@@ -1,0 +1,1 @@
+"""Documents that come one after the other and are not kept."""

@@ -1,0 +1,1 @@
+"""Texts cut into words and counted."""

@@ -1,0 +1,339 @@
+"""Counting raw text: words counted per document, the vocabulary pruned; `workbench.corpus.texts.words` finds the words.
+
+Ties of pruning are broken the same way on every machine, and an empty vocabulary is explained.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
+from numbers import Real
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus.document_table import DocumentTable, plain_value
+from workbench.corpus.texts.dropped import FOUND, note_kept, note_words
+from workbench.corpus.texts.words import (
+    WORD_PATTERN,
+    analyser,
+    further_words,
+    is_language,
+    stop_list,
+)
+from workbench.data.arrays import sealed
+from workbench.data.drawing import check_whole
+from workbench.errors import DataError, Named
+
+TEXT_OPTIONS = (
+    "stop_words",
+    "min_documents",
+    "max_share",
+    "max_words",
+    "token_pattern",
+    "lowercase",
+    "accents",
+    "min_letters",
+    "ngrams",
+    "tokenizer",
+    "more_stop_words",
+    "segmenter",
+)
+"""Options of `count_words` about words."""
+LISTS = ("stop_words", "more_stop_words")
+"""Those that may be an iterator, which gives its words once."""
+PRUNING = ("min_documents", "max_share", "max_words")
+"""Those that choose a vocabulary; the others find words."""
+FIRST = ("token_pattern", "lowercase", "accents", "ngrams")
+"""Those that a table of documents has always said."""
+
+
+def count_words(
+    texts: Iterable[str],
+    titles: Iterable[str] | None = None,
+    labels: Iterable[str] | None = None,
+    name: str = "texts",
+    stop_words: str | Iterable[str] | None = "english",
+    min_documents: int = 1,
+    max_share: float = 1.0,
+    max_words: int | None = None,
+    token_pattern: str = WORD_PATTERN,
+    lowercase: bool = True,
+    accents: str = "keep",
+    min_letters: int = 1,
+    ngrams: int = 1,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
+    more_stop_words: str | Iterable[str] | None = None,
+    segmenter: str | None = None,
+    keep_text: bool = True,
+    table: DocumentTable | None = None,
+    **about,
+) -> dict:
+    """The counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
+
+    Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
+    (code point) order. Nothing but stop words disappears by default; for topics of real text
+    ``min_documents=5, max_share=0.5`` is a good start.
+
+    Parameters
+    ----------
+    texts : (document,) str
+        An empty string is an empty document. None and NaN are refused: a missing text is a hole in
+        the data, and only its owner knows whether to drop the row or to keep it empty.
+    titles : (document,) str, default ``document 0, document 1, …``
+    labels : (document,) str, optional
+    name : str
+        What pages and file names call the corpus.
+    stop_words : a language ("english", "german", "fr" …), a file with a word on each line, words, or None
+        Words left out, in either case. Words are an iterable, or a text with commas ("alpha,beta"; one alone "alpha,"); None,
+        "none" and "" leave all words in. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve);
+        `workbench.corpus.texts.words.languages` lists the others.
+    min_documents : int, default 1
+        Words in fewer documents than this are left out.
+    max_share : float in (0, 1], default 1.0
+        Words in more than this share of all documents are left out.
+    max_words : int, optional
+        Only so many words, the most frequent ones, are kept after all that; ties go by alphabet.
+    token_pattern : regular expression
+        What counts as a word: by default two or more letters of any alphabet. At most one group.
+    lowercase : bool, default True
+    accents : "keep" or "strip"
+        Whether é becomes e.
+    min_letters : int, default 1
+        Shorter words are left out.
+    ngrams : int, default 1
+        Besides words, sequences of up to so many words (at most 5) that follow each other once stop words are out, joined
+        by _: new_york.
+    tokenizer : function of a text that gives its words, optional
+        In the place of the pattern, after case and accents were seen to.
+    more_stop_words : iterable of words, or a text with commas, optional
+        Words left out besides those.
+    segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
+        Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
+        Japanese are cut off. The default pattern leaves words of one sign out.
+    keep_text : bool, default True
+        Keep the texts, and the columns beside them, with the corpus: to be shown, searched and exported.
+    table : DocumentTable, optional
+        Texts and columns as they were read, if they are more than ``texts``.
+    **about
+        authors, times, inputs, sequence.
+
+    Raises
+    ------
+    DataError
+        A text that is not a string, an option out of range, or no word left.
+    """
+    texts = _strings(texts)
+    if not isinstance(keep_text, bool):
+        raise DataError.must_be("keep_text", "true or false", keep_text)
+    titles, labels = (
+        None if values is None else tuple(map(str, values)) for values in (titles, labels)
+    )
+    check_pruning(min_documents, max_share, max_words)
+    of_words = {
+        "stop_words": repeatable(stop_words),
+        "token_pattern": token_pattern,
+        "lowercase": lowercase,
+        "accents": accents,
+        "min_letters": min_letters,
+        "ngrams": ngrams,
+        "tokenizer": tokenizer,
+        "more_stop_words": repeatable(more_stop_words),
+        "segmenter": segmenter,
+    }
+    words_of = analyser(**of_words)
+    whole = {**of_words, "ngrams": 1}
+    without = {"stop_words": None, "more_stop_words": None, "min_letters": 1}
+    note_words(
+        texts,
+        {
+            FOUND: analyser(**whole | without),
+            "stop_words": analyser(**whole | {"min_letters": 1}),
+            "min_letters": analyser(**whole),
+        },
+    )
+    vocabulary, counts = _count(texts, words_of, token_pattern)
+    occurs_in = np.bincount(counts.indices, minlength=len(vocabulary))
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=len(vocabulary))
+    keep = kept_words(occurs_in, totals, len(texts), min_documents, max_share, max_words)
+    if len(keep) < len(vocabulary):
+        counts = counts[:, keep]
+    rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(counts.indptr))
+    if keep_text:
+        columns, text = ({"text": texts}, "text") if table is None else (table.columns, table.text)
+        about["table"] = DocumentTable(columns, text, as_written(of_words))
+    return about | {
+        "documents": rows,
+        "words": sealed(counts.indices),
+        "counts": sealed(counts.data),
+        "vocabulary": [vocabulary[word] for word in keep],
+        "n_documents": len(texts),
+        "titles": titles,
+        "labels": labels,
+        "name": name,
+    }
+
+
+def as_counted(counted: Mapping | None, given: Mapping) -> dict:
+    """Return the options of `count_words` with which other texts were counted, overridden by ``given``.
+
+    ``counted`` : as a DocumentTable has it; None where it is not known, for the defaults.
+
+    Raises
+    ------
+    DataError
+        The others were cut into words by a tokenizer, and none is given.
+    """
+    counted = {} if counted is None else counted
+    if counted.get("tokenizer") and "tokenizer" not in given:
+        raise DataError(
+            "the texts of the run were cut into words by a tokenizer, which is not kept; give it ",
+            Named("tokenizer", ...),
+            ", or give lists of tokens or a Corpus",
+            field="tokenizer",
+        )
+    return {
+        name: value
+        for name, value in counted.items()
+        if name in TEXT_OPTIONS and name != "tokenizer"
+    } | dict(given)
+
+
+def as_written(of_words: dict) -> dict:
+    """Return the options of words as JSON holds them: stop words of no language as a list, a tokenizer as true.
+
+    Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
+    """
+    defaults = {name: one.default for name, one in signature(analyser).parameters.items()}
+    found = {
+        name: plain_value(value)
+        for name, value in of_words.items()
+        if name in FIRST or value != defaults[name]
+    }
+    if "stop_words" in found and not is_language(of_words["stop_words"]):
+        found["stop_words"] = sorted(stop_list(of_words["stop_words"]))
+    if "more_stop_words" in found:
+        found["more_stop_words"] = further_words(of_words["more_stop_words"])
+    return found | ({"tokenizer": True} if "tokenizer" in found else {})
+
+
+def repeatable(words):
+    """Return words given as an iterator as a list, which can be read twice; all else as it is."""
+    return (
+        words
+        if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable)
+        else list(words)
+    )
+
+
+def _strings(texts) -> list[str]:
+    if isinstance(texts, str):
+        raise DataError("texts must be a list of strings, one per document; a single string came")
+    texts = list(texts)
+    if not texts:
+        raise DataError("a corpus needs at least one document; no text came")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(
+                f"every text must be a string; text {row} (counted from 0) is {text!r}; "
+                "leave its row out, or put '' there to keep an empty document"
+            )
+    return texts
+
+
+def check_pruning(
+    min_documents: int = 1, max_share: float = 1.0, max_words: int | None = None
+) -> None:
+    """Raise an error for pruning options that are out of range."""
+    check_whole("min_documents", min_documents, 1)
+    if not isinstance(max_share, Real) or not 0 < max_share <= 1:
+        raise DataError.must_be(
+            "max_share", "a share of the documents, above 0 and at most 1", max_share
+        )
+    if max_words is not None and (not isinstance(max_words, (int, np.integer)) or max_words < 1):
+        raise DataError.must_be(
+            "max_words", "a whole number of at least 1, or None for all", max_words
+        )
+
+
+class WordCounts(NamedTuple):
+    """Words of some texts in the order of first appearance, and their counts, document by document."""
+
+    words: list[str]
+    lengths: np.ndarray  # (document,) int32: pairs of each
+    ids: np.ndarray  # (pair,) int32: which of the words
+    counts: np.ndarray  # (pair,) int32
+
+
+def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
+    """Return the counts of the words that a function finds in each text."""
+    places: dict[str, int] = defaultdict()
+    places.default_factory = places.__len__
+    lengths, ids, counts = array("i"), array("i"), array("i")
+    for text in texts:
+        found = Counter(words_of(text))
+        lengths.append(len(found))
+        ids.extend(map(places.__getitem__, found))
+        counts.extend(found.values())
+    places.default_factory = None  # which refers to the dict itself
+    return WordCounts(
+        list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts))
+    )
+
+
+def no_word_left(n_texts: int, token_pattern: str) -> DataError:
+    """Return the error that no word was found in texts."""
+    return DataError(
+        f"no word left in {n_texts} text(s) after stop words and ",
+        Named("token_pattern", repr(token_pattern)),
+        "; give longer texts, ",
+        Named("stop_words", None),
+        " or another pattern",
+        field="texts",
+    )
+
+
+def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
+    """Return words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
+    from scipy.sparse import csr_array
+
+    words, lengths, ids, counts = counted(texts, words_of)
+    if not words:
+        raise no_word_left(len(texts), token_pattern)
+    order = sorted(range(len(words)), key=words.__getitem__)
+    place = np.empty(len(words), np.int32)
+    place[order] = np.arange(len(words), dtype=np.int32)
+    ids = place[ids]
+    table = csr_array(
+        (counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words))
+    )
+    table.sort_indices()
+    return [words[at] for at in order], table
+
+
+def kept_words(
+    occurs_in: np.ndarray,
+    totals: np.ndarray,
+    n_documents: int,
+    min_documents: int = 1,
+    max_share: float = 1.0,
+    max_words: int | None = None,
+) -> np.ndarray:
+    """Return which words stay, ascending, given (word,) documents that have each, and tokens of each."""
+    n_words = len(totals)
+    rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
+    keep = np.flatnonzero(~rare & ~common)
+    if not len(keep):
+        raise DataError(
+            f"none of {n_words} words is in at least {min_documents} and at most {max_share:.0%} "
+            f"of {n_documents} documents; lower ",
+            Named("min_documents"),
+            " or raise ",
+            Named("max_share"),
+        )
+    if max_words is not None and len(keep) > max_words:
+        keep = np.sort(keep[np.argsort(-totals[keep], kind="stable")[:max_words]])
+    further = ~rare & ~common & ~np.isin(np.arange(n_words), keep)
+    note_kept(totals, {"min_documents": rare, "max_share": common & ~rare, "max_words": further})
+    return keep

@@ -1,0 +1,219 @@
+"""How a text is cut into words: pattern or tokenizer, case, accents, length, stop words, n-grams.
+
+Stop words of English are scikit-learn's; those of other languages come from the package `stop-words`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from itertools import chain
+from pathlib import Path
+
+from workbench.corpus.texts.english_stop_words import ENGLISH_STOP_WORDS
+from workbench.corpus.texts.segmenting import segmenter_of
+from workbench.data.drawing import check_whole
+from workbench.errors import DataError, Named, nearest_or_all, shown
+
+WORD_PATTERN = r"[^\W\d_]{2,}"  # two letters or more of any alphabet; no digits, no underscores
+CONTRACTIONS = frozenset(
+    (
+        "ain",
+        "aren",
+        "couldn",
+        "didn",
+        "doesn",
+        "don",
+        "hadn",
+        "hasn",
+        "haven",
+        "isn",
+        "ll",
+        "mustn",
+        "needn",
+        "shan",
+        "shouldn",
+        "ve",
+        "wasn",
+        "weren",
+        "wouldn",
+    )
+)  # what WORD_PATTERN leaves of "don't", "we'll", "they've"
+ACCENTS = ("keep", "strip")
+MOST_NGRAM = 5
+JOINT = "_"
+"""Between the words of an n-gram."""
+
+
+def analyser(
+    stop_words="english",
+    token_pattern: str = WORD_PATTERN,
+    lowercase: bool = True,
+    accents: str = "keep",
+    min_letters: int = 1,
+    ngrams: int = 1,
+    tokenizer: Callable[[str], Iterable[str]] | None = None,
+    more_stop_words=None,
+    segmenter: str | None = None,
+) -> Callable[[str], list[str]]:
+    """Return the function that finds the words of a text; see `workbench.corpus.texts.counting.count_words` for the options.
+
+    Raises
+    ------
+    DataError
+        An option that is out of range; later, where a tokenizer gives something else than strings.
+    """
+    pattern = compiled_pattern(token_pattern)
+    check_whole("min_letters", min_letters, 1)
+    if check_whole("ngrams", ngrams, 1) > MOST_NGRAM:
+        raise DataError.must_be("ngrams", f"a whole number from 1 to {MOST_NGRAM}", ngrams)
+    if not isinstance(lowercase, bool):
+        raise DataError.must_be("lowercase", "true or false", lowercase)
+    if accents not in ACCENTS:
+        raise DataError.must_be("accents", f"one of {', '.join(ACCENTS)}", accents)
+    if tokenizer is not None and not callable(tokenizer):
+        raise DataError.must_be("tokenizer", "a function of a text, or None", tokenizer)
+    cut = segmenter_of(segmenter)
+    alike, plain = spelling(lowercase, accents), spelling(False, accents)
+    stop_words = chain(stop_list(stop_words), further_words(more_stop_words))
+    left_out = frozenset(
+        token for word in stop_words for token in pattern.findall(plain(word.lower()))
+    )
+
+    def words_of(text: str) -> list[str]:
+        text = cut(alike(text))
+        found = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
+        if lowercase:  # as most texts are read, and faster
+            found = [word for word in found if word not in left_out]
+        elif left_out:
+            found = [word for word in found if word.lower() not in left_out]
+        if min_letters > 1:
+            found = [word for word in found if len(word) >= min_letters]
+        longer = (
+            found[at : at + n] for n in range(2, ngrams + 1) for at in range(len(found) - n + 1)
+        )
+        return [*found, *map(JOINT.join, longer)] if ngrams > 1 else found
+
+    return words_of
+
+
+def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
+    """Return the function that lower-cases a text and strips its accents, as far as the options say."""
+    plain = _without_accents if accents == "strip" else str
+    return (lambda text: plain(text.lower())) if lowercase else plain
+
+
+def _tokens(tokenizer: Callable, text: str) -> list[str]:
+    found = list(tokenizer(text))
+    if odd := [token for token in found if not isinstance(token, str)]:
+        raise DataError(
+            f"the tokenizer must give strings; it gave {shown(repr(odd[0]))}", field="tokenizer"
+        )
+    return found
+
+
+def _without_accents(text: str) -> str:
+    """Return the text without accents: é becomes e."""
+    if text.isascii():
+        return text
+    return "".join(
+        each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each)
+    )
+
+
+def compiled_pattern(token_pattern: str) -> re.Pattern:
+    """Return the compiled pattern of a word; raise an error where it is none or has several groups."""
+    try:
+        pattern = re.compile(token_pattern)
+    except (re.error, TypeError, RecursionError, OverflowError) as error:
+        wrong = f" must be a regular expression; {token_pattern!r} is not ({error})"
+        raise DataError(Named("token_pattern"), wrong, value=token_pattern) from None
+    if pattern.groups > 1:
+        raise DataError(
+            Named("token_pattern"),
+            f" may have one group, the word; {token_pattern!r} has {pattern.groups}; ",
+            "write (?:…) for the others",
+            value=token_pattern,
+        )
+    return pattern
+
+
+def languages() -> list[str]:
+    """Return the languages that have a list of stop words, English first."""
+    from stop_words import AVAILABLE_LANGUAGES
+
+    return ["english", *sorted(set(AVAILABLE_LANGUAGES) - {"english"})]
+
+
+def stop_list(stop_words) -> Iterable[str]:
+    """Return the stop words of a language, of a file with one a line, of a list, or of a text with commas.
+
+    None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
+    """
+    if stop_words is None or (
+        isinstance(stop_words, str) and stop_words.strip().lower() in ("", "none")
+    ):
+        return ()
+    if isinstance(stop_words, str) and "," in stop_words and not Path(stop_words).is_file():
+        return further_words(stop_words)
+    if stop_words == "english":
+        return ENGLISH_STOP_WORDS | CONTRACTIONS
+    if isinstance(stop_words, str | Path):
+        return _of_file(Path(stop_words)) if _is_path(stop_words) else _of_language(stop_words)
+    listed = list(stop_words) if isinstance(stop_words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in listed):
+        raise DataError.must_be(
+            "stop_words", "a language, a file, a list of words or None", stop_words
+        )
+    return listed
+
+
+def further_words(words) -> list[str]:
+    """Return the words of a list, or of a text with commas; never those of a language or file."""
+    words = words.split(",") if isinstance(words, str) else () if words is None else words
+    listed = list(words) if isinstance(words, Iterable) else [None]
+    if not all(isinstance(word, str) for word in listed):
+        raise DataError.must_be(
+            "more_stop_words", "words with commas, a list of words or None", words
+        )
+    return [word.strip() for word in listed if word.strip()]
+
+
+def is_language(stop_words) -> bool:
+    """Return whether these stop words are the name of a language."""
+    return (
+        isinstance(stop_words, str)
+        and stop_words.strip().lower() not in ("", "none")
+        and not ("," in stop_words or _is_path(stop_words))
+    )
+
+
+def _is_path(name) -> bool:
+    return isinstance(name, Path) or bool(set(name) & set("./\\"))
+
+
+def _of_language(language: str) -> list[str]:
+    from stop_words import LANGUAGE_MAPPING, get_stop_words
+
+    name = LANGUAGE_MAPPING.get(language.lower(), language.lower())
+    if name == "english":
+        return list(stop_list("english"))
+    if name not in (known := languages()):
+        hint = nearest_or_all(language, known)
+        raise DataError(
+            Named("stop_words"),
+            f" must be a language, a file, a list of words or None; got {language!r}; {hint}",
+            field="stop_words",
+            value=language,
+        )
+    return get_stop_words(name)
+
+
+def _of_file(path: Path) -> list[str]:
+    from workbench.data.opening import path_of, read_text
+
+    if not path_of(path).is_file():
+        raise DataError(
+            f"there is no file {path} of stop words; check the path, or name a language",
+            field="stop_words",
+        )
+    return [word for line in read_text(path).splitlines() if (word := line.strip())]
