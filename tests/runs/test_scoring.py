@@ -40,7 +40,7 @@ def scored(samples: bool, burn_in: int = 1) -> list[dict]:
             predict_rows=None,
         )
         average, scores, _ = score(
-            engine, None, TEST, None, None, None, average, iteration > burn_in
+            engine, None, TEST, LDA(2, 1.0, 1.0), None, None, average, iteration > burn_in
         )
         found.append(scores)
     return found
@@ -80,7 +80,9 @@ def test_probabilities_too_small_for_a_document_do_not_vanish():
     engine = SimpleNamespace(
         predict=lambda *given: np.array([1e-3]), samples=lambda *given: True, predict_rows=None
     )
-    _, scores, _ = score(engine, None, test, None, None, None, initial_average(test), True)
+    _, scores, _ = score(
+        engine, None, test, LDA(2, 1.0, 1.0), None, None, initial_average(test), True
+    )
     assert (
         scores["test_perplexity_by_document"]
         == scores["test_perplexity_joint"]
@@ -198,7 +200,7 @@ def test_rows_of_a_sequence_are_averaged_together():
         engine = SimpleNamespace(
             predict=lambda *given, p=probability: p, samples=lambda *given: True, predict_rows=None
         )
-        average, scores, _ = score(engine, None, test, None, None, None, average, True)
+        average, scores, _ = score(engine, None, test, LDA(2, 1.0, 1.0), None, None, average, True)
     each = PROBABILITIES[:2]
     wanted = np.log((each[:, 0] * each[:, 1]).mean()) + np.log(each[:, 2].mean())
     assert scores["test_perplexity_by_document"] == pytest.approx(np.exp(-wanted / 3), rel=1e-13)
