@@ -86,7 +86,9 @@ def test_versions_agree_and_a_tag_has_the_version():
 
 
 def test_bare_make_prints_every_target():
-    printed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
     assert {line.split()[1] for line in printed.splitlines()} == set(phony) - {"browser"}
 

@@ -139,7 +139,7 @@ def test_it_is_in_figures_and_in_the_report(stored, tmp_path):
     assert any(name.startswith("recorded") for name in files)
     page = write_report([stored], tmp_path / "report.html").read_text()
     assert "latent-class-em" in page and "latent classes" in page
-    assert "log probability of the cells that were held out" in page and "held-out cells" in page
+    assert "log probability of the held-out cells" in page and "held-out cells" in page
     assert "phi (word given topic)" not in page and "topic sizes and words" not in page
 
 

@@ -100,7 +100,7 @@ def test_long_chains_of_another_model_are_no_reference(chains):
     store, train, test = chains
     together = pool_chains([f"chain-{seed}" for seed in range(4)], store)
     own = wb.fit(train, "svb", n_topics=4, test=test, n_iterations=5, progress=False)
-    with pytest.raises(MeasureError, match="there are 0"):
+    with pytest.raises(MeasureError, match="found 0"):
         frontier(own, [], [together])
 
 

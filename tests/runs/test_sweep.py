@@ -92,7 +92,7 @@ def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch)
 def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, capsys):
     wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, n_iterations=12, store=store)
     told = capsys.readouterr().err
-    assert "2 cells, 2 runs; on disk, about 250 MB of memory\n" in told
+    assert "2 cells, 2 runs; up to " in told and " on disk, about 250 MB of memory\n" in told
     assert "2 of 2 runs: 100%" in told and "24/24" in told
 
 

@@ -286,7 +286,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
 
 def _check_corpus(corpus) -> None:
     """Refuses what is no corpus in memory."""
-    check_kind(corpus, AnyCorpus)
+    check_kind(corpus, AnyCorpus, "Corpus")
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 

@@ -33,11 +33,11 @@ def check_seed(seed) -> None:
     check_whole(Named("split_seed", text="seed"), seed, 0)
 
 
-def check_kind(data, kind: type) -> None:
+def check_kind(data, kind: type, name: str) -> None:
     """Raise an error for data of another type, such as the name of a data set."""
     if not isinstance(data, kind):
         raise DataError(
-            f"what is split must be a {kind.__name__} (workbench.load_corpus and load_records make one of a name); "
+            f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "
             f"got {shown(repr(data))}"
         )
 

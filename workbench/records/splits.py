@@ -23,7 +23,7 @@ def hold_out_cells(
     cells, equal records counted as often as they came; with 0 the test records have no known cell. Equal seeds give equal
     splits everywhere. An argument out of range, or a split that would leave no test or no training cell, is a DataError.
     """
-    check_kind(records, Records)
+    check_kind(records, Records, "Records")
     n_cells = records.n_records * records.n_fields
     check_fits(SPLITTING * n_cells, f"a split of {records.n_records:,} records", "hold out nothing")
     drawn = draw_share(
@@ -73,7 +73,7 @@ def hold_out_whole_records(
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
     """Return (record,) how many of each distinct record are held out; raise an error for a part without known cells."""
-    check_kind(records, Records)
+    check_kind(records, Records, "Records")
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
     unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)
