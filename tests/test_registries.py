@@ -14,11 +14,11 @@ FILES = {
         "dashboard/test_settings.py",
         "engines/test_when.py",
         "report/test_figures.py::test_each_figure_comes_in_each_format_with_caption_and_data",
-        "report/test_page.py::test_it_shows_every_figure_and_every_topic",
+        "report/test_page.py::test_the_page_has_every_figure_and_every_topic",
         "views/test_every.py",
         "views/test_views.py::test_the_engines_differ_in_colour_and_on_a_grey_copier",
         "report/test_gallery.py::test_engines_with_one_line_or_one_marker_keep_their_colours_apart",
-        "measures/test_against_exact.py::test_every_engine_of_lda_stands_beside_the_evidence",
+        "measures/test_against_exact.py::test_against_exact_has_the_evidence_and_bounds_of_every_engine_of_lda",
         "cli/test_completing.py",
     ),
     "cooled": (

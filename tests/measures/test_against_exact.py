@@ -69,8 +69,9 @@ def test_against_exact_has_the_evidence_and_bounds_of_every_engine_of_lda():
     """Each valid bound lies below it; what rests has F and what is of both halves B."""
     model = LDA(2)
     truth = exact(TWO, model)
-    assert lda_engines() == LDA_ENGINES and "adaptive-cgs" in LDA_ENGINES
-    for name in LDA_ENGINES:
+    # a plug-in's state is not read token by token
+    assert set(lda_engines()) <= set(LDA_ENGINES) and "adaptive-cgs" in lda_engines()
+    for name in lda_engines():
         result = against_exact(truth, TWO, model, name, n_starts=3)
         bounds = result["bound"].to_series()
         assert (

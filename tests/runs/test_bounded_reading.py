@@ -66,7 +66,7 @@ def test_what_comes_back_is_what_is_read_here(tmp_path):
 def test_a_corpus_in_shards_is_not_handed_over(tmp_path):
     ShardedCorpus.write(read_corpus(put(tmp_path, "it.csv", "text\nan ibis\n")), tmp_path / "it")
     with pytest.raises(
-        DataError, match="it is a corpus in shards, which is not handed over to a page; use Python"
+        DataError, match="'it' is kept in shards, and it is not handed over to a page: use Python"
     ):
         read_bounded(tmp_path / "it")
 
@@ -275,7 +275,7 @@ def test_what_a_form_names_and_what_is_uploaded_is_read_within_limits(tmp_path, 
     monkeypatch.setattr(unseen, "MOST_READ", MIB)
     with pytest.raises(
         FileError,
-        match=r"^many.csv takes about \d MB of memory once it is read, of which a page may take 1",
+        match=r"^many.csv takes about \d\.\d MB of memory once it is read, of which a page may take 1 MB",
     ):
         unseen._uploaded("many.csv", b"text\n" + b"ibis\n" * 20_000, ".csv")
     with pytest.raises(
