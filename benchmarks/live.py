@@ -16,7 +16,7 @@ from workbench.corpus import hold_out_tokens
 from workbench.models import LDA
 from workbench.runs.execution.control import StoreControl
 from workbench.runs.loop import iterate
-from workbench.runs.parts.whole import Whole
+from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
 from workbench.runs.store.writer import RunWriter

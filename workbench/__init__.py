@@ -33,8 +33,8 @@ _HOMES = {
         "synthetic",
         "write_corpus",
     ),
-    "workbench.corpus.example": ("write_example_csv",),
-    "workbench.corpus.streams.file_documents": ("FileDocuments",),
+    "workbench.corpus.catalog.synthetic": ("write_example_csv",),
+    "workbench.corpus.streams": ("FileDocuments",),
     "workbench.corpus.corpus": ("corpus_of",),
     "workbench.corpus.shards.streaming": ("read_shards",),
     "workbench.dashboard.notebooks.tune": ("tune",),
@@ -65,7 +65,7 @@ _HOMES = {
     ),
     "workbench.report.to_arviz": ("to_arviz",),
     "workbench.report": ("export_run", "save_figures", "write_report", "write_tables"),
-    "workbench.report.pyldavis": ("to_pyldavis",),
+    "workbench.report.export": ("to_pyldavis",),
     "workbench.runs.afterwards.bound": ("hybrid_bound",),
     "workbench.runs.execution.compare": ("compare",),
     "workbench.runs.execution.fit": ("fit", "resume", "start"),
@@ -74,9 +74,8 @@ _HOMES = {
     "workbench.runs.foreign.importing": ("import_run",),
     "workbench.runs.loading": ("load_records", "record_sets"),
     "workbench.runs.spec": ("RunSpec", "SpecError"),
-    "workbench.runs.execution.stream": ("fit_stream",),
     "workbench.runs.execution.sweep": ("sweep",),
-    "workbench.runs.execution.update": ("update",),
+    "workbench.runs.execution.update": ("fit_stream", "update"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("engines", "measures", "sklearn", "views")

@@ -1,18 +1,16 @@
 """Topic models as a scikit-learn estimator, for pipelines, grid searches and whatever else takes one."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from workbench.corpus import Corpus, split_halves
-from workbench.corpus.count_matrix import corpus_of_counts
-from workbench.corpus.streams.counting import in_batches
+from workbench.corpus.corpus import INT32_MAX
+from workbench.corpus.streams import in_batches
 from workbench.engines import ENGINES, STREAMING, get_engine
 from workbench.engines.engine import Engine, StepContext
 from workbench.engines.lda import online_vb
@@ -448,3 +446,56 @@ def _refuse_priors(engine: Engine, priors: dict) -> None:
         if f"{name}_total" in options_of(engine):
             said += f", and set the option {name}_total if it is not to be learnt"
         raise SpecError(said, field=CALLED[name])
+
+
+INSTEAD = "give counts, as of CountVectorizer, and no weights, as of TfidfVectorizer"
+
+
+def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") -> Corpus:
+    """Return the corpus of a matrix (document, word), dense or of scipy.sparse, which is not changed.
+
+    Documents without a word are legal, all of them too: they are to be folded in beside others.
+
+    Raises
+    ------
+    DataError
+        One sentence with row and column of the first entry that is not finite, negative, no whole number, or too large.
+    """
+    from scipy.sparse import csr_array
+
+    cells = csr_array(matrix)
+    if not cells.has_canonical_format or not np.all(cells.data):
+        cells = cells.copy()
+        cells.sum_duplicates()
+        cells.eliminate_zeros()
+    values = cells.data
+    for is_wrong, said in (
+        (
+            ~np.isfinite(values),
+            "counts must be finite; {where} has {value}; leave such rows out, or fill them with counts",
+        ),
+        (
+            values < 0,
+            "Negative values in data: counts are whole numbers from 0 on; {where} has {value}; "
+            + INSTEAD,
+        ),
+        (
+            values != np.floor(values),
+            "counts must be whole numbers; {where} has {value}; " + INSTEAD,
+        ),
+        (
+            values > INT32_MAX,
+            f"a count may not exceed {INT32_MAX:,}; {{where}} has {{value}}; divide all counts by a number",
+        ),
+    ):
+        if is_wrong.any():
+            at = int(np.argmax(is_wrong))
+            row, value = int(np.searchsorted(cells.indptr, at, side="right")) - 1, values[at].item()
+            where = f"row {row} (counted from 0), column {vocabulary[cells.indices[at]]!r},"
+            raise DataError(
+                said.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}")
+            )
+    titles = tuple(f"document {d}" for d in range(cells.shape[0]))
+    return Corpus(
+        cells.indptr, cells.indices, values.astype(np.int32), vocabulary, titles, name=name
+    )

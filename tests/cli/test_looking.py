@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.cli import looking
+from workbench.cli import stored
 from workbench.cli.printing import print_files
 from workbench.engines import FIRST_CHOICE
 from workbench.measures import representative_documents, top_words, topic_sizes, topics_by_size
@@ -78,7 +78,7 @@ def test_documents_are_those_that_represent_a_topic(fitted, command):
 
 
 def test_of_very_many_documents_a_fit_only_names_the_command(fitted, command, monkeypatch):
-    monkeypatch.setattr(looking, "LARGE", 10)
+    monkeypatch.setattr(stored, "LARGE", 10)
     assert "`workbench topics run` has the words of its topics" in command("show", "run")[2]
 
 

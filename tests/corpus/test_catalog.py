@@ -12,8 +12,7 @@ from missing import skip_without
 from published_tiny import FIVE_TOKENS, publish, write_uci
 
 from workbench.corpus import CorpusError, data_sets, hold_out_tokens, load_corpus
-from workbench.corpus.catalog.prepared import FIVE_GROUPS, PREPARED
-from workbench.corpus.catalog.published import DOCSTRINGS, PUBLISHED
+from workbench.corpus.catalog.published import DOCSTRINGS, FIVE_GROUPS, PREPARED, PUBLISHED
 from workbench.corpus.formats import ldac
 from workbench.corpus.formats.readers import FORMATS
 

@@ -8,8 +8,8 @@ from toys import corpus_of_table, dense
 
 from workbench.corpus import CorpusError, hold_out_tokens, prepare, split_in_words
 from workbench.corpus.corpus import INT32_MAX
-from workbench.corpus.count_regimes import merge_documents, repeat_counts
 from workbench.corpus.document_table import DocumentTable
+from workbench.corpus.experiments import merge_documents, repeat_counts
 from workbench.records import Records, prepare_records
 
 TABLE = np.array([[4, 0, 1], [1, 2, 0], [0, 0, 3], [2, 2, 2], [0, 1, 0]])

@@ -1,7 +1,7 @@
 """What each rule leaves out of texts is noted where it is asked for."""
 
 from workbench.corpus import Corpus
-from workbench.corpus.texts.dropped import noting_dropped
+from workbench.corpus.texts.counting import noting_dropped
 
 TEXTS = ["the red ant ox red", "the red bee ox", "red cow the the"]
 """6 words and 13 tokens, of which 4 are "the" and 4 "red"."""

@@ -161,7 +161,7 @@ def test_a_refused_connection_is_one_sentence(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_silent_server_is_given_up(served, monkeypatch, tmp_path):
-    monkeypatch.setattr("workbench.corpus.catalog.fetching.PATIENCE", 0.5)
+    monkeypatch.setattr("workbench.corpus.catalog.data_set.PATIENCE", 0.5)
     held = threading.Event()
     monkeypatch.setattr(_Quiet, "do_GET", lambda self: held.wait(10))
     assert refusal(tiny_at(monkeypatch, served[1])) == (

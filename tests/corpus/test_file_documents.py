@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from workbench.corpus import Corpus, ShardedCorpus
 from workbench.corpus.shards import shard_writer
-from workbench.corpus.streams.counting import Vocabulary, as_arrays
+from workbench.corpus.streams import Vocabulary, as_arrays
 from workbench.corpus.texts.words import analyser
 
 COUNTS = ("docword.six.txt", "six.dat", "six.mtx", "six.csv", "six.jsonl", "six.npz")

@@ -4,7 +4,7 @@ import pytest
 from missing import skip_without_budoux
 
 import workbench as wb
-from workbench.corpus.texts.segmenting import SEGMENTERS, segmenter_of
+from workbench.corpus.texts.words import SEGMENTERS, segmenter_of
 from workbench.errors import DataError
 
 JAPANESE = [
@@ -76,7 +76,7 @@ def test_a_segmenter_that_there_is_not_is_one_sentence(monkeypatch):
         match="segmenter must be japanese, chinese, chinese-traditional or None; got 'japan'",
     ):
         wb.Corpus.from_texts(JAPANESE, segmenter="japan")
-    monkeypatch.setattr("workbench.corpus.texts.segmenting.find_spec", lambda name: None)
+    monkeypatch.setattr("workbench.corpus.texts.words.find_spec", lambda name: None)
     with pytest.raises(
         DataError,
         match=r"segmenter='chinese' needs the package budoux; `pip install budoux`, or leave it out",

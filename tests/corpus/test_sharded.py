@@ -15,7 +15,6 @@ from workbench.corpus import (
     Corpus,
     CorpusError,
     ShardedCorpus,
-    content,
     keep_top_words,
     load_corpus,
 )
@@ -68,7 +67,7 @@ def plain_hash(corpus) -> str:
 def test_the_content_hash_is_that_of_everything_written_out(
     monkeypatch, tmp_path, block, n_documents
 ):
-    monkeypatch.setattr(content, "BLOCK", block)
+    monkeypatch.setattr("workbench.corpus.corpus.BLOCK", block)
     corpora = drawn(n_documents), full(40).of_documents(np.arange(n_documents))
     for at, corpus in enumerate(corpora):
         sharded = ShardedCorpus.write(corpus, tmp_path / str(at))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.corpus.streams.counting import Counted, Vocabulary, as_arrays, in_batches
+from workbench.corpus.streams import Counted, Vocabulary, as_arrays, in_batches
 from workbench.corpus.texts.words import analyser
 from workbench.errors import DataError
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.corpus.times import times_of
-from workbench.corpus.years import years_of
+from workbench.corpus.times import times_of, years_of
 from workbench.errors import DataError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.corpus.years import nearest_years, years_of
+from workbench.corpus.times import nearest_years, years_of
 from workbench.errors import DataError
 
 

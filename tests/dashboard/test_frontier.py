@@ -31,7 +31,7 @@ from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import frontier
-from workbench.runs.afterwards.pooled_chains import pool_chains
+from workbench.runs.afterwards.heldout_by_document import pool_chains
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 

@@ -36,8 +36,7 @@ from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import generic_lda
 from workbench.models.options import OptionError
 from workbench.records import Records
-from workbench.runs.parts.laying_out import LaidOut
-from workbench.runs.parts.whole import Whole
+from workbench.runs.parts.laying_out import LaidOut, Whole
 
 ROUNDING = 1e-9  # of counts, relative to the tokens: sums of responsibilities (spec A.13, 1)
 SINGLE_ROUNDING = 1e-7  # the same where responsibilities are rounded to 24 bits

@@ -11,7 +11,7 @@ from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
-from workbench.runs.store.checkpoint import read_checkpoint
+from workbench.runs.store.archive import read_checkpoint
 
 
 @pytest.fixture(scope="module")

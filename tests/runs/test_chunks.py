@@ -5,7 +5,7 @@ import pytest
 import zarr
 
 from workbench.runs.store import layout
-from workbench.runs.store.chunks import put_rows
+from workbench.runs.store.committed import put_rows
 
 ROWS = np.array([[0.0, np.nan, -1.5], [1e300, 2.0, 0.0], [3.0, 4.0, 5.0], [0.0, 0.0, 0.0]])
 

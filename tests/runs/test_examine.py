@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.runs.afterwards.examine import examine
-from workbench.runs.position import Position
+from workbench.runs.recorded import Position
 from workbench.runs.store.archive import CORPORA
 
 SHORT_CHUNKS = 8

@@ -5,7 +5,7 @@ from toys import simulated
 
 from workbench.corpus import CorpusError
 from workbench.models.options import OptionError
-from workbench.runs.execution.grid import lay_out
+from workbench.runs.execution.sweep import lay_out
 from workbench.runs.spec import SpecError
 
 

@@ -9,11 +9,11 @@ import workbench as wb
 from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
 from workbench.runs.dataset import priors_of
+from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
-from workbench.runs.parts.whole import Whole
+from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import make_spec
 from workbench.runs.store import create
 from workbench.runs.store.create import create_run

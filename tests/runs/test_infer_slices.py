@@ -12,7 +12,7 @@ from workbench.corpus.shards import shard_writer as writing
 from workbench.data.available_memory import AvailableMemory
 from workbench.engines import ENGINES, get_engine
 from workbench.errors import DataError
-from workbench.runs.afterwards import infer, slices
+from workbench.runs.afterwards import infer
 from workbench.runs.spec import SpecError
 
 
@@ -35,7 +35,7 @@ def strangers(corpus: wb.Corpus) -> wb.Corpus:
 @pytest.fixture
 def small(monkeypatch):
     """Slices of at most 12 pairs."""
-    monkeypatch.setattr(slices, "PAIRS", 12)
+    monkeypatch.setattr(infer, "PAIRS", 12)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def in_shards(monkeypatch, tmp_path):
 def test_documents_have_the_same_theta_in_slices_of_shards(name, in_shards, monkeypatch):
     run, corpus = run_of(name), strangers(short_settings(name)[0])
     whole = wb.infer(run, corpus, seed=3)
-    monkeypatch.setattr(slices, "PAIRS", 12)
+    monkeypatch.setattr(infer, "PAIRS", 12)
     for documents in (corpus, in_shards(corpus)):
         found = wb.infer(run, documents, seed=3, progress=False)
         assert set(found.variables) == set(whole.variables)
@@ -79,9 +79,9 @@ def documents():
 
 
 def test_slices_hold_few_pairs_and_few_numbers_and_all_documents(learnt, documents, monkeypatch):
-    monkeypatch.setattr(slices, "PAIRS", 30)
+    monkeypatch.setattr(infer, "PAIRS", 30)
     topics = infer.topics_of(learnt, None)
-    bounds = slices.Inference(topics, documents, 0, 1).bounds
+    bounds = infer.Inference(topics, documents, 0, 1).bounds
     sizes = np.diff(documents.indptr[bounds])
     assert bounds[0] == 0 and bounds[-1] == documents.n_documents
     assert all(
@@ -89,10 +89,10 @@ def test_slices_hold_few_pairs_and_few_numbers_and_all_documents(learnt, documen
         for n, first, last in zip(sizes, bounds[:-1], bounds[1:], strict=True)
     )
     assert max(sizes) > 15
-    monkeypatch.setattr(slices, "NUMBERS", 2 * topics.n_topics)
-    assert max(np.diff(slices.Inference(topics, documents, 0, 1).bounds)) == 2
-    monkeypatch.setattr(slices, "NUMBERS", 1)
-    assert slices.Inference(topics, documents, 0, 1).bounds == [*range(documents.n_documents + 1)]
+    monkeypatch.setattr(infer, "NUMBERS", 2 * topics.n_topics)
+    assert max(np.diff(infer.Inference(topics, documents, 0, 1).bounds)) == 2
+    monkeypatch.setattr(infer, "NUMBERS", 1)
+    assert infer.Inference(topics, documents, 0, 1).bounds == [*range(documents.n_documents + 1)]
 
 
 def test_a_file_has_what_a_dataset_has(learnt, documents, small, in_shards, tmp_path):
@@ -141,8 +141,8 @@ def test_what_fails_halfway_leaves_the_file_that_was_there(
             raise error
         return folded_in(*arguments)
 
-    folded_in = slices.folded_in
-    monkeypatch.setattr(slices, "folded_in", fails)
+    folded_in = infer.folded_in
+    monkeypatch.setattr(infer, "folded_in", fails)
     with pytest.raises(error):
         wb.infer_to_file(learnt, documents, path, progress=False)
     assert len(n) == 3 and path.read_text() == "before" and [*tmp_path.iterdir()] == [path]
@@ -151,7 +151,7 @@ def test_what_fails_halfway_leaves_the_file_that_was_there(
 def test_few_documents_are_in_memory_at_a_time(learnt, documents, small, monkeypatch, tmp_path):
     there = []
 
-    class Counted(slices.Slice):
+    class Counted(infer.Slice):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             there.append(1)
@@ -159,10 +159,10 @@ def test_few_documents_are_in_memory_at_a_time(learnt, documents, small, monkeyp
         def __del__(self):
             there.pop()
 
-    monkeypatch.setattr(slices, "Slice", Counted)
-    most, folded_in = [], slices.folded_in
+    monkeypatch.setattr(infer, "Slice", Counted)
+    most, folded_in = [], infer.folded_in
     monkeypatch.setattr(
-        slices, "folded_in", lambda *arguments: most.append(len(there)) or folded_in(*arguments)
+        infer, "folded_in", lambda *arguments: most.append(len(there)) or folded_in(*arguments)
     )
     wb.infer_to_file(learnt, documents, tmp_path / "theta.csv", progress=False)
     assert len(most) > 5 and max(most) <= 2
@@ -171,7 +171,7 @@ def test_few_documents_are_in_memory_at_a_time(learnt, documents, small, monkeyp
 def test_progress_is_shown_of_many_documents_alone(learnt, documents, monkeypatch, capsys):
     wb.infer(learnt, documents)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(slices, "PAIRS", 12)
+    monkeypatch.setattr(infer, "PAIRS", 12)
     wb.infer(learnt, documents)
     assert f"/{documents.n_documents}" in capsys.readouterr().err
 
@@ -199,7 +199,7 @@ def test_wrong_input_is_one_sentence(learnt, documents, in_shards, monkeypatch, 
 
 
 def test_one_document_with_no_known_word_is_the_prior_in_a_slice_of_its_own(learnt, monkeypatch):
-    monkeypatch.setattr(slices, "NUMBERS", 1)
+    monkeypatch.setattr(infer, "NUMBERS", 1)
     with pytest.warns(UserWarning, match="so every theta is the prior mean"):
         found = wb.infer(learnt, wb.Corpus.from_texts(["zebra zebra", "giraffe"]), progress=False)
     assert found.theta.shape == (2, 3) and np.isnan(found.attrs["perplexity_foldin_same"])

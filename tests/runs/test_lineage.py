@@ -12,8 +12,8 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
 from workbench.models import LDA
+from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.run import Run
-from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.store.archive import WARM_STARTS
 from workbench.runs.store.layout import StoreError

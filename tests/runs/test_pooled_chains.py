@@ -6,9 +6,9 @@ from toys import simulated
 
 import workbench as wb
 from workbench.measures import MeasureError, frontier
-from workbench.runs.afterwards.pooled_chains import pool_chains
+from workbench.runs.afterwards.heldout_by_document import pool_chains
 from workbench.runs.spec import SpecError
-from workbench.runs.store.checkpoint import read_average
+from workbench.runs.store.archive import read_average
 
 
 @pytest.fixture(scope="module")

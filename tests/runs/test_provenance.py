@@ -13,14 +13,15 @@ from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import describe_run
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import (
+    KERNELS,
     computed_on,
     describe_provenance,
     other_kernels_warning,
     provenance,
     record_provenance,
+    versions,
 )
 from workbench.runs.store.status import read_json
-from workbench.runs.versions import KERNELS, versions
 
 SENTENCE = (
     "run 'mine' was computed with other kernels than those installed now: from here on the numbers may differ from those of "

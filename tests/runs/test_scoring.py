@@ -11,9 +11,9 @@ from workbench.engines import get_engine
 from workbench.measures import summary
 from workbench.models import LDA, Variable
 from workbench.models.scores import Scores
-from workbench.runs.position import Position
+from workbench.runs.recorded import Position
 from workbench.runs.scoring import Average, further_scores, initial_average, score
-from workbench.runs.store.checkpoint import read_checkpoint, write_checkpoint
+from workbench.runs.store.archive import read_checkpoint, write_checkpoint
 
 NAMES = (
     "test_perplexity",

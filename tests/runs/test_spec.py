@@ -7,7 +7,7 @@ from workbench.engines import ENGINES
 from workbench.models import ModelError
 from workbench.models.options import OptionError
 from workbench.runs.execution.compare import plan
-from workbench.runs.execution.grid import grid_axes
+from workbench.runs.execution.sweep import grid_axes
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec
 
 

@@ -7,7 +7,7 @@ from workbench.models import LDA
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
-from workbench.runs.parts.whole import Whole
+from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
 from workbench.runs.store.create import create_run

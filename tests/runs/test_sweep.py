@@ -12,9 +12,8 @@ import workbench as wb
 from workbench.measures import each_run
 from workbench.runs.execution import forecast as outlook_module
 from workbench.runs.execution.forecast import forecast
-from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.run import make_runs
-from workbench.runs.execution.sweep import failures, run_cells, tabulate
+from workbench.runs.execution.sweep import failures, lay_out, run_cells, tabulate
 from workbench.runs.spec import RunSpec
 
 QUIET = {"progress": False, "n_iterations": 12}

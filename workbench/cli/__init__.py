@@ -4,8 +4,6 @@ Exit status: 0 done, 2 wrong input (one line says what and how to mend it), 130 
 resumable, 1 anything else. Nothing is imported here before somebody is there to catch a Ctrl-C.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from threading import Timer

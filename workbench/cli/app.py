@@ -1,7 +1,5 @@
 """The commands as one application, and the exit status of their errors."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback
@@ -11,13 +9,10 @@ from typer.exceptions import TyperException
 
 from workbench.cli import (
     about,
-    auditing,
     end_with,
     fitting,
     inferring,
-    looking,
     reproducing,
-    serving,
     stored,
     streaming,
 )
@@ -63,17 +58,17 @@ PANELS = {
         stored.import_,
     ),
     "Results": (
-        looking.topics,
-        looking.documents,
+        stored.topics,
+        stored.documents,
         stored.figures,
         stored.report,
         stored.export,
         inferring.infer,
         inferring.bound,
-        auditing.audit,
+        inferring.audit,
     ),
     "Papers": (reproducing.reproduce, reproducing.ledger),
-    "Pages, data and installation": (serving.serve, about.engines, about.doctor),
+    "Pages, data and installation": (about.serve, about.engines, about.doctor),
 }
 """The commands of each panel of the help."""
 for panel, commands in PANELS.items():

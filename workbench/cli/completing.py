@@ -4,8 +4,6 @@ A parameter is known by its metavar (CORPUS, RUN …) or else by its name, so th
 by itself. Nothing heavy is imported: a shell waits for the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands that fit runs: fit, compare, sweep, resume."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import Annotated
@@ -27,8 +25,8 @@ from workbench.cli.flags import (
     split_pairs,
     with_settings,
 )
-from workbench.cli.looking import print_words
 from workbench.cli.printing import describe, print_runs, resumable, say, store_path, summary
+from workbench.cli.stored import print_words
 from workbench.runs.settings import DEFAULT_ENGINE, DEFAULT_ENGINES, DEFAULT_HYBRID
 
 
@@ -170,10 +168,15 @@ def sweep(
     from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.compare import at_work_on
     from workbench.runs.execution.forecast import forecast
-    from workbench.runs.execution.grid import lay_out
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
-    from workbench.runs.execution.sweep import cold_rungs, failures, run_cells, rungs
+    from workbench.runs.execution.sweep import (
+        cold_rungs,
+        failures,
+        lay_out,
+        run_cells,
+        rungs,
+    )
     from workbench.runs.spec import whole
 
     whole("jobs", jobs, 1)
@@ -353,7 +356,7 @@ def _engines(text: str) -> list[tuple[str, dict]]:
 
 def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
     """Parse ``r=0,1,inf`` flags into lists by the full names of settings."""
-    from workbench.runs.execution.grid import SHORT
+    from workbench.runs.execution.sweep import SHORT
 
     axes: dict[str, list[str]] = {}
     wanted = "a grid is written name=values, as in --grid r=0,1,inf"

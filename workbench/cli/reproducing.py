@@ -1,7 +1,5 @@
 """Commands that reproduce figures of the papers and show the ledger of results."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Commands over streams, whose documents are visited in batches and not kept: fit-stream, update."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -25,8 +23,8 @@ from workbench.cli.flags import (
     reading_options,
     with_settings,
 )
-from workbench.cli.looking import print_words
 from workbench.cli.printing import print_runs, saying_warnings_at_once, store_path, summary
+from workbench.cli.stored import print_words
 
 Files = Annotated[
     list[str],
@@ -208,7 +206,7 @@ def _vocabulary(
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
     """Return (vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
-    from workbench.corpus.formats.companions import read_words
+    from workbench.corpus.formats.interface import read_words
     from workbench.corpus.formats.readers import has_known_format
     from workbench.corpus.shards.sharded import is_sharded
     from workbench.corpus.texts.counting import PRUNING, TEXT_OPTIONS

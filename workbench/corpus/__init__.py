@@ -2,7 +2,7 @@
 
 from workbench.corpus.catalog import synthetic
 from workbench.corpus.catalog.named import data_sets, find_data_set, is_named, load_corpus
-from workbench.corpus.corpus import Corpus, CorpusError, WordMajor
+from workbench.corpus.corpus import AnyCorpus, Corpus, CorpusError, WordMajor
 from workbench.corpus.experiments import (
     SINGLETONS,
     drop_singletons,
@@ -29,6 +29,7 @@ from workbench.plugins import load_plugins
 
 __all__ = [
     "SINGLETONS",
+    "AnyCorpus",
     "Corpus",
     "CorpusError",
     "ShardedCorpus",

@@ -7,14 +7,15 @@ the canonical order in which tokens are numbered, drawn and given their random n
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import islice
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.content import content_hash
 from workbench.corpus.covariates import BySequence, by_sequence, checked_inputs, checked_sequence
 from workbench.corpus.document_table import DocumentTable
 from workbench.corpus.objects import (
@@ -32,6 +33,99 @@ from workbench.data.drawing import check_whole
 from workbench.data.html import facts
 from workbench.data.saving import SavedByHash
 from workbench.errors import DataError, nearest_or_all
+
+
+class AnyCorpus:
+    """Documents as counts of words, in one part (`Corpus`) or in several (`ShardedCorpus`).
+
+    Both have sizes, a vocabulary, what is known of each document, ``rows(first, last)``, `parts`, and ``in_memory()``.
+    """
+
+    item: ClassVar[str] = "token"
+    """What a score is per."""
+    name: str
+    n_documents: int
+    n_tokens: int
+    input_names: tuple[str, ...]
+
+    def parts(self) -> Iterable[Corpus]:
+        """The documents in order, one part in memory at a time."""
+        raise NotImplementedError
+
+    def parts_in_order(self) -> Iterator[tuple[int, Corpus]]:
+        """(number of the first document, documents) of each part."""
+        first = 0
+        for part in self.parts():
+            yield first, part
+            first += part.n_documents
+
+    @property
+    def n_items(self) -> int:
+        """Items that a score is a mean over: tokens."""
+        return self.n_tokens
+
+    def same_rows(self, other) -> bool:
+        """Has another corpus the same number of documents and the same words, as a test set has?"""
+        return (
+            isinstance(other, AnyCorpus)
+            and other.n_documents == self.n_documents
+            and self.vocabulary == other.vocabulary
+        )
+
+    def check_input(self, name: str) -> None:
+        """Raises DataError for a name that is none of the inputs'."""
+        if name not in self.input_names:
+            there = ", ".join(map(repr, self.input_names)) or "none"
+            raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
+
+
+BLOCK = 1 << 14
+"""Entries whose text is made at a time."""
+
+
+def content_hash(
+    arrays: Iterable[tuple[Iterable[np.ndarray], str]],
+    fields: Iterable[Sequence | None],
+    inputs: Iterable[np.ndarray] | None,
+    input_names: tuple[str, ...],
+    sequence: Sequence | None,
+) -> str:
+    """Return the sha256 (hex) of a corpus: of the parts and type of each array, then of fields per word or document."""
+    digest = hashlib.sha256()
+    for parts, kind in arrays:
+        for part in parts:
+            digest.update(np.ascontiguousarray(part, dtype=kind))
+        digest.update(b"|")
+    for field in fields:
+        _add(digest, _repr(field))
+        digest.update(b"|")
+    if inputs is not None:  # what came later is hashed where it is there, so that older hashes stay
+        digest.update(f"inputs {input_names!r}|".encode())
+        for part in inputs:
+            digest.update(np.ascontiguousarray(part, dtype="<f8"))
+    if sequence is not None:
+        digest.update(b"|sequence ")
+        _add(digest, _repr(sequence))
+    return digest.hexdigest()
+
+
+def _add(digest, texts: Iterable[str]) -> None:
+    for text in texts:
+        digest.update(text.encode())
+
+
+def _repr(values: Sequence | None) -> Iterator[str]:
+    """Yield ``repr(tuple(values))`` in pieces; "None" for None."""
+    if values is None or len(values) < 2:
+        yield repr(values if values is None else tuple(values))
+        return
+    entries, before = iter(values), "("
+    while block := tuple(islice(entries, BLOCK)):
+        # of one entry the text ends in a comma
+        yield before + repr(block)[1 : -1 if len(block) > 1 else -2]
+        before = ", "
+    yield ")"
+
 
 MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max

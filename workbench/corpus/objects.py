@@ -1,7 +1,5 @@
 """The pairs of a corpus from what Python holds: texts, lists of tokens, pandas, matrices of counts, bags of words by gensim."""
 
-from __future__ import annotations
-
 import numbers
 import warnings
 from collections.abc import Iterable, Mapping

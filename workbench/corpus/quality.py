@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.corpus import Corpus
+from workbench.corpus.corpus import AnyCorpus, Corpus
 
 MOST_NAMED = 3
 """Documents that a sentence names."""

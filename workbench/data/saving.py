@@ -1,4 +1,4 @@
-"""Writing files atomically: text encoded, data in npz files named by their content hash."""
+"""Write files atomically: text encoded, data in npz files named by their content hash; and locks of open files."""
 
 import contextlib
 import errno
@@ -224,3 +224,64 @@ def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
     if data.content_hash != path.stem:
         raise DataError(f"{path} does not hold the content its name says; {mend}")
     return data
+
+
+NAMES = "names"
+"""The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
+
+
+def write_arrays(path: Path, arrays: dict) -> None:
+    """Write arrays and numbers to the file, or leave it as it was."""
+    with replacing(path) as file:
+        np.savez(file, **arrays, **{NAMES: sorted(arrays)})
+
+
+def read_arrays(
+    path: Path, start: str = "", mend: str = "; write it again"
+) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with ``start``; a DataError, ended by ``mend``, where the file is damaged."""
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if not has_all(file):
+                raise ValueError("other members than were written")
+            return {
+                name: file[name] for name in file.files if name != NAMES and name.startswith(start)
+            }
+    except Exception as error:  # whatever numpy and zipfile make of a damaged file
+        raise DataError(f"{path} cannot be read ({error}){mend}") from error
+
+
+def has_all(file) -> bool:
+    """Return whether an open archive has exactly the members that it lists."""
+    return NAMES in file.files and set(file[NAMES].tolist()) == set(file.files) - {NAMES}
+
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+HELD = (errno.EAGAIN, errno.EACCES)
+"""What the system answers where another process holds the lock."""
+CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
+"""Flag of `os.open`; Windows closes files in children anyway."""
+
+
+def try_lock(file, shared: bool = False) -> bool:
+    """Lock an open file, or file number, unless another process has; return whether it is locked.
+
+    shared : do several processes hold the lock at once?
+    Raises OSError where the file system, or the operating system, has no such locks.
+    """
+    if fcntl is None:
+        raise OSError(
+            errno.ENOLCK,
+            "the operating system has no locks that a process inherits; on Windows use WSL",
+        )
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in HELD:
+            return False
+        raise
+    return True

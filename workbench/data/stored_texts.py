@@ -1,4 +1,4 @@
-"""Texts and plain values in a file, one after the other in UTF-8 with their offsets; read one at a time."""
+"""Arrays, texts and plain values written piece by piece; texts are read one at a time, by their offsets."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +7,46 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.data.growing import GrowingArray
+
+class GrowingArray:
+    """An .npy file to which entries are appended; valid once it is closed.
+
+    NumPy leaves space in the header for a length of 21 digits, so that the header is written anew in its place at the end.
+    """
+
+    def __init__(self, path: Path, dtype):
+        self._dtype, self._n = np.dtype(dtype).newbyteorder("<"), 0
+        self._file = open(path, "wb")  # noqa: SIM115  closed by close
+        self._write_header()
+
+    def add(self, entries) -> None:
+        """Append entries, (entry,) numbers that the type can hold."""
+        entries = np.ascontiguousarray(entries, self._dtype)
+        if len(entries):
+            self._file.write(entries)
+        self._n += len(entries)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def close(self) -> None:
+        """Write the length; a second call does nothing."""
+        if self._file.closed:
+            return
+        try:
+            self._file.seek(0)
+            self._write_header()
+        finally:
+            self._file.close()
+
+    def _write_header(self) -> None:
+        about = {
+            "descr": np.lib.format.dtype_to_descr(self._dtype),
+            "fortran_order": False,
+            "shape": (self._n,),
+        }
+        np.lib.format.write_array_header_1_0(self._file, about)
+
 
 BLOCK = 1 << 14
 """Entries that are decoded at a time where all are read."""

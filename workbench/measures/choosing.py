@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.measures.against_topics import finds_topics, runs_by_curve
 from workbench.measures.coherence import coherence
 from workbench.measures.diversity import diversity

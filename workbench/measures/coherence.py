@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.measures.selection import MeasureError, whole_number
 from workbench.measures.topics import top_words, used_topics
 

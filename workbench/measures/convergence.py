@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import rankdata
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.measures.effective_samples import chains_by_label
 from workbench.measures.label_free import label_free
 from workbench.measures.selection import MeasureError, Runs, attributes

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.data.blocks import as_slice, blocks, rows_at_once
 from workbench.measures.matching import check_training_corpus, responsibilities

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints, posterior_means
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA

@@ -25,7 +25,7 @@ from workbench.measures.selection import (
     spec_of,
 )
 from workbench.models import VARIABLES
-from workbench.runs.afterwards.pooled_chains import Pooled
+from workbench.runs.afterwards.heldout_by_document import Pooled
 from workbench.runs.spec import RunSpec
 
 COSTS = ("updates", "cpu_time")
@@ -50,7 +50,7 @@ def frontier(
     reference : Dataset or list of Datasets, optional
         At least 4 long chains for each split. By default the runs of ``cgs`` without options that are at least twice as long as
         the longest run of another engine; shorter runs of ``cgs`` are a setting.
-    pooled : iterable of `workbench.runs.afterwards.pooled_chains.Pooled`, optional
+    pooled : iterable of `workbench.runs.afterwards.heldout_by_document.Pooled`, optional
         The averaged prediction of the long chains of a split, at least 4. It replaces the mean of their separate log
         perplexities: chains in different modes predict better together, as settings with several chains do. Those of other
         models are left out.

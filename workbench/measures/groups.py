@@ -13,8 +13,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
 from workbench.measures.intervals import LEVEL

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.measures.effective_samples import FEWEST, STATE, after_burn_in, chains_of
 from workbench.measures.matching import responsibilities
 from workbench.measures.selection import (

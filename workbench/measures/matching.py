@@ -5,7 +5,7 @@ import xarray as xr
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.data.blocks import blocks, rows_at_once
 from workbench.measures.selection import MeasureError, attributes, spec_of
 from workbench.measures.topics import used_topics

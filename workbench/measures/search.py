@@ -6,8 +6,7 @@ from functools import lru_cache
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import nearest_or_all, shown
 from workbench.measures.groups import COLUMN

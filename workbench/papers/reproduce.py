@@ -24,10 +24,9 @@ from workbench.papers.figure import (
     Figure,
     Method,
 )
-from workbench.papers.figure_numbers import figure_numbers
 from workbench.papers.figures import get_figure
 from workbench.papers.generic import TABLE, format_size, network_for
-from workbench.papers.numbers import measure
+from workbench.papers.numbers import figure_numbers, measure
 from workbench.papers.results import Number, read_results, result_of, write_result
 from workbench.papers.shown import show
 from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines

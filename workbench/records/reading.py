@@ -7,8 +7,7 @@ from pathlib import Path
 from workbench.data.opening import path_of, read_bytes
 from workbench.data.rows import read_columns
 from workbench.errors import DataError
-from workbench.records.columns import refuse_repeated
-from workbench.records.records import Records
+from workbench.records.records import Records, refuse_repeated
 
 PARQUET = (".parquet", ".pq")
 
@@ -30,7 +29,7 @@ def read_records(
         A row a record, a column a field; an empty cell is missing. CSV may be gzipped; comma, semicolon or tab separate.
     fields : names of columns, default all
         A text has them with commas.
-    levels : see `workbench.records.columns.table_of_columns`
+    levels : see `workbench.records.records.table_of_columns`
     missing : texts that stand for a missing value, default the empty one
         A text has them with commas; the empty one is among them then.
     multiplicity : str, optional

@@ -5,8 +5,7 @@ import numpy as np
 from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_kind, draw_share
 from workbench.errors import DataError, Named
-from workbench.records.columns import MISSING, merged
-from workbench.records.records import Records
+from workbench.records.records import MISSING, Records, merged
 
 SPLITTING = 32
 """Bytes a cell, of records of which equal ones stand apart: values, both parts, their order."""

@@ -13,8 +13,12 @@ from workbench.corpus.document_table import DocumentTable
 from workbench.measures import MeasureError, each_run, spec_of, with_columns
 from workbench.measures.frontier import CHAINS, settings_and_chains
 from workbench.measures.selection import grouped
-from workbench.runs.afterwards.heldout_by_document import Scored, score_documents
-from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
+from workbench.runs.afterwards.heldout_by_document import (
+    Pooled,
+    Scored,
+    pool_chains,
+    score_documents,
+)
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store import archive

@@ -35,7 +35,7 @@ from workbench.report.captions import lineage
 from workbench.report.commands import command_of
 from workbench.report.gathering import ReportedRun, scores
 from workbench.runs.progress import decimals
-from workbench.runs.versions import versions
+from workbench.runs.store.provenance import versions
 from workbench.views.curves import SHORT
 
 PERPLEXITIES = ("test_perplexity", "test_perplexity_state", "test_perplexity_average")

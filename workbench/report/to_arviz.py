@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.errors import not_installed
 from workbench.measures import MeasureError, each_run, label_free, match_topics
 from workbench.measures.label_free import N_FIXED

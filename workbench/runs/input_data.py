@@ -4,8 +4,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 
 from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.corpus import corpus_of
+from workbench.corpus.corpus import AnyCorpus, corpus_of
 from workbench.corpus.objects import COLUMNS
 from workbench.corpus.texts.counting import TEXT_OPTIONS, count_words
 from workbench.engines import get_engine

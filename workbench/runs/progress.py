@@ -6,7 +6,7 @@ import time
 
 from tqdm import tqdm
 
-from workbench.runs.position import Position
+from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
 
 TOLD_EVERY = 10.0

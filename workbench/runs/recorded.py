@@ -1,4 +1,4 @@
-"""What a run records of every iteration and keeps of every snapshot: by name, with dims and lengths.
+"""What a run records of every iteration and keeps of every snapshot, and its position, which the loop passes to the store.
 
 An engine names the scalars that it computes, a model the arrays that it brings (`recorded` of `workbench.models`). Arrays of an
 iteration that are not along topics, whose number may grow, are stored in columns, cell by cell: ``alpha_theta[3]``.
@@ -8,12 +8,48 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from workbench.models import VARIABLES, Variable
+from workbench.runs.scoring import Average
 from workbench.runs.spec import RunSpec
+
+
+class RowsOfDocuments(Protocol):
+    """Rows of documents of a state that are in parts."""
+
+    def save(self, folder: Path) -> None: ...
+
+
+class Position(NamedTuple):
+    """Where a run is: the iteration that was completed and all that the next one needs."""
+
+    iteration: int
+    state: NamedTuple
+    average: Average
+    elapsed: float  # seconds of inference
+    cpu_time: float  # CPU seconds of inference
+    updates: int
+    # who has the rows of documents, of state and average; None: the state and the average
+    rows: RowsOfDocuments | None = None
+
+
+class Row(NamedTuple):
+    """What one iteration leaves behind."""
+
+    iteration: int
+    numbers: dict  # scalar by name; see models.variables
+    # (topic,) by name, none where there are no topics; there may be more than in the rows before
+    vectors: dict
+
+    @property
+    def n_topics(self) -> int:
+        """The topics by then; 0 where the model has none."""
+        return max(map(len, self.vectors.values()), default=0)
+
 
 CLOCKS = ("elapsed", "cpu_time", "updates")
 PERPLEXITIES = (

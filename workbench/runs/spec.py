@@ -19,8 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.corpus import INT32_MAX
+from workbench.corpus.corpus import INT32_MAX, AnyCorpus
 from workbench.engines import ENGINES, OF_RUNS, STREAMING, any_with, get_engine, module_of
 from workbench.engines.engine import NOT_INSTALLED, WarmStart
 from workbench.engines.options import named_options, options_of, split_options
@@ -282,7 +281,7 @@ def make_spec(
     sizes: dict | None = None,
     **settings,
 ) -> RunSpec:
-    """Return a checked spec with every default filled in; ``start`` is from `execution.warm_start.warm_start_from`.
+    """Return a checked spec with every default filled in; ``start`` is from `execution.fit.warm_start_from`.
 
     ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
     engines of networks, see `workbench.models.networks.network.Network.of`; the other settings are those of `RunSettings`.

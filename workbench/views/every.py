@@ -8,8 +8,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import data_of, each_run, in_papers_order
 from workbench.measures.selection import Runs, grouped
-from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.runs.afterwards.pooled_chains import Pooled
+from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views import progress
 from workbench.views.against_topics import draw_against_topics
 from workbench.views.bayes_nets import (

@@ -14,8 +14,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.measures import labels_of, quantity, spec_of
 from workbench.measures.selection import grouped, has_course
-from workbench.runs.afterwards.heldout_by_document import Scored
-from workbench.runs.afterwards.pooled_chains import Pooled
+from workbench.runs.afterwards.heldout_by_document import Pooled, Scored
 from workbench.views.elements import PAGE
 from workbench.views.style import Look, looks
 

@@ -8,7 +8,7 @@ from scipy import stats
 from toys import dated, simulated
 
 import workbench as wb
-from workbench.corpus.years import Years
+from workbench.corpus.times import Years
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import sb_ctm_lds

@@ -6,8 +6,8 @@ from clusters import Cluster
 from distributed import Client
 
 import workbench as wb
-from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.run import make_runs
+from workbench.runs.execution.sweep import lay_out
 
 
 @pytest.fixture

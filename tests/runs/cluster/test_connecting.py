@@ -17,7 +17,7 @@ from workbench.runs.execution.cluster.connecting import (
     check_workers,
     client_of,
 )
-from workbench.runs.versions import KERNELS
+from workbench.runs.store.provenance import KERNELS
 
 OTHER_KERNELS = (
     "from workbench.runs.execution.cluster import connecting\nconnecting.KERNELS = '0123456789ab'\n"

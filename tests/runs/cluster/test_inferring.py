@@ -13,7 +13,6 @@ from short_runs import run_of, short_settings
 
 import workbench as wb
 from workbench.errors import DataError
-from workbench.runs.afterwards import slices
 from workbench.runs.execution.cluster import inferring
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.execution.cluster.inferring import results_of
@@ -25,7 +24,7 @@ NAMES = ("cgs", "cvb0", "vb", "network-gibbs", "sb-ctm", "sb-ctm-lds", "sb-dtm",
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Slices of at most 12 pairs."""
-    monkeypatch.setattr(slices, "PAIRS", 12)
+    monkeypatch.setattr("workbench.runs.afterwards.infer.PAIRS", 12)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +63,7 @@ def test_texts_are_inferred_by_a_command_on_workers_of_its_own(tmp_path):
     texts = [f"sun beach sand number {n} snow ski"[: 10 + n % 20] for n in range(50)]
     wb.fit(texts, "cgs", 2, n_iterations=5, store=tmp_path / "runs", name="talk", progress=False)
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(texts))
-    preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
+    preload = "import workbench.runs.afterwards.infer as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
     command = [
         sys.executable,
         "-c",
@@ -225,7 +224,7 @@ def test_ctrl_c_leaves_no_file(cluster, tmp_path):
     )
     assert run.attrs["name"] == "talk"
     (tmp_path / "new.csv").write_text("text\n" + "\n".join(["sun beach sand snow ski"] * 30_000))
-    preload = "import workbench.runs.afterwards.slices as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
+    preload = "import workbench.runs.afterwards.infer as s; s.PAIRS = 9; from workbench.cli import entry; entry()"
     with subprocess.Popen(
         [
             sys.executable,

@@ -8,9 +8,9 @@ import distributed
 import pytest
 
 import workbench as wb
-from workbench.runs.execution.cluster import task
+from workbench.runs.execution.cluster import sweeping
 from workbench.runs.execution.cluster.connecting import ClusterError, about_process
-from workbench.runs.execution.cluster.task import ELSEWHERE, REMOVED, compute
+from workbench.runs.execution.cluster.sweeping import ELSEWHERE, REMOVED, compute
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.create import create_run
@@ -30,7 +30,7 @@ from workbench.runs.store.status import (
 def on_a_worker(monkeypatch):
     worker = SimpleNamespace(address="tcp://there:1", status=SimpleNamespace(name="running"))
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
-    monkeypatch.setattr(task, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(sweeping, "LOOK_AT_CHILD_EVERY", 0.02)
     return worker
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_was_removed_is_left_alone(run, queue):
 
 
 def test_a_run_on_which_another_process_works_is_left_to_it(run, queue, monkeypatch):
-    monkeypatch.setattr(task, "LIVES", 0.1)
+    monkeypatch.setattr(sweeping, "LIVES", 0.1)
     ended = threading.Event()
 
     def beat():
@@ -109,7 +109,7 @@ def test_a_run_whose_process_is_about_to_end_is_waited_for(run, queue):
 def test_the_lock_of_a_machine_that_is_gone_is_waited_for_no_longer_than_it_may_last(
     run, queue, monkeypatch
 ):
-    monkeypatch.setattr(task, "SILENT_WITHIN", 0.1)
+    monkeypatch.setattr(sweeping, "SILENT_WITHIN", 0.1)
     with (
         Lock(run.path / "lock"),
         pytest.raises(ClusterError, match="is locked by a machine that has been silent for 0 s"),

@@ -23,8 +23,7 @@ from workbench.measures.groups import words_by_group
 from workbench.measures.selection import MeasureError
 from workbench.models.options import OptionError
 from workbench.report.gathering import corpora_of, gather
-from workbench.runs.afterwards.heldout_by_document import score_documents
-from workbench.runs.afterwards.pooled_chains import pool_chains
+from workbench.runs.afterwards.heldout_by_document import pool_chains, score_documents
 from workbench.runs.execution.run import Run, open_runs
 from workbench.runs.parts import stored
 from workbench.runs.spec import SpecError

@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from workbench.corpus.catalog.covariate_sets import COVARIATE_SETS
 from workbench.corpus.catalog.data_set import DataSet
-from workbench.corpus.catalog.prepared import PREPARED
-from workbench.corpus.catalog.published import DOCSTRINGS, PUBLISHED
+from workbench.corpus.catalog.published import DOCSTRINGS, PREPARED, PUBLISHED
 from workbench.corpus.catalog.synthetic import DRAWN, DrawnSet
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.formats.readers import FORMATS, read_corpus

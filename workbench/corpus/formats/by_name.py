@@ -11,8 +11,7 @@ import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.formats.companions import read_words
-from workbench.corpus.formats.interface import ReadOptions
+from workbench.corpus.formats.interface import ReadOptions, read_words
 from workbench.corpus.times import times_of
 from workbench.errors import Named
 

@@ -16,8 +16,17 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats.companions import about_counts, find_words, with_companions
-from workbench.corpus.formats.interface import IDS, Batch, Prepared, ReadOptions, Stream, stem_of
+from workbench.corpus.formats.interface import (
+    IDS,
+    Batch,
+    Prepared,
+    ReadOptions,
+    Stream,
+    about_counts,
+    find_words,
+    stem_of,
+    with_companions,
+)
 from workbench.corpus.formats.triples import rows_of
 from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 

@@ -16,8 +16,13 @@ from itertools import chain
 from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats.companions import with_companions
-from workbench.corpus.formats.interface import Prepared, ReadOptions, Stream, stem_of
+from workbench.corpus.formats.interface import (
+    Prepared,
+    ReadOptions,
+    Stream,
+    stem_of,
+    with_companions,
+)
 from workbench.corpus.formats.triples import Sizes, rows_of, stream_triples, triples_of
 from workbench.data.opening import BYTE_ORDER_MARK, bounded, line_blocks, with_head
 

@@ -16,8 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
-from workbench.corpus.formats.companions import about_counts, find_words
-from workbench.corpus.formats.interface import Prepared, ReadOptions, stem_of
+from workbench.corpus.formats.interface import (
+    Prepared,
+    ReadOptions,
+    about_counts,
+    find_words,
+    stem_of,
+)
 from workbench.data.available_memory import check_fits
 from workbench.data.opening import read_bytes
 from workbench.data.saving import encoded

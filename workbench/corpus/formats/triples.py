@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, Corpus, CorpusError
-from workbench.corpus.formats.companions import about_counts, find_words
-from workbench.corpus.formats.interface import IDS, Batch, Stream
+from workbench.corpus.formats.interface import IDS, Batch, Stream, about_counts, find_words
 from workbench.data.arrays import sealed
 
 COLUMNS = ("document", "word", "count")

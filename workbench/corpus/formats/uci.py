@@ -2,7 +2,7 @@
 
 The file begins with three lines of one integer each, the numbers of documents D, of words W and of rows;
 then one row ``document word count`` per pair, ids from 1. Empty documents and unused words have no row and
-keep their places. Titles and labels lie beside it (`workbench.corpus.formats.companions`).
+keep their places. Titles and labels lie beside it (`workbench.corpus.formats.interface`).
 
 Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
 """
@@ -13,8 +13,13 @@ from itertools import chain
 from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats.companions import with_companions
-from workbench.corpus.formats.interface import Prepared, ReadOptions, Stream, stem_of
+from workbench.corpus.formats.interface import (
+    Prepared,
+    ReadOptions,
+    Stream,
+    stem_of,
+    with_companions,
+)
 from workbench.corpus.formats.triples import Sizes, rows_of, stream_triples, triples_of
 from workbench.data.opening import bounded, line_blocks, with_head
 

@@ -5,8 +5,7 @@ import warnings
 from pathlib import Path
 
 from workbench.corpus.corpus import Corpus, CorpusError
-from workbench.corpus.formats.companions import refuse_repeated
-from workbench.corpus.formats.interface import Prepared
+from workbench.corpus.formats.interface import Prepared, refuse_repeated
 from workbench.corpus.formats.readers import FORMATS, known_format, named_format
 from workbench.data.saving import put_files
 

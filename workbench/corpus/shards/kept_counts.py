@@ -9,8 +9,6 @@ Whoever converts the same file again reads it again, which makes everything but 
 was written of a batch only partly is cut off.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -25,7 +23,7 @@ import numpy as np
 
 import workbench
 from workbench.corpus.texts.counting import WordCounts
-from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
+from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
 
 LEAST = 1 << 24
 """Bytes that are worth keeping: fewer are counted again in seconds."""

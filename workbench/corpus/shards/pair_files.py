@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX
-from workbench.data.growing import GrowingArray
+from workbench.data.stored_texts import GrowingArray
 from workbench.errors import DataError
 
 ROWS = 1 << 18

@@ -1,7 +1,5 @@
 """The folder of a corpus in shards, whose files are mapped into memory."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

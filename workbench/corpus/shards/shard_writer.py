@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench.corpus.corpus import INT32_MAX, MOST_TOKENS
-from workbench.data.growing import GrowingArray
 from workbench.data.saving import checksum
-from workbench.data.stored_texts import TextsWriter, text_files
+from workbench.data.stored_texts import GrowingArray, TextsWriter, text_files
 from workbench.errors import DataError
 
 SHARD_PAIRS = 2**21

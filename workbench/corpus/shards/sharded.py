@@ -27,9 +27,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.corpus.content import content_hash
-from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, Corpus
+from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, AnyCorpus, Corpus, content_hash
 from workbench.corpus.shards.shard_sources import MEND, Folder, manifest_of
 from workbench.corpus.shards.shard_writer import (
     MANIFEST,

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from workbench.corpus import SINGLETONS
 from workbench.corpus.formats.readers import FORMATS
-from workbench.corpus.texts.segmenting import SEGMENTERS
-from workbench.corpus.texts.words import ACCENTS, WORD_PATTERN, languages
+from workbench.corpus.texts.words import ACCENTS, SEGMENTERS, WORD_PATTERN, languages
 from workbench.dashboard.compare.wording import LABELS, label_of, label_of_value, labelled
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import ROUTE, otherwise

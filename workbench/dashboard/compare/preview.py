@@ -4,10 +4,9 @@ from html import escape
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.quality import describe_quality
-from workbench.corpus.texts.dropped import FOUND
+from workbench.corpus.texts.counting import FOUND
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import column, message, text
 from workbench.records import Records

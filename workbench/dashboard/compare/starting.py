@@ -9,8 +9,7 @@ from itertools import product
 from pathlib import Path
 from threading import Lock
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -24,7 +23,6 @@ from workbench.numbers import format_duration
 from workbench.records import Records
 from workbench.runs.execution.bounded_reading import read_bounded
 from workbench.runs.execution.compare import NETWORK
-from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.memory_check import (
     Planned,
     at_a_time,
@@ -34,6 +32,7 @@ from workbench.runs.execution.memory_check import (
 )
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
+from workbench.runs.execution.sweep import lay_out
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.input_data import whole_if_one
 from workbench.runs.loading import load_data, named_set, named_sets
@@ -284,7 +283,7 @@ def data_of(
 def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
-    """The same, and what was left out of the texts of a file, as `workbench.corpus.texts.dropped.noting_dropped` notes it."""
+    """The same, and what was left out of the texts of a file, as `workbench.corpus.texts.counting.noting_dropped` notes it."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data

@@ -17,7 +17,7 @@ from workbench.measures.selection import in_papers_order
 from workbench.numbers import format_number, format_with_error
 from workbench.report.drawing import draw, inline
 from workbench.report.gathering import gather_started
-from workbench.runs.afterwards.pooled_chains import Pooled, pool_chains
+from workbench.runs.afterwards.heldout_by_document import Pooled, pool_chains
 from workbench.runs.execution.run import Run
 from workbench.views import VIEWS, Picture
 from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture

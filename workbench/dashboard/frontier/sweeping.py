@@ -26,8 +26,8 @@ from workbench.engines.options import named_options
 from workbench.errors import InputError
 from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
 from workbench.runs.execution.compare import plan
-from workbench.runs.execution.grid import lay_out
 from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.sweep import lay_out
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST

@@ -10,8 +10,13 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import DocumentTable
-from workbench.corpus.texts.segmenting import SEEN, segmenter_of
-from workbench.corpus.texts.words import WORD_PATTERN, compiled_pattern, spelling
+from workbench.corpus.texts.words import (
+    SEEN,
+    WORD_PATTERN,
+    compiled_pattern,
+    segmenter_of,
+    spelling,
+)
 from workbench.dashboard.shared.background import SEARCHES, LatestTask
 from workbench.dashboard.shared.drawn import code, style
 from workbench.dashboard.shared.link import Part, attribute_part

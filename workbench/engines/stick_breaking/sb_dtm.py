@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.years import Years, nearest_years, years_of
+from workbench.corpus.times import Years, nearest_years, years_of
 from workbench.engines.cached import cached_by_corpus
 from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
 from workbench.engines.lda import cgs

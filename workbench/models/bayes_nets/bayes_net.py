@@ -28,8 +28,7 @@ from workbench.models.bayes_nets.tables import Tables, tables_of
 from workbench.models.model import Model, ModelError
 from workbench.models.options import option
 from workbench.models.variables import Variable
-from workbench.records.columns import MISSING
-from workbench.records.records import Records
+from workbench.records.records import MISSING, Records
 
 PRIOR = 0.5
 """Prior of each cell of a shipped network: Jeffreys'."""

@@ -8,8 +8,7 @@ from workbench.data.available_memory import check_fits
 from workbench.data.drawing import check_fraction, check_whole
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.model import ModelError
-from workbench.records.columns import merged
-from workbench.records.records import Records
+from workbench.records.records import Records, merged
 
 DRAWING = 24
 """Bytes a cell: states, and the copies that sort and merge them."""

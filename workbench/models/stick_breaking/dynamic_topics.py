@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.years import years_of
+from workbench.corpus.times import years_of
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments
 from workbench.models.lda import LDA
 from workbench.models.model import TopicModel, tiny_bag

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.corpus.years import years_of
+from workbench.corpus.times import years_of
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import OrderedTopics

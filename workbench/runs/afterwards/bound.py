@@ -19,12 +19,11 @@ from workbench.runs.execution.run import Run, find_run
 from workbench.runs.parts.own_rows import OwnRows
 from workbench.runs.parts.part import Place
 from workbench.runs.parts.stored import StoredPart, at_last_checkpoint
-from workbench.runs.position import Position
 from workbench.runs.progress import bar
+from workbench.runs.recorded import Position
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import SpecError, whole
-from workbench.runs.store.archive import corpora_of, get_corpus
-from workbench.runs.store.checkpoint import no_checkpoint, read_checkpoint
+from workbench.runs.store.archive import corpora_of, get_corpus, no_checkpoint, read_checkpoint
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
 """Engine → its module."""

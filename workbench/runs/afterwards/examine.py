@@ -6,15 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus.any_corpus import AnyCorpus
-from workbench.data.archives import read_arrays
+from workbench.corpus.corpus import AnyCorpus
+from workbench.data.saving import read_arrays
 from workbench.errors import DataError, InputError
-from workbench.runs.position import Position
+from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.archive import corpus_in_shards, get_corpus, get_table, get_warm_start
-from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
-from workbench.runs.store.chunks import read
-from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.store.archive import (
+    corpus_in_shards,
+    get_corpus,
+    get_table,
+    get_warm_start,
+    parts_folder,
+    read_checkpoint,
+)
+from workbench.runs.store.committed import Committed, Stored, read
 from workbench.runs.store.layout import ROWS_PER_CHUNK, DamagedError, about_run
 from workbench.runs.store.notes import read_notes
 from workbench.runs.store.places import DATA

@@ -24,7 +24,7 @@ import psutil
 from workbench.corpus import Corpus
 from workbench.corpus.document_table import COPIES, DocumentTable
 from workbench.corpus.formats.header import columns_in
-from workbench.corpus.texts.dropped import noting_dropped
+from workbench.corpus.texts.counting import noting_dropped
 from workbench.data import saving
 from workbench.data.available_memory import available_memory
 from workbench.data.opening import path_of
@@ -65,7 +65,7 @@ def read_bounded(
     only_columns : bool
         See `columns_bounded`.
     dropped : dict, optional
-        What is written into while texts are counted, see `workbench.corpus.texts.dropped.noting_dropped`.
+        What is written into while texts are counted, see `workbench.corpus.texts.counting.noting_dropped`.
     **options
         As JSON can hold them.
 

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus, prepare
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus, prepare
 from workbench.engines import get_engine
 from workbench.engines.options import named_options, options_of, split_options, takes
 from workbench.errors import shown
 from workbench.models.options import OptionError
 from workbench.records import Records, prepare_records
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
-from workbench.runs.execution.fit import fit, run_specs
+from workbench.runs.execution.fit import fit, run_specs, warm_start_from
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.input_data import data_from, taken, whole_if_one
 from workbench.runs.loading import ROWS
 from workbench.runs.progress import bars

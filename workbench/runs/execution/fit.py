@@ -1,4 +1,4 @@
-"""fit, start and resume: compute a run in this process, in the background, or from its last checkpoint."""
+"""fit, start and resume: compute a run in this process, in the background, from its last checkpoint; warm starts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from workbench.corpus import Corpus
 from workbench.corpus.shards.shard_writer import SHARD_PAIRS
 from workbench.engines import any_with
+from workbench.engines.engine import WarmStart
 from workbench.errors import InputError, Named
+from workbench.models.lda import LDA, check_topics
 from workbench.runs.execution.control import MemoryControl, ending_cleanly
-from workbench.runs.execution.freeing import give_back_freed
 from workbench.runs.execution.memory_check import (
     LARGE,
     Planned,
     at_a_time,
     check_room,
+    give_back_freed,
     laid_out,
     memory_forecast,
     unfinished,
@@ -32,23 +36,84 @@ from workbench.runs.execution.run import (
     extend,
     find_run,
     make_runs,
+    open_run,
     warn_of_other_kernels,
 )
-from workbench.runs.execution.warm_start import warm_start_from
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.input_data import beside, data_from, taken
-from workbench.runs.loop import initial_position, iterate
-from workbench.runs.memory import MemorySink
+from workbench.runs.loop import MemorySink, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
-from workbench.runs.store.archive import corpora_of
+from workbench.runs.store.archive import corpora_of, counts_hash
 from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+def warm_start_from(
+    run, train: Corpus, n_topics: int | None = None, store=None
+) -> tuple[WarmStart, dict]:
+    """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
+
+    The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
+    where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
+    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
+    topic. Without ``n_topics`` there are as many as an LDA has by default. Raises SpecError, StoreError or ModelError.
+
+    Returns
+    -------
+    warm_start : WarmStart
+    record : dict
+        ``name``, ``hash`` (of its spec), ``iteration``, ``counts`` (hash of what was taken), ``n_topics`` that it had
+        and ``dropped``, the share of its tokens whose topics were not taken.
+    """
+    import xarray as xr
+
+    n_topics = check_topics(LDA.n_topics if n_topics is None else n_topics)
+    dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
+    name = dataset.attrs.get("name", "the run")
+    if "n_kw" not in dataset or not dataset.sizes.get("snapshot"):
+        raise SpecError(
+            f"{name} has no counts yet to start from; let it take its first snapshot, or stop it"
+        )
+    if tuple(dataset["word"].values) != train.vocabulary:
+        raise SpecError(
+            f"{name} has another vocabulary than the corpus; a run can start from one with the same words only"
+        )
+    spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
+    same_documents = tuple(dataset["document"].values) == train.titles
+    n_kw = last["n_kw"].values.astype(np.float64)
+    # each keeps its rank by number
+    taken = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
+    place = np.full(len(n_kw), -1, np.int32)
+    place[taken] = np.arange(len(taken))
+    more = 0, n_topics - len(taken)
+    n_dk = (
+        np.pad(last["n_dk"].values.astype(np.float64)[:, taken], [(0, 0), more])
+        if same_documents
+        else None
+    )
+    warm_start = WarmStart(
+        np.pad(n_kw[taken], [more, (0, 0)]),
+        None if n_dk is None else np.ascontiguousarray(n_dk),
+        place[last["token_topics"].values]
+        if "token_topics" in dataset and spec.train == train.content_hash
+        else None,
+    )
+    total = n_kw.sum()
+    return warm_start, {
+        "name": name,
+        "hash": spec.hash,
+        "iteration": int(last["snapshot_iteration"]),
+        "counts": counts_hash(warm_start),
+        "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
+        "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
+    }
+
 
 LOSSES = 5
 """A run is given up when its workers were lost so many times while it did not get past the iteration that it had reached."""
@@ -108,7 +173,7 @@ def fit(
     split : dict, optional
         How the test tokens were drawn, for the record.
     start : Run, path, name or Dataset, optional
-        Begin from the last counts of this run instead of at random; see `workbench.runs.execution.warm_start.warm_start_from`.
+        Begin from the last counts of this run instead of at random; see `workbench.runs.execution.fit.warm_start_from`.
     restarts : int, default 1
         Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
         store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.

@@ -8,9 +8,8 @@ from workbench.numbers import format_duration, format_size
 from workbench.runs.execution.control import MemoryControl
 from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
-from workbench.runs.loop import initial_position, iterate
-from workbench.runs.memory import MemorySink
-from workbench.runs.parts.whole import Whole
+from workbench.runs.loop import MemorySink, initial_position, iterate
+from workbench.runs.parts.laying_out import Whole
 from workbench.runs.store.create import SNAPSHOT_BUDGET, snapshot_bytes
 from workbench.runs.store.status import FINISHED
 

@@ -10,6 +10,7 @@ Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py
 """
 
 import contextlib
+import ctypes
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -26,8 +27,7 @@ from workbench.kernels.simd.lanes import padded
 from workbench.models.options import OptionError
 from workbench.numbers import GIB, MIB, format_size
 from workbench.runs.parts.crew import Here
-from workbench.runs.parts.laying_out import LaidOut
-from workbench.runs.parts.whole import Whole
+from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.spec import RunSpec, SpecError
 from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run
@@ -276,3 +276,22 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
 def _joined(ways: list[str]) -> str:
     """Join alternatives, as in "this, that or the other"."""
     return " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
+
+
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
+"""Numbers of the settings in malloc.h."""
+SMALLEST_MAPPED = 8 * 2**20
+"""Bytes of an array from which on it is mapped by itself; below, pages that are used again cost less than new ones."""
+
+
+def give_back_freed() -> None:
+    """Return arrays of at least `SMALLEST_MAPPED` bytes to the system once they are freed; without glibc do nothing.
+
+    glibc maps a large array by itself and gives it back when it is freed; but each time that one is freed it raises, up to
+    32 MiB, the size from which on it does so. Smaller arrays stay with the process, in pieces that the next ones do not fit:
+    a run of arrays of 30 MiB then holds half as much again as it uses, and another amount each time.
+    """
+    mallopt = getattr(ctypes.pythonapi, "mallopt", None)
+    if mallopt is not None:
+        mallopt(MMAP_THRESHOLD, SMALLEST_MAPPED)
+        mallopt(TRIM_THRESHOLD, 2 * SMALLEST_MAPPED)

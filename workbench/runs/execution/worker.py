@@ -19,15 +19,12 @@ from filelock import FileLock, Timeout
 from workbench.corpus import Corpus
 from workbench.errors import DataError, InputError
 from workbench.runs.execution.control import StoreControl, ending_cleanly
-from workbench.runs.execution.freeing import give_back_freed
-from workbench.runs.execution.memory_check import Planned, check_room, laid_out
+from workbench.runs.execution.memory_check import Planned, check_room, give_back_freed, laid_out
 from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
-from workbench.runs.parts.laying_out import LaidOut
-from workbench.runs.parts.whole import Whole
-from workbench.runs.position import Position
-from workbench.runs.store.archive import corpora_of, get_warm_start
-from workbench.runs.store.checkpoint import parts_folder, read_checkpoint
+from workbench.runs.parts.laying_out import LaidOut, Whole
+from workbench.runs.recorded import Position
+from workbench.runs.store.archive import corpora_of, get_warm_start, parts_folder, read_checkpoint
 from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.provenance import machine

@@ -1,7 +1,5 @@
 """What a reader of another program's model finds, in one form for all programs; and the sentence where it is no model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

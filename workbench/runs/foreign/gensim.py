@@ -1,7 +1,5 @@
 """gensim's LdaModel: phi as it gives it; theta as it infers it, since it keeps none."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

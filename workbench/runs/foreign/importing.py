@@ -1,7 +1,5 @@
 """Import models of other programs into a store, each as a run with one row and one snapshot."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import warnings
@@ -9,15 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.engines.imported import State, probability, state_of
 from workbench.models.imported import Imported, content_hash
 from workbench.runs.execution.run import find_run
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel, checked
 from workbench.runs.foreign.matching import match
 from workbench.runs.foreign.reading import read
-from workbench.runs.position import Position, Row
+from workbench.runs.recorded import Position, Row
 from workbench.runs.scoring import initial_average, perplexity, score
 from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store.archive import corpora_of

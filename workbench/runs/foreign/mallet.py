@@ -1,7 +1,5 @@
 """MALLET: its state (.gz, every token with its topic), or what topics have of words and documents of topics, as texts."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from pathlib import Path

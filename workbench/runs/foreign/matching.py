@@ -1,7 +1,5 @@
 """The words and documents of a model and of a corpus, matched: words by name, documents by name or in their order."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which reader a model of another program is for: by the module of an object, or by the first bytes of a file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """scikit-learn's LatentDirichletAllocation: phi from its components, theta as it transforms documents, since it keeps none."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Topics as plain tables: theta and phi as arrays, as npz, or as CSV with names of words above the columns of phi."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

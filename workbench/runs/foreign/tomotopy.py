@@ -1,7 +1,5 @@
 """Models of tomotopy (LDA, HDP, correlated topics, pachinko): theta and phi as its own methods give them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.data.archives import read_arrays, write_arrays
+from workbench.data.saving import read_arrays, write_arrays
 from workbench.errors import shown
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 

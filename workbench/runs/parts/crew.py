@@ -5,8 +5,6 @@ A crew works on phases of functions of the engine, and calls methods of `workben
 taken in the same tree, the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain, zip_longest
 from threading import Lock

@@ -1,4 +1,4 @@
-"""A corpus in several parts laid out for one run: which part has which documents, and who works on them."""
+"""The data of a run as the loop works on them: `Whole` in one part, or `LaidOut` in several over a crew."""
 
 from __future__ import annotations
 
@@ -10,21 +10,87 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
 from workbench.engines.parts import in_tree, row_fields, told_together
 from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
-from workbench.runs.scoring import Average, Logs, initial_average, perplexity_of, scores_from
+from workbench.runs.scoring import (
+    Average,
+    Logs,
+    further_scores,
+    initial_average,
+    perplexity,
+    perplexity_of,
+    score,
+    scores_from,
+)
 from workbench.runs.spec import RunSpec
+
+
+class Whole:
+    """Training and test data in memory with the engine of a spec: each method is a plain call of it.
+
+    `workbench.runs.parts.laying_out.LaidOut` has the same methods for a corpus in several parts.
+
+    Attributes
+    ----------
+    engine, model, options
+        Of the spec, the model with what the data alone determine.
+    rows : None
+        Who has the rows of documents: the state itself.
+    """
+
+    rows = None
+
+    def __init__(self, spec: RunSpec, train, test=None):
+        self.train, self.test = train, test
+        self.engine, self.model, self.options = spec.parts(train)
+
+    def init(self, context, warm_start=None) -> tuple:
+        """The first state, and the average before the first iteration."""
+        state = self.engine.init(self.train, self.model, self.options, context, warm_start)
+        return state, initial_average(self.test)
+
+    def step(self, state, context) -> tuple:
+        """The state after a step, and what the step tells."""
+        return self.engine.step(self.train, self.model, self.options, state, context)
+
+    def score(self, state, average: Average, past_burn_in: bool, context) -> tuple:
+        """The average with a state taken in, the test perplexities, and what `further_scores` takes."""
+        given = self.engine, self.train, self.test, self.model, self.options
+        return score(*given, state, average, past_burn_in, context)
+
+    def further_scores(self, predicted) -> dict:
+        """The further scores of the model's family, by name."""
+        return further_scores(self.train, self.test, self.model, predicted)
+
+    def watch(self, state) -> dict:
+        """The numbers that the engine watches."""
+        return self.engine.watch(self.train, self.model, self.options, state)
+
+    def train_perplexity(self, state, context) -> float:
+        """The perplexity of the training items."""
+        given = self.train, self.model, self.options, state, self.train, context
+        return perplexity(self.train, self.engine.predict(*given))
+
+    def counts(self, state) -> dict:
+        """What a snapshot keeps, by name."""
+        return self.engine.counts(self.train, self.model, self.options, state)
+
+    def load(self, folder: Path) -> None:
+        """Does nothing: the rows of documents are in the state."""
+
+    def close(self) -> None:
+        """Does nothing: there are no files."""
 
 
 class LaidOut:
     """A training and a test corpus in several parts, laid out over a crew, as the loop works on them.
 
-    It has the methods of `workbench.runs.parts.whole.Whole`. A state has what all parts share; the rows that belong to
+    It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has what all parts share; the rows that belong to
     documents are with the parts, and are empty in it.
 
     Parameters

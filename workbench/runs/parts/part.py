@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.corpus import Corpus
-from workbench.corpus.any_corpus import AnyCorpus
+from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import ShardedCorpus
-from workbench.data.archives import read_arrays, write_arrays
+from workbench.data.saving import read_arrays, write_arrays
 from workbench.engines.engine import Engine, StepContext, WarmStart
 from workbench.engines.parts import Phase, row_fields
 from workbench.kernels.log_likelihood import log_likelihood

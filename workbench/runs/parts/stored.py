@@ -1,22 +1,19 @@
 """The documents of a run in parts at its last checkpoint, one part in memory at a time: for what is computed afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.data.archives import read_arrays
+from workbench.data.saving import read_arrays
 from workbench.errors import DataError
 from workbench.kernels.simd.lanes import aligned_copy
 from workbench.runs.parts.laying_out import places_of
 from workbench.runs.parts.part import Place
-from workbench.runs.position import Position
+from workbench.runs.recorded import Position
 from workbench.runs.spec import SpecError
-from workbench.runs.store.archive import corpora_of
-from workbench.runs.store.checkpoint import no_checkpoint, parts_folder, read_checkpoint
+from workbench.runs.store.archive import corpora_of, no_checkpoint, parts_folder, read_checkpoint
 
 Result = TypeVar("Result")
 

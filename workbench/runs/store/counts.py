@@ -10,8 +10,7 @@ from xarray.backends import BackendArray
 from xarray.core.indexing import IndexingSupport, explicit_indexing_adapter
 
 from workbench.runs.lazy_arrays import lazy_dataset
-from workbench.runs.store.chunks import read
-from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.store.committed import Committed, Stored, read
 from workbench.runs.store.layout import DamagedError
 
 

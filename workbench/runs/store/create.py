@@ -15,7 +15,7 @@ from workbench.data.saving import partial_of
 from workbench.runs.recorded import recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start
-from workbench.runs.store.chunks import put_rows
+from workbench.runs.store.committed import put_rows
 from workbench.runs.store.layout import (
     CAPACITY,
     COUNTS,
@@ -27,8 +27,8 @@ from workbench.runs.store.layout import (
     described,
 )
 from workbench.runs.store.places import DATA
+from workbench.runs.store.provenance import versions
 from workbench.runs.store.status import RUNNING, STOPPED, read_spec, replace_json, set_end
-from workbench.runs.versions import versions
 
 GROWING_CAPACITY = 128
 """Topics that the arrays of an engine that adds topics can hold at first, at least, so that they have few chunks."""

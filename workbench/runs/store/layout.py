@@ -16,7 +16,7 @@
 
 A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of
 ours and the attributes of the group hold their checksums, and the other files are archives that do: what is damaged is refused,
-and never taken for other numbers (`workbench.runs.store.chunks`).
+and never taken for other numbers (`workbench.runs.store.committed`).
 
 Arrays are preallocated (chunks that were never written take no space), so nothing is resized but the topics,
 where a run finds more than it began with: their arrays grow before the first row that needs them is committed.

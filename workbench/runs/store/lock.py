@@ -12,7 +12,7 @@ import os
 import time
 from pathlib import Path
 
-from workbench.data.file_locks import CLOSED_IN_CHILDREN, try_lock
+from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
 
 TRY_EVERY = 0.005
 """Seconds between two attempts; `is_held` holds a lock for some ten millionths of a second."""

@@ -15,9 +15,8 @@ from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus, get_table
 from workbench.runs.store.committed import Stored
 from workbench.runs.store.notes import NoteError, with_labels
-from workbench.runs.store.provenance import computed_on, describe_provenance, provenance
+from workbench.runs.store.provenance import KERNELS, computed_on, describe_provenance, provenance
 from workbench.runs.store.status import read_ending, read_spec, read_status
-from workbench.runs.versions import KERNELS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,10 +16,9 @@ import numpy as np
 
 from workbench.data.saving import partial_of
 from workbench.errors import InputError
-from workbench.runs.position import Position, Row
-from workbench.runs.store.checkpoint import write_checkpoint
-from workbench.runs.store.chunks import put_rows
-from workbench.runs.store.committed import Committed, Stored
+from workbench.runs.recorded import Position, Row
+from workbench.runs.store.archive import write_checkpoint
+from workbench.runs.store.committed import Committed, Stored, put_rows
 from workbench.runs.store.layout import ROWS_PER_CHUNK, StoreError
 from workbench.runs.store.lock import Lock, LockHeld
 from workbench.runs.store.places import DATA

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import workbench
 from workbench.errors import Got, InputError, not_installed, shown
 from workbench.kernels.jit import instruction_set
-from workbench.runs.store.provenance import machine
-from workbench.runs.versions import KERNELS, c_library
+from workbench.runs.store.provenance import KERNELS, c_library, machine
 
 if TYPE_CHECKING:
     from distributed import Client

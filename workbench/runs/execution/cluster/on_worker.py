@@ -1,7 +1,5 @@
 """What the workers of a Dask cluster do with the parts of a run that they have; called by `fitting.OnWorkers`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbench.data.available_memory import available_memory

@@ -1,1 +1,0 @@
-"""Documents that come one after the other and are not kept."""
