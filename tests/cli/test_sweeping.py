@@ -205,7 +205,7 @@ def test_a_run_that_no_cluster_can_share_is_refused_before_it_is_made(
     )
     monkeypatch.setattr("workbench.corpus.shards.shard_writer.SHARD_PAIRS", 4)
     command("data", "convert", six_documents, "six", "--shards", "-q")
-    assert wb.load_corpus("six").n_shards > 1
+    assert wb.load_corpus("six").n_parts > 1
     wrong = {
         "nonsense": "a scheduler is an address such as",
         "tcp://127.0.0.1:1": "no scheduler answers",

@@ -77,7 +77,7 @@ def test_texts_come_as_they_are_of_several_files(tmp_path):
 def test_a_corpus_in_shards_comes_shard_by_shard(six, tmp_path, monkeypatch):
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 2)
     shards = ShardedCorpus.write(six, tmp_path / "shards")
-    assert shards.n_shards > 1
+    assert shards.n_parts > 1
     for source in (tmp_path / "shards", shards, six):
         documents = wb.FileDocuments(source)
         assert (

@@ -78,7 +78,7 @@ def test_the_content_hash_is_that_of_everything_written_out(
 def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, corpus):
     sharded = ShardedCorpus.write(corpus, tmp_path / "it")
     assert (
-        sharded.n_shards > 3
+        sharded.n_parts > 3
         and sharded.content_hash == sharded.computed_hash() == corpus.content_hash
     )
     same(sharded.in_memory(), corpus)
@@ -96,7 +96,7 @@ def test_a_sharded_corpus_has_the_content_and_the_hash_of_the_corpus(tmp_path, c
 def test_a_shard_is_the_corpus_of_its_documents(tmp_path):
     corpus = full()
     sharded = ShardedCorpus.write(corpus, tmp_path / "it")
-    for at in range(sharded.n_shards):
+    for at in range(sharded.n_parts):
         first, last = sharded.bounds[at : at + 2]
         shard = sharded.shard(at)
         same(shard, corpus.of_documents(np.arange(first, last)))
@@ -104,7 +104,7 @@ def test_a_shard_is_the_corpus_of_its_documents(tmp_path):
         assert sharded.first_tokens[at] == corpus.tokens_before[corpus.indptr[first]]
         assert shard.content_hash == corpus.of_documents(np.arange(first, last)).content_hash
         full_shard = shard.n_pairs >= writing.SHARD_PAIRS
-        assert (full_shard or at == sharded.n_shards - 1) and (
+        assert (full_shard or at == sharded.n_parts - 1) and (
             last - first == 1 or shard.indptr[-2] < writing.SHARD_PAIRS
         )
     assert sharded.bounds[-1] == corpus.n_documents and sharded.first_tokens[-1] == corpus.n_tokens
@@ -317,9 +317,9 @@ def test_numbers_that_no_corpus_has_are_refused_where_a_shard_is_read(tmp_path, 
 
 def test_shards_and_rows_that_there_are_not_are_refused(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
-    for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_shards)):
+    for ask in (lambda: sharded.shard(-1), lambda: sharded.shard(sharded.n_parts)):
         with pytest.raises(
-            CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_shards - 1}; got"
+            CorpusError, match=rf"'drawn' has the shards 0..{sharded.n_parts - 1}; got"
         ):
             ask()
     for first, last in ((-1, 3), (3, 3), (39, 41)):

@@ -97,7 +97,7 @@ def test_the_split_of_shards_is_that_of_the_corpus(tmp_path, monkeypatch, per, b
     found = hold_out_tokens(ShardedCorpus.write(corpus, tmp_path / "it"), per=per, **GIVEN)
     for part, whole in zip(found, expected, strict=True):
         part.check()
-        assert part.content_hash == part.computed_hash() == whole.content_hash and part.n_shards > 1
+        assert part.content_hash == part.computed_hash() == whole.content_hash and part.n_parts > 1
         assert part.in_memory().content_hash == whole.content_hash
         written = ShardedCorpus.write(whole, tmp_path / f"whole {whole.n_pairs}")
         assert part.bounds.tolist() == written.bounds.tolist()

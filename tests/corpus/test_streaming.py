@@ -245,7 +245,7 @@ def test_what_is_streamed_is_what_is_read(tmp_path, name):
         streaming.request_of(path, **options).format, "stream", None
     ) and name not in ("excel", "wide csv")
     assert not streamed or (
-        shares[-1] == ("writing", 1.0) and ("reading", 1.0) in shares and found.n_shards > 1
+        shares[-1] == ("writing", 1.0) and ("reading", 1.0) in shares and found.n_parts > 1
     )
 
 

@@ -72,7 +72,7 @@ def test_streamed_is_read_whatever_documents_come_as(corpus, store, tmp_path, mo
     """n_wk bit for bit: lists of tokens, mappings, texts, ids, a table, a matrix, a corpus, and one in shards."""
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
     shards = ShardedCorpus.write(corpus, tmp_path / "shards")
-    assert shards.n_shards > 5
+    assert shards.n_parts > 5
     monkeypatch.setattr(
         ShardedCorpus, "in_memory", lambda self: pytest.fail("all of it was taken into memory")
     )

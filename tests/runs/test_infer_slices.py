@@ -45,7 +45,7 @@ def in_shards(monkeypatch, tmp_path):
 
     def write(corpus) -> ShardedCorpus:
         found = ShardedCorpus.write(corpus, tmp_path / "shards")
-        assert found.n_shards > 3
+        assert found.n_parts > 3
         return found
 
     return write

@@ -153,7 +153,7 @@ def test_whatever_form_documents_have_they_give_the_same_run(first, further):
 def test_a_corpus_in_shards_goes_by_shard_after_shard(first, further, tmp_path, monkeypatch):
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
     shards = ShardedCorpus.write(further, tmp_path / "shards")
-    assert shards.n_shards > 3
+    assert shards.n_parts > 3
     one, other = (
         updated(first, given, name=name) for given, name in ((further, "one"), (shards, "other"))
     )

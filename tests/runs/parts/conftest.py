@@ -44,7 +44,7 @@ def in_shards(pair, tmp_path, monkeypatch):
         ShardedCorpus.write(corpus, tmp_path / name)
         for corpus, name in zip(pair, ("train", "test"), strict=True)
     )
-    assert train.n_shards >= 5
+    assert train.n_parts >= 5
     return train, test
 
 

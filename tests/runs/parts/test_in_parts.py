@@ -192,8 +192,8 @@ def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(
     assert asked == []
     out_of_core()
     fitted(*in_shards, "svb", {}, 1)
-    first_pass = [folder.name for folder in asked[: in_shards[0].n_shards - 1]]
-    assert first_pass == [str(number) for number in range(1, in_shards[0].n_shards)]
+    first_pass = [folder.name for folder in asked[: in_shards[0].n_parts - 1]]
+    assert first_pass == [str(number) for number in range(1, in_shards[0].n_parts)]
 
 
 def test_all_arrays_of_a_folder_are_read_ahead(tmp_path, monkeypatch):
@@ -298,13 +298,13 @@ def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
     assert len(names) == 2
     assert (
         json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"]
-        == in_shards[0].n_shards
+        == in_shards[0].n_parts
     )
 
 
 def test_a_corpus_in_one_shard_is_the_run_of_the_whole_one(pair, tmp_path):
     one = [ShardedCorpus.write(corpus, tmp_path / str(at)) for at, corpus in enumerate(pair)]
-    assert one[0].n_shards == 1
+    assert one[0].n_parts == 1
     assert (
         differing(
             fitted(*pair, "cv-hdp", {}, 3), fitted(*one, "cv-hdp", {}, 3, store=tmp_path / "runs")

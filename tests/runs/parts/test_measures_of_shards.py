@@ -238,7 +238,7 @@ def test_of_several_shards_one_is_read_at_a_time(run, pair, in_shards, monkeypat
         ShardedCorpus, "shard", lambda self, number: at_once.append(number) or shard(self, number)
     )
     coherence(run, in_shards[0])
-    assert at_once == [*range(in_shards[0].n_shards)]
+    assert at_once == [*range(in_shards[0].n_parts)]
 
 
 def test_shards_of_one_document_and_empty_ones(tmp_path, monkeypatch):
@@ -326,5 +326,5 @@ def test_the_exact_bound_takes_the_rows_of_documents_with_sampled_tokens(tmp_pat
         wb.hybrid_bound(name, "exact", store=tmp_path / "runs", progress=False)
         for name in ("whole", "parts")
     )
-    assert whole["n_sampled"] == parts["n_sampled"] == 4 and sharded.n_shards == 9
+    assert whole["n_sampled"] == parts["n_sampled"] == 4 and sharded.n_parts == 9
     assert parts["bound"] == pytest.approx(whole["bound"], rel=ROUNDING)

@@ -17,31 +17,37 @@ several shards is in the spec of a run. What a `Corpus` keeps as ``table`` (text
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.corpus.corpus import ROWWISE, TEXT_BYTES, AnyCorpus, Corpus, content_hash
-from workbench.corpus.shards.shard_sources import MEND, Folder, manifest_of
 from workbench.corpus.shards.shard_writer import (
     MANIFEST,
+    TEXTS,
     VALUES,
+    VERSION,
     ShardWriter,
+    hash_of,
     link,
     seal,
+    shard_stem,
 )
 from workbench.data.arrays import sealed
 from workbench.data.available_memory import check_fits
-from workbench.data.saving import new_folder, partial_of
-from workbench.data.stored_texts import NumberedTitles
+from workbench.data.saving import checksum, new_folder, partial_of
+from workbench.data.stored_texts import NumberedTitles, StoredTexts
 from workbench.errors import DataError
 
+MEND = "convert the corpus again"
 BLOCK = 1 << 20
 """Pairs that are read at a time where all are read."""
 ARRAYS = ("indptr", "words", "counts", "documents", "tokens_before", "weights", "groups")
@@ -64,6 +70,18 @@ class Documents(NamedTuple):
     counts: np.ndarray  # (pair,) int32
 
 
+def _stored(field: str) -> cached_property:
+    """Return the attribute with the stored entries of a field; default titles, or None, where it is not in the folder."""
+
+    def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
+        if field not in corpus.fields:
+            return NumberedTitles(range(corpus.n_documents)) if field == "titles" else None
+        with corpus._reading(f"{field}.offsets.npy"):
+            return StoredTexts.open(corpus.folder / field, as_json=field in VALUES)
+
+    return cached_property(entries)
+
+
 class ShardedCorpus(AnyCorpus):
     """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
 
@@ -77,6 +95,8 @@ class ShardedCorpus(AnyCorpus):
         Where it lies.
     vocabulary : (word,) str
         A sequence that reads one word at a time; equal to a tuple of the same words.
+    titles, authors, labels, times, sequence : (document,)
+        Sequences that read one entry at a time, as `Corpus` has them; None where there are none, but default titles.
     bounds : (shard + 1,) int64
         The first document of each shard, and one after the last.
     first_pairs, first_tokens : (shard + 1,) int64
@@ -87,21 +107,18 @@ class ShardedCorpus(AnyCorpus):
         Tokens of each document.
     """
 
+    vocabulary, titles, authors, labels, times, sequence = map(_stored, (*TEXTS, *VALUES))
     table: ClassVar[None] = None
     """Texts as they were read are not kept."""
 
-    def __init__(self, source: Folder):
-        self._source = source
-        self.name, self.folder, self.held_out_rows = (
-            source.name,
-            source.folder,
-            source.held_out_rows,
-        )
+    def __init__(self, folder: Path, manifest: dict):
+        self.folder, self._manifest = folder, manifest
+        self.name, self.held_out_rows = manifest["name"], manifest["held_out_rows"]
+        self.input_names = tuple(manifest["input_names"])
         self.bounds, self.first_pairs, self.first_tokens = (
-            sealed(np.asarray(numbers, np.int64))
-            for numbers in (source.bounds, source.first_pairs, source.first_tokens)
+            sealed(np.asarray(manifest[name], np.int64))
+            for name in ("bounds", "first_pairs", "first_tokens")
         )
-        self.input_names = tuple(source.input_names)
 
     # ------------------------------------------------------------------ ways in
 
@@ -111,7 +128,7 @@ class ShardedCorpus(AnyCorpus):
 
         The sizes of all files are looked at; `check` reads them.
         """
-        return cls(Folder(Path(folder), manifest_of(Path(folder))))
+        return cls(Path(folder), _manifest_of(Path(folder)))
 
     @classmethod
     def write(
@@ -147,33 +164,32 @@ class ShardedCorpus(AnyCorpus):
         return cls.open(folder)
 
     def check(self) -> None:
-        """Reads every file; one that is not what was written is a DataError."""
-        self._source.check()
+        """Read every file; raise DataError for one that is not what was written."""
+        for name, (_, written_hash) in self._manifest["files"].items():
+            with self._reading(name):
+                present_hash = hash_of(self.folder / name)
+            if present_hash != written_hash:
+                raise self._damaged(f"{name} is not what was written")
 
     # ------------------------------------------------------------------ documents
 
     @property
-    def n_shards(self) -> int:
-        """Shards."""
-        return len(self.bounds) - 1
-
-    @property
     def n_parts(self) -> int:
-        """Parts: the shards."""
-        return self.n_shards
+        """Number of parts: the shards."""
+        return len(self.bounds) - 1
 
     def parts(self) -> Iterator[Corpus]:
         """The shards in order; see `shard`."""
-        return map(self.shard, range(self.n_shards))
+        return map(self.shard, range(self.n_parts))
 
     def shard(self, shard: int) -> Corpus:
         """The documents of one shard as a corpus with numbers of its own; nothing is copied.
 
         Words and counts that no corpus has, as a damaged file may give, are a DataError; else nothing is checked again.
         """
-        if not 0 <= shard < self.n_shards:
-            raise DataError(f"{self.name!r} has the shards 0..{self.n_shards - 1}; got {shard}")
-        return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._source.arrays(shard))
+        if not 0 <= shard < self.n_parts:
+            raise DataError(f"{self.name!r} has the shards 0..{self.n_parts - 1}; got {shard}")
+        return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._arrays(shard))
 
     def rows(self, first: int, last: int) -> Corpus:
         """The documents from ``first`` to before ``last``; copied where they are of several shards."""
@@ -186,7 +202,7 @@ class ShardedCorpus(AnyCorpus):
             int(np.searchsorted(self.bounds, first, "right")) - 1,
             int(np.searchsorted(self.bounds, last)),
         ):
-            indptr, words, counts = self._source.arrays(shard)
+            indptr, words, counts = self._arrays(shard)
             begin, end = max(first, self.bounds[shard]), min(last, self.bounds[shard + 1])
             begin, end = begin - self.bounds[shard], end - self.bounds[shard]
             pairs = slice(indptr[begin], indptr[end])
@@ -201,16 +217,14 @@ class ShardedCorpus(AnyCorpus):
 
     def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
         """All documents in order, about so many pairs at a time, read into memory of their own."""
-        for shard in range(self.n_shards):
-            indptr, first = self._source.arrays(shard)[0], 0
+        for shard in range(self.n_parts):
+            indptr, first = self._arrays(shard)[0], 0
             while first < len(indptr) - 1:
                 last = max(
                     int(np.searchsorted(indptr, indptr[first] + n_pairs, "right")) - 1, first + 1
                 )
                 pairs = int(indptr[first]), int(indptr[last])
-                words, counts = (
-                    self._source.read(shard, part, *pairs) for part in ("words", "counts")
-                )
+                words, counts = (self._read(shard, part, *pairs) for part in ("words", "counts"))
                 found = Documents(
                     int(self.bounds[shard]) + first,
                     indptr[first : last + 1] - indptr[first],
@@ -224,7 +238,7 @@ class ShardedCorpus(AnyCorpus):
     @property
     def fields(self) -> list[str]:
         """Those of vocabulary, titles, authors, labels, times and sequence that are written in its folder."""
-        return self._source.fields
+        return self._manifest["fields"]
 
     def in_memory(self) -> Corpus:
         """The whole corpus as one, checked; refused where memory does not hold it."""
@@ -262,7 +276,7 @@ class ShardedCorpus(AnyCorpus):
             for field in ROWWISE
             if (values := getattr(self, field)) is not None
         }
-        inputs = [self._source.input(name)[first:last] for name in self.input_names]
+        inputs = [self.input(name)[first:last] for name in self.input_names]
         return Corpus.of_checked(
             indptr=indptr,
             words=words,
@@ -288,50 +302,20 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ what is known of words and documents
 
     @cached_property
-    def vocabulary(self):
-        """(word,) str."""
-        return self._source.field("vocabulary")
-
-    @cached_property
-    def titles(self):
-        """(document,) str."""
-        found = self._source.field("titles")
-        return NumberedTitles(range(self.n_documents)) if found is None else found
-
-    @cached_property
-    def authors(self):
-        """(document,) tuples of names, or None."""
-        return self._source.field("authors")
-
-    @cached_property
-    def labels(self):
-        """(document,) texts or numbers, or None."""
-        return self._source.field("labels")
-
-    @cached_property
-    def times(self):
-        """(document,) texts or numbers, or None."""
-        return self._source.field("times")
-
-    @cached_property
-    def sequence(self):
-        """(document,) (name, position), or None."""
-        return self._source.field("sequence")
-
-    @cached_property
     def word_tokens(self) -> np.ndarray:
         """(word,) int64."""
-        return self._source.word_tokens()
+        return np.asarray(self._mapped("word_tokens"))
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
         """(document,) int64."""
-        return self._source.document_tokens()
+        return np.asarray(self._mapped("document_tokens", self.n_documents))
 
     def input(self, name: str) -> np.ndarray:
         """(document,) float64: one input; a name that is none of the inputs' is refused."""
         self.check_input(name)
-        return self._source.input(name)
+        stem = f"input-{self.input_names.index(name)}"
+        return np.asarray(self._mapped(stem, self.n_documents))
 
     # ------------------------------------------------------------------ sizes
 
@@ -359,7 +343,7 @@ class ShardedCorpus(AnyCorpus):
     def inputs(self) -> np.ndarray | None:
         """(document, input) float64, made anew; None where there are none."""
         return (
-            np.stack([self._source.input(name) for name in self.input_names], axis=1)
+            np.stack([self.input(name) for name in self.input_names], axis=1)
             if self.input_names
             else None
         )
@@ -386,14 +370,14 @@ class ShardedCorpus(AnyCorpus):
             "words": self.n_words,
             "pairs": self.n_pairs,
             "tokens": self.n_tokens,
-            "shards": self.n_shards,
+            "shards": self.n_parts,
         }
         return sizes | ({"inputs": len(self.input_names)} if self.input_names else {})
 
     @cached_property
     def content_hash(self) -> str:
         """sha256 (hex) of everything but the name: that of the equal `Corpus`."""
-        return self._source.content_hash or self.computed_hash()
+        return self._manifest["content_hash"] or self.computed_hash()
 
     def computed_hash(self) -> str:
         """The content hash, computed of what is there."""
@@ -402,17 +386,17 @@ class ShardedCorpus(AnyCorpus):
         def array(part: str) -> Iterator[np.ndarray]:
             for shard, n in pairs:
                 for first in range(0, n, BLOCK):
-                    yield self._source.read(shard, part, first, min(first + BLOCK, n))
+                    yield self._read(shard, part, first, min(first + BLOCK, n))
 
         def indptr() -> Iterator[np.ndarray]:
             yield np.zeros(1, np.int64)
-            for shard in range(self.n_shards):
-                yield self._source.arrays(shard)[0][1:] + self.first_pairs[shard]
+            for shard in range(self.n_parts):
+                yield self._arrays(shard)[0][1:] + self.first_pairs[shard]
 
         def inputs() -> Iterator[np.ndarray]:
             for first in range(0, self.n_documents, BLOCK):
                 yield np.stack(
-                    [self._source.input(name)[first : first + BLOCK] for name in self.input_names],
+                    [self.input(name)[first : first + BLOCK] for name in self.input_names],
                     axis=1,
                 )
 
@@ -424,6 +408,56 @@ class ShardedCorpus(AnyCorpus):
             self.sequence,
         )
 
+    # ------------------------------------------------------------------ files
+
+    def _arrays(self, shard: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return indptr, words and counts of a shard, mapped into memory."""
+        n_documents, n_pairs = (
+            int(ends[shard + 1] - ends[shard]) for ends in (self.bounds, self.first_pairs)
+        )
+        lengths = {"indptr": n_documents + 1, "words": n_pairs, "counts": n_pairs}
+        return tuple(
+            np.asarray(self._mapped(f"{shard_stem(shard)}.{part}", n))
+            for part, n in lengths.items()
+        )
+
+    def _read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
+        """Return some entries of an array of a shard, read into memory of their own."""
+        n_pairs = int(self.first_pairs[shard + 1] - self.first_pairs[shard])
+        mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
+        offset = mapped.offset + first * mapped.itemsize
+        with self._reading(f"{stem}.npy") as file:
+            entries = np.fromfile(file, mapped.dtype, last - first, offset=offset)
+        if len(entries) != last - first:
+            raise self._damaged(f"{stem}.npy is too short")
+        return entries
+
+    def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
+        """Return an array of the folder, mapped into memory; raise DataError unless it has n entries."""
+        with self._reading(f"{stem}.npy"):
+            mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
+        if n is not None and mapped.shape != (n,):
+            raise self._damaged(f"{stem}.npy has {len(mapped)} entries where {n} were wanted")
+        return mapped
+
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[BinaryIO]:
+        """Yield a file of the folder, opened; whatever is wrong with it is a DataError."""
+        try:
+            with open(self.folder / name, "rb") as file:
+                yield file
+        except FileNotFoundError:
+            raise self._damaged(f"{name} is missing") from None
+        except OSError as error:
+            raise DataError(f"{self.folder / name} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            if isinstance(error, DataError):
+                raise
+            raise self._damaged(f"{name} cannot be read") from error
+
+    def _damaged(self, what: str) -> DataError:
+        return DataError(f"{self.folder} is damaged: {what}; {MEND}")
+
     # ------------------------------------------------------------------ the store
 
     def save(self, folder: str | Path) -> Path:
@@ -434,7 +468,7 @@ class ShardedCorpus(AnyCorpus):
         partial = partial_of(path)
         try:
             partial.mkdir(parents=True)
-            for name in self._source.files:
+            for name in (*self._manifest["files"], MANIFEST):
                 link(self.folder / name, partial / name)
             os.rename(partial, path)
         finally:
@@ -473,10 +507,7 @@ def is_sharded(path: str | Path) -> bool:
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
     """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
-    content = ShardedCorpus(
-        Folder(writer.folder, manifest | {"content_hash": None, "files": {}})
-    ).computed_hash()
-    seal(writer.folder, manifest, content)
+    seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
 
 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
@@ -520,3 +551,38 @@ def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
         raise DataError(
             f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987"
         ) from None
+
+
+def _manifest_of(folder: Path) -> dict:
+    """Return the manifest of a folder; raise DataError unless all its files are there, in their sizes."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        version = manifest.get("version")
+    except FileNotFoundError:
+        raise DataError(
+            f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path"
+        ) from None
+    except OSError as error:
+        raise DataError(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
+    except (ValueError, AttributeError):
+        raise DataError(f"{folder} is damaged: {MANIFEST} is no JSON; {MEND}") from None
+    if manifest.get("checksum") != checksum(manifest):
+        raise DataError(
+            f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}"
+        )
+    if version != VERSION:
+        raise DataError(
+            f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}"
+        )
+    for name, (size, _) in manifest["files"].items():
+        try:
+            found = (folder / name).stat().st_size
+        except FileNotFoundError:
+            raise DataError(f"{folder} is damaged: {name} is missing; {MEND}") from None
+        except OSError as error:
+            raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
+        if found != size:
+            raise DataError(
+                f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}"
+            )
+    return manifest
