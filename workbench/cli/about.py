@@ -418,17 +418,21 @@ def doctor(
     json: Json = False,
 ) -> int:
     """Check the installation; or verify every file and chunk of runs."""
+    from workbench.data.available_memory import available_memory
+    from workbench.runs.store.provenance import versions
+
     checks = []
+    browsers = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
     if run or everything:
         return _examine(run or [], everything, store, json)
     for name, check in {
-        "python and packages": _packages,
+        "python and packages": lambda: ", ".join(map(" ".join, versions().items())),
         "compiled kernels": _kernels,
         "store": lambda: _store(store_path(store)),
         "bundled corpus": lambda: repr(wb.load_corpus()),
-        "memory": _memory,
+        "memory": lambda: available_memory().describe(),
         "data folders": _data_folders,
-        "browser for tests": _browser,
+        "browser for tests": lambda: next(browsers, "no Chromium; only the browser tests need one"),
     }.items():
         try:
             checks.append({"check": name, "ok": True, "finding": check()})
@@ -478,12 +482,6 @@ def _print_checks(checks: list[dict], more=()) -> None:
     print_table(("", "", ""), [*lines, *more], left=(0, 1, 2))
 
 
-def _packages() -> str:
-    from workbench.runs.store.provenance import versions
-
-    return ", ".join(f"{name} {version}" for name, version in versions().items())
-
-
 def _kernels() -> str:
     import numba
 
@@ -516,12 +514,6 @@ def _store(store: Path) -> str:
     return f"{store}: runs can be written and locked"
 
 
-def _memory() -> str:
-    from workbench.data.available_memory import available_memory
-
-    return available_memory().describe()
-
-
 def _data_folders() -> str:
     named = os.environ.get("WORKBENCH_DATA")
     if not named:
@@ -530,11 +522,6 @@ def _data_folders() -> str:
     if missing:
         raise FileNotFoundError(f"WORKBENCH_DATA names {', '.join(missing)}, which is no folder")
     return "all folders of WORKBENCH_DATA are there"
-
-
-def _browser() -> str:
-    browsers = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    return next(browsers, "no Chromium; only the browser tests need one")
 
 
 OTHERS = "Access for others"

@@ -60,7 +60,10 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
         corpus.counts,
         corpus.vocabulary,
         len(groups),
-        titles=[_title(corpus.titles[group]) for group in groups],
+        titles=[
+            f"{first} + {len(others)} more" if others else first
+            for first, *others in (corpus.titles[group] for group in groups)
+        ],
         authors=corpus.authors
         and [tuple(dict.fromkeys(sum(map(tuple, corpus.authors[group]), ()))) for group in groups],
         table=texts
@@ -92,10 +95,6 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
             value=times,
         )
     return corpus.with_pairs(corpus.indptr, corpus.words, corpus.counts * np.int32(times))
-
-
-def _title(titles: tuple[str, ...]) -> str:
-    return titles[0] if len(titles) == 1 else f"{titles[0]} + {len(titles) - 1} more"
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
@@ -151,9 +150,9 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
     More than any word has are refused.
     """
     least = check_whole("the least number of tokens of a word", least, 1)
-    totals = _tokens_of_words(corpus)
+    totals = corpus.word_tokens
     if least > totals.max():
-        most = f"the most frequent has {totals.max():.0f}"
+        most = f"the most frequent has {totals.max()}"
         raise CorpusError(f"no word of {corpus.name!r} has {least} tokens, {most}; ask for less")
     return keep_words(corpus, totals >= least)
 
@@ -188,7 +187,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
             value=n_words,
         )
     kept = np.zeros(corpus.n_words, bool)
-    kept[np.argsort(-_tokens_of_words(corpus), kind="stable")[:n_words]] = True
+    kept[np.argsort(-corpus.word_tokens, kind="stable")[:n_words]] = True
     return keep_words(corpus, kept)
 
 
@@ -399,11 +398,6 @@ def rows_in_words(rows: dict) -> str:
     listed = ", ".join(map(str, values)) if isinstance(values, list | tuple) else values
     which = f"from {rows['at_least']} on" if values is None else listed
     return f"whole documents held out by {rows['by']}: {which}"
-
-
-def _tokens_of_words(corpus: Corpus) -> np.ndarray:
-    """(word,) float64: the tokens of each word."""
-    return np.bincount(corpus.words, weights=corpus.counts, minlength=corpus.n_words)
 
 
 def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:

@@ -221,7 +221,12 @@ class FileDocuments:
     @property
     def has_texts(self) -> bool:
         """Whether a file has texts that are not yet counted."""
-        return any(_has_texts(each) for each in self.sources if isinstance(each, Request))
+        requests = [source for source in self.sources if isinstance(source, Request)]
+        streams = [(request, _stream(request)) for request in requests]
+        return any(
+            "texts" in request.read() if stream is None else stream.words == TEXTS
+            for request, stream in streams
+        )
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
@@ -244,11 +249,6 @@ def _source(source, options: dict) -> AnyCorpus | Request:
 def _stream(request: Request) -> Stream | None:
     """Return a file as a stream of documents; None where it is read at once."""
     return trait(request.format, "stream")(request.path, request.read_options, lambda share: None)
-
-
-def _has_texts(request: Request) -> bool:
-    stream = _stream(request)
-    return "texts" in request.read() if stream is None else stream.words == TEXTS
 
 
 def _of_file(request: Request) -> Iterator[Document]:

@@ -56,13 +56,6 @@ class Dialect(NamedTuple):
         return Dialect(**given)
 
 
-class Table(NamedTuple):
-    """The rows of a file, the header first."""
-
-    rows: list[tuple[str, ...]]
-    lines: list[int]  # on which each row ends
-
-
 def read_columns(
     path: Path,
     encoding: str = STRICT,
@@ -73,9 +66,26 @@ def read_columns(
     A row of another length than the header, quotes that do not close and bytes that are not of the encoding are refused, with
     the line; see `workbench.data.encodings.decoded`.
     """
-    table = _table(path, read_text(path, encoding), (dialect or Dialect()).checked())
-    header = [column.strip() for column in table.rows[0]]
-    return header, list(zip(*table.rows[1:], strict=True)) or [()] * len(header), table.lines[1:]
+    return columns_of(path, read_text(path, encoding), dialect)
+
+
+def columns_of(
+    path: Path, content: str, dialect: Dialect | None = None
+) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
+    """Return what `read_columns` does, from the text of a file."""
+    dialect = (dialect or Dialect()).checked()
+    separator = dialect.separator or separator_of(content, dialect.comment)
+    dialect = dialect._replace(separator=separator).checked()
+
+    def rows(form: dict) -> Iterator[tuple[tuple[str, ...], int]]:
+        return _rows_in(
+            path, _Lines(io.StringIO(content, newline=""), dialect.comment), form, LONGEST_FIELD
+        )
+
+    form = _fitting(_forms(dialect, [content]), rows, dialect.quote)
+    (names, *values), (_, *lines) = zip(*rows(form), strict=True)
+    header = [name.strip() for name in names]
+    return header, list(zip(*values, strict=True)) or [()] * len(header), lines
 
 
 def stream_columns(
@@ -137,21 +147,6 @@ def separator_of(content: str, comment: str | None = None) -> str:
     return max(SEPARATORS, key=header_of(content, comment).count)
 
 
-def _table(path: Path, content: str, dialect: Dialect) -> Table:
-    """Return the rows, read in the form that fits."""
-    dialect = dialect._replace(
-        separator=dialect.separator or separator_of(content, dialect.comment)
-    ).checked()
-
-    def rows(form: dict) -> Iterator[tuple[tuple[str, ...], int]]:
-        return _rows_in(
-            path, _Lines(io.StringIO(content, newline=""), dialect.comment), form, LONGEST_FIELD
-        )
-
-    found = list(rows(_fitting(_forms(dialect, [content]), rows, dialect.quote)))
-    return Table([row for row, _ in found], [line for _, line in found])
-
-
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
     """Return ways to read a file: as it is; without blanks before quotes; with quotes after a backslash."""
     separator, quote = dialect.separator, dialect.quote
@@ -184,7 +179,8 @@ def _fitting(
     fitting, errors = None, []
     for form in forms:
         try:
-            if not any(_is_quoted(value, quote) for row, _ in rows(form) for value in row):
+            values = (value for row, _ in rows(form) for value in row)
+            if not any(text[:1] == " " and text.lstrip(" ")[:1] == quote for text in values):
                 return form
             deque(rows(form), maxlen=0)
             fitting = fitting or form
@@ -193,11 +189,6 @@ def _fitting(
     if fitting is None:
         raise errors[0]
     return fitting
-
-
-def _is_quoted(value: str, quote: str) -> bool:
-    """Return whether a quote after blanks is left in the value."""
-    return value[:1] == " " and value.lstrip(" ")[:1] == quote
 
 
 class _Lines:

@@ -137,7 +137,14 @@ def _courses(figure: Figure, measured: list[Measured]) -> Picture:
 def _gains(figure: Figure, rows: list[Row]) -> Picture:
     """Return the gains of each method over each base, with the labels of the figure."""
     styles = looks(row.method for row in rows)
-    panels = [_panel(rows, score, styles) for score in GAINS]
+    panels = [
+        gain_marks(
+            {row.method: [run.number(score) for run in row.runs] for row in _drawn(rows)},
+            score,
+            styles,
+        )
+        for score in GAINS
+    ]
     header = [
         "method",
         "seed",
@@ -163,12 +170,6 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
         records,
         False,
         0.5 + 0.26 * len(_drawn(rows)),
-    )
-
-
-def _panel(rows: list[Row], score: str, styles: dict[str, Look]):
-    return gain_marks(
-        {row.method: [run.number(score) for run in row.runs] for row in _drawn(rows)}, score, styles
     )
 
 

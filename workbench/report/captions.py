@@ -118,7 +118,12 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
         if scored
         else []
     )
-    rows += [ERROR] * (n_labels < len(runs)) + [_over_rows(reported)] * by_documents
+    rows += [ERROR] * (n_labels < len(runs)) + [
+        tuple(
+            text.format(rows=rows_of(reported), items=f"{_item(reported[0].spec)}s")
+            for text in OVER_ROWS
+        )
+    ] * by_documents
     rows += [
         (name.replace("_", " "), f"{sentence(name)} In nats (natural logarithm); higher is better.")
         for name in objectives_of(runs)
@@ -135,14 +140,6 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
 def rows_of(reported: list[ReportedRun]) -> str:
     """Return the name of the rows of the runs' data: documents, records."""
     return ROWS[get_engine(reported[0].spec.engine).model.data]
-
-
-def _over_rows(reported: list[ReportedRun]) -> tuple[str, ...]:
-    """Return the definition of the interval over rows."""
-    return tuple(
-        text.format(rows=rows_of(reported), items=f"{_item(reported[0].spec)}s")
-        for text in OVER_ROWS
-    )
 
 
 def _item(spec: RunSpec) -> str:

@@ -284,15 +284,6 @@ def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
     return file.getvalue()
 
 
-def _pyldavis(entry: ReportedRun) -> dict[str, bytes]:
-    """Return the arguments of pyLDAvis.prepare by name, as JSON."""
-    return {
-        "pyldavis.json": (
-            json.dumps(pyldavis_arguments(entry), ensure_ascii=False, allow_nan=False) + "\n"
-        ).encode()
-    }
-
-
 def pyldavis_arguments(entry: ReportedRun) -> dict[str, list]:
     """Return name → value of each required argument of ``pyLDAvis.prepare``.
 
@@ -338,7 +329,11 @@ FORMATS = {
     "npz": _npz,
     "mallet": _mallet,
     "lda-c": _ldac,
-    "pyldavis": _pyldavis,
+    "pyldavis": lambda entry: {
+        "pyldavis.json": (
+            json.dumps(pyldavis_arguments(entry), ensure_ascii=False, allow_nan=False) + "\n"
+        ).encode()
+    },
 }
 
 

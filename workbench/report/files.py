@@ -1,9 +1,8 @@
 """Atomic writing of files."""
 
-import os
 from pathlib import Path
 
-from workbench.data.saving import partial_of
+from workbench.data.saving import replacing
 from workbench.errors import InputError
 
 
@@ -13,12 +12,10 @@ class ReportError(InputError):
 
 def put_file(path: Path, content: bytes) -> Path:
     """Write a file atomically through a temporary file; raise ReportError if it cannot be written."""
-    partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(content)
-        os.replace(partial, path)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
-        partial.unlink(missing_ok=True) if path.parent.is_dir() else None
         raise ReportError(f"cannot write {path}: {error.strerror}; choose another place") from error
     return path

@@ -1,6 +1,6 @@
 """Whatever people have as data, as what an engine infers from."""
 
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, signature
 from pathlib import Path
 
 from workbench.corpus import Corpus
@@ -85,15 +85,9 @@ def taken(settings: dict) -> dict:
     }
 
 
-def _with_words(function) -> Signature:
-    """The signature of a function with the options of raw text in the place of its last argument."""
-    words = [
-        signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY)
-        for name in OF_TEXT
-    ]
-    return signature(function).replace(
-        parameters=[*signature(function).parameters.values()][:-1] + words
-    )
-
-
-data_from.__signature__ = _with_words(data_from)
+_words = [
+    signature(count_words).parameters[name].replace(kind=Parameter.KEYWORD_ONLY) for name in OF_TEXT
+]
+data_from.__signature__ = signature(data_from).replace(
+    parameters=[*signature(data_from).parameters.values()][:-1] + _words
+)

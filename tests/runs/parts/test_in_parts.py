@@ -297,8 +297,7 @@ def test_a_corpus_in_shards_is_another_run_than_the_whole_one(pair, in_shards):
     names = {fitted(*corpora, "svb", {}, 1).attrs["spec_hash"] for corpora in (pair, in_shards)}
     assert len(names) == 2
     assert (
-        json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"]
-        == in_shards[0].n_parts
+        json.loads(fitted(*in_shards, "svb", {}, 1).attrs["spec"])["shards"] == in_shards[0].n_parts
     )
 
 

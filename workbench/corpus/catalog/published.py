@@ -277,11 +277,6 @@ def five_hundred(kos: Corpus) -> Corpus:
     return frequent_words(kos.of_documents(chosen))
 
 
-def thousand_words(corpus: Corpus) -> Corpus:
-    """The 1,000 most frequent words, where stop words are out already."""
-    return keep_top_words(corpus, 1000)
-
-
 def thousand_of_messages(news20: Corpus) -> Corpus:
     """The 1,000 most frequent words that are no stop words by scikit-learn's list, stumps of contractions kept."""
     return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
@@ -361,7 +356,7 @@ PREPARED = (
         "ap1000",
         "Associated Press articles, the 1,000 most frequent words",
         AP,
-        thousand_words,
+        lambda ap: keep_top_words(ap, 1000),  # stop words are out already
         content="deeefe5db3d0bed77c04b4e50c2bb9c307e74840ea9db72b9b2f053e1956e3de",
         n_documents=2_246,
         n_words=1_000,

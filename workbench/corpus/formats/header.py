@@ -2,18 +2,16 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from workbench.corpus.corpus import CorpusError
 from workbench.corpus.document_table import plain_value
 from workbench.corpus.formats.readers import FORMATS, format_of
 from workbench.corpus.formats.tables import columns_by_name
 from workbench.data.encodings import DETECT, STRICT, decoded
 from workbench.data.opening import first_bytes, path_of, read_bytes
-from workbench.data.rows import read_columns
+from workbench.data.rows import columns_of, read_columns
 
 START = 1 << 20
 """Bytes, unpacked, that the first rows are read from."""
@@ -57,23 +55,11 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
         return columns_by_name(*read_columns(path, encoding)[:2])
-    with tempfile.TemporaryDirectory() as folder:
-        part = Path(folder) / path.name
-        part.write_bytes(_whole_rows(start))
-        try:
-            return columns_by_name(*read_columns(part, encoding)[:2])
-        except CorpusError as error:
-            raise CorpusError(
-                str(error).replace(str(part), str(path)), field=error.field, value=error.value
-            ) from None
-
-
-def _whole_rows(start: bytes) -> bytes:
-    """Return the beginning of a table up to the last line end outside quotes: an even number of quotes is before it."""
-    at = len(start)
-    while (at := start.rfind(b"\n", 0, at)) > 0 and start.count(b'"', 0, at) % 2:
+    end = len(start)  # of the last line with an even number of quotes before its end
+    while (end := start.rfind(b"\n", 0, end)) > 0 and start.count(b'"', 0, end) % 2:
         pass
-    return start[: at + 1] if at > 0 else start
+    rows = start[: end + 1] if end > 0 else start
+    return columns_by_name(*columns_of(path, decoded(rows, path, encoding))[:2])
 
 
 def _of_json(path: Path, encoding: str) -> dict[str, list]:

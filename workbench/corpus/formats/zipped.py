@@ -79,7 +79,7 @@ def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
         if refused_by_system(error):
             raise CorpusError(f"{path} cannot be read: {error.strerror}") from None
         raise CorpusError(
-            f"{path} is damaged, or no zip archive ({_said_by(error)}); make it again"
+            f"{path} is damaged, or no zip archive ({str(error) or type(error).__name__}); make it again"
         ) from None
 
 
@@ -118,11 +118,6 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
         said = f"{path} is packed in a way that cannot be read here; make it again with the usual one, deflate"
         raise CorpusError(said) from None
     return decoded(content, path / member.filename, encoding)
-
-
-def _said_by(error: Exception) -> str:
-    """Return the message of a package's error, or its type where it has none."""
-    return str(error) or type(error).__name__
 
 
 def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:

@@ -537,20 +537,16 @@ def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
         writer.texts("titles").add(part.titles)
     for field in VALUES:
         if (values := getattr(part, field)) is not None:
-            _add_values(writer, field, values, part.name)
+            try:
+                writer.texts(field).add(values)
+            except TypeError as error:
+                raise DataError(
+                    f"{part.name!r} cannot be stored ({error}); give texts or numbers, as 1987"
+                ) from None
     for name in part.input_names:
         writer.inputs(name).add(part.input(name))
     for piece in part.parts():
         writer.add(piece.indptr, piece.words, piece.counts)
-
-
-def _add_values(writer: ShardWriter, field: str, values, name: str) -> None:
-    try:
-        writer.texts(field).add(values)
-    except TypeError as error:
-        raise DataError(
-            f"{name!r} cannot be stored ({error}); give texts or numbers, as 1987"
-        ) from None
 
 
 def _manifest_of(folder: Path) -> dict:

@@ -67,6 +67,9 @@ def read_state(path: Path) -> ForeignModel:
     np.add.at(n_dk, (documents, topics), 1)
     np.add.at(n_kw, (topics, words), 1)
     theta, phi = n_dk + alphas, n_kw + beta
+    cells, counts = np.unique(
+        np.array(documents, np.int64) * len(vocabulary) + np.array(words), return_counts=True
+    )
     return ForeignModel(
         ENGINE,
         PROGRAM,
@@ -74,7 +77,11 @@ def read_state(path: Path) -> ForeignModel:
         tuple(word for _, word in vocabulary),
         theta / theta.sum(axis=1, keepdims=True),
         titles=_titles(titles, len(n_dk)),
-        tokens=_bags(np.array(documents), np.array(words), len(n_dk), len(vocabulary)),
+        tokens=(
+            np.searchsorted(cells, np.arange(len(n_dk) + 1) * len(vocabulary)),
+            cells % len(vocabulary),
+            counts,
+        ),
         topic_prior=tuple(alphas.tolist()),
         word_prior=float(beta),
     )
@@ -84,11 +91,6 @@ def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
     """Names of all documents; None where they have none that tell them apart."""
     found = tuple(known.get(d, f"#{d}") for d in range(n_documents))
     return found if len(set(found)) == n_documents else None
-
-
-def _bags(documents, words, n_documents: int, n_words: int) -> tuple:
-    cells, counts = np.unique(documents.astype(np.int64) * n_words + words, return_counts=True)
-    return np.searchsorted(cells, np.arange(n_documents + 1) * n_words), cells % n_words, counts
 
 
 def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -126,7 +128,7 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
         cells = line.split("\t") if "\t" in line else line.split()
         cells = [cell for cell in cells if cell]
         try:
-            rows.append(_shares([float(cell) for cell in cells[2:]], in_pairs=_in_pairs(cells[2:])))
+            rows.append(_shares(cells[2:]))
         except (ValueError, IndexError):
             raise ForeignError(
                 f"{path}, line {number}: wanted a number, a name and the shares of topics; write the file "
@@ -140,23 +142,13 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
     return np.array(rows), tuple(names)
 
 
-def _in_pairs(cells: list[str]) -> bool:
-    """Are these pairs of topic and share, the topics each once, as MALLET wrote them up to 2.0.7?"""
-    topics = cells[::2]
-    return (
-        len(cells) % 2 == 0
-        and all(cell.isdigit() for cell in topics)
-        and set(map(int, topics)) == set(range(len(topics)))
-    )
-
-
-def _shares(values: list[float], in_pairs: bool) -> list[float]:
-    if not in_pairs:
-        return values
-    found = [0.0] * (len(values) // 2)
-    for topic, share in zip(values[::2], values[1::2], strict=True):
-        found[int(topic)] = share
-    return found
+def _shares(cells: list[str]) -> list[float]:
+    """Return the share of each topic; they may be pairs of topic and share, each topic once, as MALLET wrote up to 2.0.7."""
+    shares, topics = [float(cell) for cell in cells], cells[::2]
+    in_pairs = len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics)
+    if not in_pairs or set(map(int, topics)) != set(range(len(topics))):
+        return shares
+    return [share for _, share in sorted(zip(map(int, topics), shares[1::2], strict=True))]
 
 
 def _lines(path: Path) -> list[str]:
@@ -166,8 +158,3 @@ def _lines(path: Path) -> list[str]:
         raise ForeignError(
             f"{path} cannot be read as a text ({error}); write the file again"
         ) from None
-
-
-def read_texts(weights: Path) -> ForeignModel:
-    """Topics of MALLET from the weights of words; theta is given beside."""
-    return ForeignModel(ENGINE, PROGRAM, *read_weights(weights))

@@ -72,8 +72,9 @@ def _read_file(path: Path, trust: bool) -> ForeignModel:
         )
     if start.startswith(PICKLED):
         return _read_pickle(path, start, trust)
-    if _is_weights(start):
-        return mallet.read_texts(path)
+    cells = start.split(b"\n", 1)[0].split(b"\t")
+    if len(cells) == 3 and cells[0].isdigit():  # topic, word and weight between tabs
+        return ForeignModel(mallet.ENGINE, mallet.PROGRAM, *mallet.read_weights(path))
     if path.suffix.lower() == ".csv":
         return tables.read_csv(path)
     raise ForeignError(f"{path} is no model that is known here; give {WANTED}")
@@ -97,12 +98,6 @@ def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
     return read_file(path)
 
 
-def _is_weights(start: bytes) -> bool:
-    """Is the first line topic, word and weight between tabs?"""
-    cells = start.split(b"\n", 1)[0].split(b"\t")
-    return len(cells) == 3 and cells[0].isdigit()
-
-
 def _theta(theta) -> tuple:
     """theta beside a phi, and names of its documents: an array as it is, or a CSV file, or doc-topics of MALLET."""
     if not isinstance(theta, str | os.PathLike):
@@ -111,6 +106,7 @@ def _theta(theta) -> tuple:
 
     path = Path(theta)
     if path.suffix.lower() == ".csv":
-        return tables.read_theta(path)
+        table, titles = tables.read_table(path)
+        return table.to_numpy(), titles
     found, titles = mallet.read_doc_topics(path)
     return found, titles if len(set(titles)) == len(titles) else None

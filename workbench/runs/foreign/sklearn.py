@@ -35,12 +35,6 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
         (documents.counts.astype(np.float64), documents.words, documents.indptr),
         (documents.n_documents, documents.n_words),
     )
-    return np.asarray(type(model).transform(_without_names(model), counts), np.float64)
-
-
-def _without_names(model):
-    """The model, which does not warn that a matrix has no names of columns."""
-    found = copy.copy(model)
-    if hasattr(found, "feature_names_in_"):
-        del found.feature_names_in_
-    return found
+    nameless = copy.copy(model)  # which does not warn that a matrix has no names of columns
+    vars(nameless).pop("feature_names_in_", None)
+    return np.asarray(type(model).transform(nameless, counts), np.float64)

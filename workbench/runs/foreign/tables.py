@@ -75,17 +75,11 @@ def read_npz(path: Path) -> ForeignModel:
 
 def read_csv(path: Path) -> ForeignModel:
     """phi of a CSV file: a line for each topic, words above the columns; a first column that numbers the topics is left out."""
-    table, _ = _table(path)
+    table, _ = read_table(path)
     return ForeignModel(ENGINE, path.name, table.to_numpy(), tuple(map(str, table.columns)))
 
 
-def read_theta(path: Path) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """theta of a CSV file, a line for each document below a line of headers; and the titles of a first column that has them."""
-    table, titles = _table(path)
-    return table.to_numpy(), titles
-
-
-def _table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
+def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
     """The numbers of a CSV file, and the names of its rows, if it has some."""
     try:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)

@@ -191,7 +191,9 @@ class LaidOut:
     def counts(self, state) -> dict:
         """What a snapshot keeps: counts by word as they are, rows of documents and tokens from the parts."""
         shared = self._shared(state)
-        counts, dims = self.crew.alone(0, "counts", shared), dims_of(self.model, self.options)
+        counts = self.crew.alone(0, "counts", shared)
+        variables = (*VARIABLES.values(), *self.model.recorded(self.options))
+        dims = {variable.name: variable.dims for variable in variables}
         for name, values in counts.items():
             if sizes := [n for dim, n in self._n_rows.items() if dim in dims[name]]:
                 pieces = partial(self.crew.each_in_turn, "rows_of", name, shared)
@@ -233,11 +235,6 @@ class InRows:
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.concatenate([rows for _, rows in self]).astype(dtype, copy=False)
-
-
-def dims_of(model, options) -> dict[str, tuple[str, ...]]:
-    """The dimensions of what snapshots of a model may keep, by name."""
-    return {each.name: each.dims for each in (*VARIABLES.values(), *model.recorded(options))}
 
 
 def sent(corpus: AnyCorpus) -> str | AnyCorpus:

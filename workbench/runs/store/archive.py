@@ -150,13 +150,8 @@ def write_checkpoint(path: Path, position: Position) -> None:
     folder = parts_folder(path, position.iteration)
     position.rows.save(folder)
     write_arrays(path, arrays)
-    remove_other_parts(path, position.iteration)
-
-
-def remove_other_parts(path: Path, iteration: int) -> None:
-    """Delete the rows of documents of all checkpoints but that of an iteration."""
     for other in path.parent.glob(f"{PARTS}*"):
-        if other != parts_folder(path, iteration):
+        if other != folder:
             shutil.rmtree(other, ignore_errors=True)
 
 

@@ -110,7 +110,7 @@ class OnWorkers:
             result = self._submit(number, in_turn, self._key, number, call, left)
             if number == 0 and (returned := self._returned(result, home, interrupt)):
                 return returned
-            left, met = (self._part_of(result, which, home) for which in (0, 1))
+            left, met = (self._at(home, itemgetter(which), result) for which in (0, 1))
             sums.append((0, met))
         left, met = self._wait([left, from_subtrees(sums, self._add)], interrupt)
         return owned(Met(left, met.sums))
@@ -184,10 +184,6 @@ class OnWorkers:
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
         """A task on the worker that has a part."""
         return self._at(self._homes[number], function, *arguments)
-
-    def _part_of(self, result: Future, which: int, home: str) -> Future:
-        """One of the results of a task; it stays on the worker."""
-        return self._at(home, itemgetter(which), result)
 
     def _add(self, a: Future, b: Future) -> Future:
         """The sum of two parts, made on a worker that has one of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import shutil
 import time
@@ -60,7 +61,8 @@ def check_shared(client: Client, store: Path) -> Path:
     finally:
         shutil.rmtree(probe, ignore_errors=True)
         if not was_there:
-            _remove_empty(store)
+            with contextlib.suppress(OSError):  # somebody has put something into it
+                store.rmdir()
     return store
 
 
@@ -123,11 +125,3 @@ def _read(path: Path) -> str:
         if time.monotonic() > until:
             return ""
         time.sleep(0.05)
-
-
-def _remove_empty(store: Path) -> None:
-    """Remove the folder that the probe created."""
-    try:
-        store.rmdir()
-    except OSError:  # somebody has put something into it
-        return

@@ -251,7 +251,10 @@ class _Queue:
         del self._tasks[run]
         outcome, error = _outcome(task)
         if error is not None:
-            _fail(run, _reason(error))
+            ended = (FINISHED, STOPPED, FAILED)
+            with contextlib.suppress(LockHeld, OSError), Lock(run.path / "lock"):
+                if read_json(run.path / "status.json", {}).get("state") not in ended:
+                    set_state(run.path, FAILED, queue=None, message=_reason(error))
         elif outcome == ELSEWHERE:
             self._elsewhere.add(run)
         elif outcome == PAUSED:
@@ -319,13 +322,6 @@ def _waits(run: Run) -> bool:
         return True
     except OSError:  # removed
         return False
-
-
-def _fail(run: Run, why: str) -> None:
-    """Record why a run failed, unless it has ended or a process computes it."""
-    with contextlib.suppress(LockHeld, OSError), Lock(run.path / "lock"):
-        if read_json(run.path / "status.json", {}).get("state") not in (FINISHED, STOPPED, FAILED):
-            set_state(run.path, FAILED, queue=None, message=why)
 
 
 def _reason(error: Exception) -> str:
