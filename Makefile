@@ -68,7 +68,8 @@ check: $(VENV)/.installed-test  ## check style, types, layers and spelling
 	@$(MAKE) --no-print-directory words
 
 # Phrases of docs/plain_words.txt, each with what to write instead.
-TEXTS ?= README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs workbench/cli
+TEXTS ?= README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs \
+	$(addprefix workbench/,runs corpus data records cli report papers models measures engines)
 GENERATED := docs/ledger.md,docs/benchmarks,docs/gallery/README.md
 words:  ## check the texts for people for phrases of docs/plain_words.txt
 	$(BIN)/codespell --skip $(GENERATED) --dictionary docs/plain_words.txt --regex "(?i)\b($$(sed 's/->.*//' docs/plain_words.txt | paste -sd'|' -))\b" $(TEXTS)

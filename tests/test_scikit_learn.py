@@ -474,7 +474,7 @@ def test_what_cannot_go_on_is_refused(counts, tmp_path):
         TopicModel(engine="online-vb", store=tmp_path).partial_fit(counts)
     with pytest.raises(
         ValueError,
-        match="goes on from topics of its own, and these are of a fit by cgs; fit with online-vb",
+        match="continues from its own topics, and these are of a fit by cgs; fit with online-vb",
     ):
         TopicModel(2, "cgs", max_iter=2).fit(counts).set_params(engine="online-vb").partial_fit(
             counts

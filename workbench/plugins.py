@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 
-def find_plugins(kind: str, taken: Collection[str]) -> dict[str, EntryPoint]:
+def find_plugins(kind: str, reserved: Collection[str]) -> dict[str, EntryPoint]:
     """Return the installed plug-ins of a kind by name; none of them is imported.
 
     A plug-in whose name is ``taken``, or that of another plug-in, is left out with a warning.
@@ -17,7 +17,7 @@ def find_plugins(kind: str, taken: Collection[str]) -> dict[str, EntryPoint]:
     """
     plugins: dict[str, EntryPoint] = {}
     for entry in _installed(tuple(sys.path)).select(group=f"workbench.{kind}"):
-        if entry.name in taken or entry.name in plugins:
+        if entry.name in reserved or entry.name in plugins:
             warnings.warn(f"{describe(entry)} is left out: its name is taken", stacklevel=3)
         else:
             plugins[entry.name] = entry
@@ -30,10 +30,10 @@ def _installed(path: tuple[str, ...]) -> EntryPoints:
     return entry_points()
 
 
-def load_plugins(kind: str, taken: Collection[str]) -> dict[str, Any]:
+def load_plugins(kind: str, reserved: Collection[str]) -> dict[str, Any]:
     """Return what the plug-ins of a kind are, by name; one that fails is left out with a warning."""
     plugins = {}
-    for name, entry in find_plugins(kind, taken).items():
+    for name, entry in find_plugins(kind, reserved).items():
         try:
             plugins[name] = entry.load()
         except Exception as error:  # whatever a module of somebody else raises
@@ -41,13 +41,13 @@ def load_plugins(kind: str, taken: Collection[str]) -> dict[str, Any]:
     return plugins
 
 
-def call_plugins(kind: str, taken: Collection[str]) -> dict[str, Callable]:
+def call_plugins(kind: str, reserved: Collection[str]) -> dict[str, Callable]:
     """Return the plug-ins of a kind that are functions, by name; each is imported when it is called."""
 
     def caller(entry: EntryPoint) -> Callable:
         return lambda *values, **named: entry.load()(*values, **named)
 
-    return {name: caller(entry) for name, entry in find_plugins(kind, taken).items()}
+    return {name: caller(entry) for name, entry in find_plugins(kind, reserved).items()}
 
 
 def describe(entry: EntryPoint) -> str:

@@ -45,13 +45,13 @@ CALLED = {
 
 
 def _goes_on(estimator) -> bool:
-    """Does the engine of an estimator go on with further documents? The AttributeError says which one does."""
+    """Return whether the engine of an estimator continues with further documents; else raise AttributeError that names one."""
     if estimator.engine == STREAMING:
         return True
-    said = (
+    sentence = (
         f"engine={estimator.engine!r} learns from all documents at once, so there is no partial_fit"
     )
-    raise AttributeError(f"{said}; choose engine={STREAMING!r}")
+    raise AttributeError(f"{sentence}; choose engine={STREAMING!r}")
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -174,7 +174,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ------
         SpecError, ModelError, OptionError, DataError
             One sentence each, a ValueError; the estimator is then as it was before. Ctrl-C is a KeyboardInterrupt, after which
-            a run in a ``store`` goes on with the next fit.
+            a run in a ``store`` continues with the next fit.
         """
         with _unless_it_fails(self):
             corpus = self._corpus(X, first=True)
@@ -199,12 +199,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         if self.store is not None:
             raise SpecError(
-                "partial_fit keeps no run; leave store out, or go on from a run of the store with workbench.update"
+                "partial_fit keeps no run; leave store out, or continue a run of the store with workbench.update"
             )
         begun = hasattr(self, "_topics")
         if begun and (engine := self._topics.spec.engine) != STREAMING:
-            said = f"{STREAMING} goes on from topics of its own, and these are of a fit by {engine}"
-            raise SpecError(f"{said}; fit with {STREAMING} first")
+            sentence = (
+                f"{STREAMING} continues from its own topics, and these are of a fit by {engine}"
+            )
+            raise SpecError(f"{sentence}; fit with {STREAMING} first")
         with _unless_it_fails(self):
             corpus = self._corpus(X, first=not begun)
             if begun:
@@ -284,9 +286,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         _refuse_priors(engine, priors)
         more = {} if self.tol is None else {"stop_on": "bound", "stop_tolerance": self.tol}
         if more and "bound" not in engine.watches:
-            said = f"{engine.name} has no bound, whose change tol is compared with"
+            sentence = f"{engine.name} has no bound, whose change tol is compared with"
             raise SpecError(
-                f"{said}; leave tol out, or choose one of {_able('bound')}",
+                f"{sentence}; leave tol out, or choose one of {_able('bound')}",
                 field="tol",
                 value=self.tol,
             )
@@ -342,16 +344,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _n_threads(self) -> int:
         """Threads, by the rules of joblib."""
-        given = self.n_jobs
-        if given is None:
+        n_jobs = self.n_jobs
+        if n_jobs is None:
             return 1
-        if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given == 0:
+        if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
             raise SpecError.must_be(
                 "n_jobs",
                 "a whole number of threads from 1 on, -1 for all processors, or None",
-                given,
+                n_jobs,
             )
-        return int(given) if given > 0 else max(1, os.cpu_count() + 1 + int(given))
+        return int(n_jobs) if n_jobs > 0 else max(1, os.cpu_count() + 1 + int(n_jobs))
 
 
 @contextlib.contextmanager
@@ -399,16 +401,18 @@ def _engine_of_counts(name) -> Engine:
     """The engine of a name; raises OptionError where there is none, SpecError where counts are not enough for it."""
     engine = get_engine(name)
     if lacking := _lacking(engine):
-        said = f"engine must learn topics from counts of words alone, and {name} {lacking}"
-        raise SpecError(f"{said}; choose one of {_able()}", field="engine", value=name)
+        sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
+        raise SpecError(f"{sentence}; choose one of {_able()}", field="engine", value=name)
     return engine
 
 
 def _able(*watched: str) -> str:
     """The engines that learn topics of counts, and record these scalars, for a sentence."""
-    found = (get_engine(name) for name in ENGINES)
+    engines = (get_engine(name) for name in ENGINES)
     return ", ".join(
-        each.name for each in found if {*watched} <= {*each.watches} and not _lacking(each)
+        engine.name
+        for engine in engines
+        if {*watched} <= {*engine.watches} and not _lacking(engine)
     )
 
 
@@ -442,10 +446,10 @@ def _refuse_priors(engine: Engine, priors: dict) -> None:
         for name, value in priors.items()
         if value is not None and name not in engine.model.takes
     ):
-        said = f"{engine.name} has no {CALLED[name]}; leave it out"
+        sentence = f"{engine.name} has no {CALLED[name]}; leave it out"
         if f"{name}_total" in options_of(engine):
-            said += f", and set the option {name}_total if it is not to be learnt"
-        raise SpecError(said, field=CALLED[name])
+            sentence += f", and set the option {name}_total if it is not to be learnt"
+        raise SpecError(sentence, field=CALLED[name])
 
 
 INSTEAD = "give counts, as of CountVectorizer, and no weights, as of TfidfVectorizer"
@@ -469,7 +473,7 @@ def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") ->
         cells.sum_duplicates()
         cells.eliminate_zeros()
     values = cells.data
-    for is_wrong, said in (
+    for is_wrong, sentence in (
         (
             ~np.isfinite(values),
             "counts must be finite; {where} has {value}; leave such rows out, or fill them with counts",
@@ -489,11 +493,14 @@ def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") ->
         ),
     ):
         if is_wrong.any():
-            at = int(np.argmax(is_wrong))
-            row, value = int(np.searchsorted(cells.indptr, at, side="right")) - 1, values[at].item()
-            where = f"row {row} (counted from 0), column {vocabulary[cells.indices[at]]!r},"
+            place = int(np.argmax(is_wrong))
+            row, value = (
+                int(np.searchsorted(cells.indptr, place, side="right")) - 1,
+                values[place].item(),
+            )
+            where = f"row {row} (counted from 0), column {vocabulary[cells.indices[place]]!r},"
             raise DataError(
-                said.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}")
+                sentence.format(where=where, value="NaN" if math.isnan(value) else f"{value:g}")
             )
     titles = tuple(f"document {d}" for d in range(cells.shape[0]))
     return Corpus(

@@ -316,7 +316,7 @@ WRONG = [
     ("show min", "no run 'min' in runs; did you mean 'mine'?"),
     (
         f"update mine {SIX}",
-        "update goes on from a run of online-vb, and mine is one of svb; begin one from it: workbench fit",
+        "update continues a run of online-vb, and mine is one of svb; begin one from it: workbench fit",
     ),
     (f"update nobody {SIX}", "no run 'nobody' in runs; runs holds 1 run"),
     ("update mine - --skip -1", "--skip must be a whole number of at least 0; got -1"),

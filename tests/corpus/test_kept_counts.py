@@ -1,4 +1,4 @@
-"""A conversion to shards that was interrupted goes on behind the texts that it has counted, and ends with the same corpus."""
+"""A conversion to shards that was interrupted continues after the texts that it has counted, and ends with the same corpus."""
 
 import json
 import signal
@@ -74,7 +74,7 @@ def test_it_goes_on_behind_the_texts_that_are_counted(tmp_path, n_counted, doing
     before = n_counted()
     with pytest.warns(
         UserWarning,
-        match=rf"goes on behind the {before:,} texts .* to begin anew delete .*\.shards\.counted",
+        match=rf"continues after the {before:,} texts .* to begin anew delete .*\.shards\.counted",
     ):
         found = read_shards(path, tmp_path / "shards")
     assert before > 20 and n_counted() == N and (doing == "writing") == (before == N)
@@ -85,9 +85,9 @@ def test_it_goes_on_behind_the_texts_that_are_counted(tmp_path, n_counted, doing
 def test_it_may_be_interrupted_again_and_go_on_with_several_processes(tmp_path):
     path, folder = written(tmp_path), tmp_path / "shards"
     first = interrupted(path, folder, 0.3)
-    with pytest.warns(UserWarning, match="goes on"):
+    with pytest.warns(UserWarning, match="continues after"):
         assert interrupted(path, folder, 0.7) > first
-    with pytest.warns(UserWarning, match="goes on"):
+    with pytest.warns(UserWarning, match="continues after"):
         found = read_shards(path, folder, processes=2)
     assert found.content_hash == read_corpus(path, keep_text=False).content_hash
 
@@ -98,7 +98,7 @@ def test_what_was_written_only_partly_is_counted_again(tmp_path, cut):
     kept = kept_beside(folder)
     content = kept.read_bytes()[:-cut] if interrupted(path, folder) else b""
     kept.write_bytes(content + (b"\0" * 40 if cut == 7 else b""))
-    with pytest.warns(UserWarning, match="goes on"):
+    with pytest.warns(UserWarning, match="continues after"):
         found = read_shards(path, folder)
     assert found.content_hash == read_corpus(path, keep_text=False).content_hash
 
@@ -189,6 +189,6 @@ read_shards({str(path)!r}, {str(tmp_path / "shards")!r}, progress=told)
         == 0
     )
     assert (
-        "goes on behind the " in capsys.readouterr().err
+        "continues after the " in capsys.readouterr().err
         and not (tmp_path / ".shards.counted").exists()
     )

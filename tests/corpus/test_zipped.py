@@ -118,7 +118,7 @@ NO_TEXT = (
         (encrypted(), "t.zip is encrypted; make it again without a password"),
         (
             other_packing(),
-            "t.zip is packed in a way that cannot be read here; make it again with the usual one, deflate",
+            "t.zip is compressed by a method that cannot be read here; compress it with deflate",
         ),
         (
             lying(),

@@ -334,7 +334,7 @@ def test_a_stopped_stream_goes_on_with_the_documents_behind_those_that_it_visite
     # 24 documents and the empty one: one batch is held back
     assert stream["n_came"] == {34: 25, 96: 25}[stopped_at]
     told = capsys.readouterr().err
-    assert f"workbench update {stopped.name} FILES --skip 25` goes on with the others" in told
+    assert f"workbench update {stopped.name} FILES --skip 25` continues with the others" in told
     assert ("of pass 2 of 2 up to number 25" in told) == (n_passes == 2)
     on = wb.update(stopped, list(tokens_of(corpus))[stream["n_came"] :], progress=False)
     whole = streamed(list(tokens_of(corpus)), store / "whole", **given)

@@ -24,7 +24,7 @@ def test_several_runs_have_a_line_each_at_their_end_and_one_now_and_then(
     with bars(runs) as move:
         move(runs[:1])
         move(runs[:1])
-        monkeypatch.setattr(progress, "TOLD_EVERY", 0.0)
+        monkeypatch.setattr(progress, "REPORTED_EVERY", 0.0)
         move(runs[:1])
         move(runs)
     said = capsys.readouterr().err.splitlines()

@@ -387,7 +387,7 @@ def test_a_run_of_another_engine_is_refused_with_what_to_do(tmp_path):
     wb.fit(train, "cgs", 3, n_iterations=2, store=tmp_path, name="other", progress=False)
     with pytest.raises(
         wb.SpecError,
-        match="goes on from a run of online-vb, and other is one of cgs; begin one from it",
+        match="continues a run of online-vb, and other is one of cgs; begin one from it",
     ):
         updated(tmp_path / "other", ["w1"])
 
@@ -395,7 +395,7 @@ def test_a_run_of_another_engine_is_refused_with_what_to_do(tmp_path):
 def test_a_run_without_counts_is_refused(tmp_path):
     train = LDA(3, 0.2, 0.2).simulate(30, 50, 40, seed=1)[0]
     path = create_run(tmp_path, make_spec(train, "online-vb", 3), train, None)
-    with pytest.raises(wb.SpecError, match="has no counts yet to go on from"):
+    with pytest.raises(wb.SpecError, match="has no counts yet to continue from"):
         updated(path, ["w1"])
 
 

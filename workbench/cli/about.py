@@ -246,7 +246,9 @@ def _say_written(documents, written: list[Path], lost: list[str], json: bool) ->
 def _bytes_of(path: Path) -> int:
     """Return the size of a file, or of all files in a folder."""
     return (
-        sum(one.stat().st_size for one in path.iterdir()) if path.is_dir() else path.stat().st_size
+        sum(file.stat().st_size for file in path.iterdir())
+        if path.is_dir()
+        else path.stat().st_size
     )
 
 
@@ -378,15 +380,24 @@ def engines(
     """List the engines; or describe the named engines with their options."""
     from workbench.engines import FIRST_CHOICE, get_engine
 
-    for each in name or ():
-        get_engine(each)  # an error lists the names
-    chosen = {each: facts for each, facts in wb.engines().items() if not name or each in name}
+    for engine_name in name or ():
+        get_engine(engine_name)  # an error lists the names
+    chosen = {
+        engine_name: facts
+        for engine_name, facts in wb.engines().items()
+        if not name or engine_name in name
+    }
     if json:
-        return print_json({"engines": [{"name": each, **facts} for each, facts in chosen.items()]})
+        return print_json(
+            {"engines": [{"name": engine_name, **facts} for engine_name, facts in chosen.items()]}
+        )
     if not name:
         print_table(
             ("", "", ""),
-            [(each, facts["title"], facts["source"]) for each, facts in chosen.items()],
+            [
+                (engine_name, facts["title"], facts["source"])
+                for engine_name, facts in chosen.items()
+            ],
             left=(0, 1, 2),
         )
         return say(f"{FIRST_CHOICE} `workbench engines ENGINE` describes one with its options")

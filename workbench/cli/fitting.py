@@ -343,8 +343,8 @@ def summaries_of(runs, planned) -> list[dict]:
     from workbench.runs.execution.memory_check import predict_memory
 
     return [
-        summary(run) | {"memory": predict_memory(each).total}
-        for run, each in zip(runs, planned, strict=True)
+        summary(run) | {"memory": predict_memory(plan).total}
+        for run, plan in zip(runs, planned, strict=True)
     ]
 
 
@@ -359,8 +359,8 @@ def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
     from workbench.runs.execution.sweep import SHORT
 
     axes: dict[str, list[str]] = {}
-    wanted = "a grid is written name=values, as in --grid r=0,1,inf"
-    for name, values in split_pairs(texts, wanted, "grid", lambda values: values.strip(", ")):
+    rule = "a grid is written name=values, as in --grid r=0,1,inf"
+    for name, values in split_pairs(texts, rule, "grid", lambda values: values.strip(", ")):
         name = name.replace("-", "_")
         name = SHORT.get(name, name)
         if name in axes:

@@ -72,7 +72,7 @@ def reproduce(
     extent = {"seeds": seeds, "iterations": iterations, "topics": parse_topics(topics)}
     with resumable():
         for name in names() if figure == "all" else [figure]:
-            made = wb.reproduce(
+            reproduced = wb.reproduce(
                 name,
                 out,
                 store_path(store),
@@ -84,13 +84,13 @@ def reproduce(
                 **extent,
             )
             for line in (
-                *made.files,
-                *verdict_lines(made.verdicts),
-                *(f"workbench: {why}" for why in made.failures),
+                *reproduced.files,
+                *verdict_lines(reproduced.verdicts),
+                *(f"workbench: {why}" for why in reproduced.failures),
             ):
                 say(line)
-            failed |= bool(made.failures)
-            described.append(_describe(made))
+            failed |= bool(reproduced.failures)
+            described.append(_describe(reproduced))
         status = int(failed)
     if json:
         print_json({"figures": described})
@@ -174,20 +174,20 @@ def parse_topics(text: str | None) -> list[int] | None:
         ) from None
 
 
-def _describe(made) -> dict:
+def _describe(reproduced) -> dict:
     """Return the JSON of a figure, its files, runs and verdicts."""
     claims = [
-        asdict(each.claim)
-        | {name: getattr(each, name) for name in ("outcome", "difference", "error", "n_pairs")}
-        for each in made.verdicts
+        asdict(verdict.claim)
+        | {name: getattr(verdict, name) for name in ("outcome", "difference", "error", "n_pairs")}
+        for verdict in reproduced.verdicts
     ]
     runs = [
         summary(run, cell.spec.n_iterations)
-        for cell, run in zip(made.cells, made.runs, strict=True)
+        for cell, run in zip(reproduced.cells, reproduced.runs, strict=True)
     ]
     return {
-        "name": made.figure.name,
-        "files": [str(path) for path in made.files],
+        "name": reproduced.figure.name,
+        "files": [str(path) for path in reproduced.files],
         "claims": claims,
         "runs": runs,
     }
@@ -199,35 +199,39 @@ def _print_figures(figures: list, json: bool) -> None:
     from workbench.papers.figure import Drawing
 
     listed = [
-        {name: getattr(one, name) for name in ("name", "what", "paper")}
+        {name: getattr(entry, name) for name in ("name", "what", "paper")}
         | (
             {}
-            if isinstance(one, Drawing)
+            if isinstance(entry, Drawing)
             else {
-                "corpus": one.corpus,
+                "corpus": entry.corpus,
                 **{
-                    name: {"runs": one.n_runs(of), "seconds": round(one.cost(of)), **asdict(of)}
-                    for name, of in (("full", one.full), ("quick", one.quick))
+                    name: {
+                        "runs": entry.n_runs(of),
+                        "seconds": round(entry.cost(of)),
+                        **asdict(of),
+                    }
+                    for name, of in (("full", entry.full), ("quick", entry.quick))
                 },
             }
         )
-        for one in figures
+        for entry in figures
     ]
     if json:
         return print_json({"figures": listed})
     rows = [
         (
-            each["name"],
-            each["what"],
+            figure["name"],
+            figure["what"],
             *(
-                f"{each[extent]['runs']} runs, {format_duration(each[extent]['seconds'])}"
-                if extent in each
+                f"{figure[extent]['runs']} runs, {format_duration(figure[extent]['seconds'])}"
+                if extent in figure
                 else "no run, seconds"
                 for extent in ("full", "quick")
             ),
         )
-        for each in listed
+        for figure in listed
     ]
     print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
-    for paper in dict.fromkeys(each["paper"] for each in listed):
+    for paper in dict.fromkeys(figure["paper"] for figure in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")

@@ -77,8 +77,13 @@ def documents(
     print_table(
         ("topic", "title", "share", "tokens"),
         [
-            (each["topic"], each["title"], f"{each['theta']:.1%}", f"{each['n_tokens']:,}")
-            for each in best
+            (
+                document["topic"],
+                document["title"],
+                f"{document['theta']:.1%}",
+                f"{document['n_tokens']:,}",
+            )
+            for document in best
         ],
         left=(1,),
     )
@@ -488,7 +493,7 @@ def import_(
     if words is not None:
         settings["words"] = read_words(words, None, "")
     with saying_warnings():
-        imported = [wb.Run(wb.import_run(each, store_path(store), **settings)) for each in what]
+        imported = [wb.Run(wb.import_run(source, store_path(store), **settings)) for source in what]
     for run in imported:
         say(f"{run.path}: {run.state}")
     print_runs([summary(run) for run in imported], json)
@@ -511,11 +516,11 @@ def note(
     tags = None
     if tag or untag:
         before, removed = noted.notes.tags, untag or ()
-        if unknown := [each for each in removed if each not in before]:
+        if unknown := [name for name in removed if name not in before]:
             raise NoteError(
                 f"{noted.name} has no tag '{unknown[0]}'; it has {', '.join(before) or 'none'}"
             )
-        tags = [each for each in (*before, *(tag or ())) if each not in removed]
+        tags = [name for name in (*before, *(tag or ())) if name not in removed]
     _print_notes(
         noted,
         noted.annotate(text, tags) if text is not None or tags is not None else noted.notes,

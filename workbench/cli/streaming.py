@@ -100,14 +100,19 @@ def fit_stream(
     with saying_warnings_at_once():
         vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
-            of_words |= {one: value for one, value in reading.items() if one in OF_WORDS}
+            of_words |= {option: value for option, value in reading.items() if option in OF_WORDS}
             stream = _documents(
-                documents, {one: reading[one] for one in reading if one not in (*OF_WORDS, *used)}
+                documents,
+                {option: reading[option] for option in reading if option not in (*OF_WORDS, *used)},
             )
         else:
             stream = _documents(
                 documents,
-                {one: reading[one] for one in reading if one not in used or one in SAMPLE},
+                {
+                    option: reading[option]
+                    for option in reading
+                    if option not in used or option in SAMPLE
+                },
             )
             of_words = {} if stream.corpus is not None else of_words | stream.of_text
             stream, vocabulary = stream.corpus or stream, vocabulary or stream.vocabulary
@@ -202,7 +207,7 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
 
 
 def _vocabulary(
-    given: str | None, options: dict, store: Path | None
+    file: str | None, options: dict, store: Path | None
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
     """Return (vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
     from workbench.corpus import is_named
@@ -213,13 +218,13 @@ def _vocabulary(
     from workbench.data.opening import path_of
     from workbench.runs.store.places import is_run
 
-    if given is None:
+    if file is None:
         return None, {}, ()
-    path, in_store = path_of(given), store_path(store) / given
+    path, in_store = path_of(file), store_path(store) / file
     if is_run(path):
         return *_of_run(path), ()
-    if is_named(given) or is_sharded(path):
-        corpus = wb.load_corpus(given)
+    if is_named(file) or is_sharded(path):
+        corpus = wb.load_corpus(file)
         table = getattr(corpus, "table", None)
         return corpus.vocabulary, _of_words(table and dict(table.counted)), ()
     if has_known_format(path):
@@ -234,7 +239,7 @@ def _vocabulary(
     if is_run(in_store):
         return *_of_run(in_store), ()
     raise wb.SpecError(
-        f"there is no vocabulary {given!r}; wanted is a text file with a word on each line, a run in "
+        f"there is no vocabulary {file!r}; wanted is a text file with a word on each line, a run in "
         f"{store_path(store)}, or a corpus: a file or folder, or a name of `workbench data list`"
     )
 

@@ -349,11 +349,11 @@ class Corpus(SavedByHash, AnyCorpus):
         return corpus_of(documents, vocabulary=vocabulary, name=name)
 
     @classmethod
-    def of_checked(cls, **given) -> Corpus:
+    def of_checked(cls, **values) -> Corpus:
         """The corpus of fields that were checked before, as those of a shard: nothing is copied, nothing checked again."""
         corpus = object.__new__(cls)
         for field in fields(cls):
-            object.__setattr__(corpus, field.name, given.get(field.name, field.default))
+            object.__setattr__(corpus, field.name, values.get(field.name, field.default))
         return corpus
 
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
@@ -431,7 +431,7 @@ class Corpus(SavedByHash, AnyCorpus):
             {"titles": "title"}.get(field, field.removesuffix("s")): list(values)
             for field, values in known.items()
         }
-        columns |= {name: self.inputs[:, at] for at, name in enumerate(self.input_names)}
+        columns |= {name: self.inputs[:, column] for column, name in enumerate(self.input_names)}
         columns |= {"n_tokens": self.document_tokens}
         return pd.DataFrame(
             columns
@@ -557,9 +557,9 @@ class Corpus(SavedByHash, AnyCorpus):
     def _sequences(self) -> np.ndarray:
         """(document,) int64: the sequence of each document."""
         _, indptr, documents = self.by_sequence
-        found = np.empty(self.n_documents, np.int64)
-        found[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-        return sealed(found)
+        positions = np.empty(self.n_documents, np.int64)
+        positions[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        return sealed(positions)
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
@@ -580,7 +580,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
 
 def corpus_of(
-    given,
+    data,
     *,
     text=None,
     id=None,
@@ -629,15 +629,15 @@ def corpus_of(
         for key, value in zip(COLUMNS, (text, id, time, label), strict=True)
         if value is not None
     }
-    if columns and not is_frame(given):
+    if columns and not is_frame(data):
         raise DataError(
-            f"{next(iter(columns))}= names a column of a DataFrame; got {kind_of(given)}; leave it out"
+            f"{next(iter(columns))}= names a column of a DataFrame; got {kind_of(data)}; leave it out"
         )
-    if isinstance(given, Corpus):
-        refuse_vocabulary(vocabulary, given)
+    if isinstance(data, Corpus):
+        refuse_vocabulary(vocabulary, data)
         refuse_options(text_options, "a Corpus")
-        return given
-    return Corpus.from_pairs(**pairs_of(given, columns, vocabulary, name, counted, text_options))
+        return data
+    return Corpus.from_pairs(**pairs_of(data, columns, vocabulary, name, counted, text_options))
 
 
 def _integers(values, what: str) -> np.ndarray:

@@ -87,7 +87,7 @@ def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
     """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
     if not isinstance(sequence, Iterable):
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
-    seen = {}
+    rows = {}
     for d, entry in enumerate(sequence):
         pair = (
             isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[1], Integral)
@@ -102,12 +102,12 @@ def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
             raise DataError(
                 f"every sequence needs a name; that of document {d} (counted from 0) is empty"
             )
-        if seen.setdefault(entry, d) != d:
+        if rows.setdefault(entry, d) != d:
             raise DataError(
-                f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {seen[entry]} and {d} "
+                f"the sequence {entry[0]!r} has the position {entry[1]} twice, in documents {rows[entry]} and {d} "
                 "(counted from 0); a position may stand once in a sequence"
             )
-    return tuple(seen)
+    return tuple(rows)
 
 
 def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:

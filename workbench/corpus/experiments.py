@@ -120,27 +120,27 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
     A label that no document has is refused, and none at all.
     """
-    wanted = (labels,) if isinstance(labels, str) else tuple(labels)
-    if not wanted:
+    chosen = (labels,) if isinstance(labels, str) else tuple(labels)
+    if not chosen:
         raise CorpusError("documents are kept by their labels; no label came")
     known = set(corpus.labels or ())
-    for label in wanted:
+    for label in chosen:
         if label not in known:
             near = get_close_matches(str(label), known, 3, 0.5)
             hint = (
                 f"perhaps {' or '.join(map(repr, near))}" if near else f"it has {len(known)} labels"
             )
             raise CorpusError(f"no document of {corpus.name!r} has the label {label!r}; {hint}")
-    return corpus.of_documents([d for d, label in enumerate(corpus.labels) if label in wanted])
+    return corpus.of_documents([d for d, label in enumerate(corpus.labels) if label in chosen])
 
 
-def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
+def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
     """Return the corpus with the words of the (word,) mask alone; documents that lose all theirs stay, empty."""
-    left = with_counts(corpus, np.where(kept[corpus.words], corpus.counts, 0))
+    left = with_counts(corpus, np.where(mask[corpus.words], corpus.counts, 0))
     if left.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
-    renumbered = np.cumsum(kept) - 1
-    vocabulary = [word for word, stays in zip(corpus.vocabulary, kept, strict=True) if stays]
+    renumbered = np.cumsum(mask) - 1
+    vocabulary = [word for word, stays in zip(corpus.vocabulary, mask, strict=True) if stays]
     return left.with_pairs(left.indptr, renumbered[left.words], left.counts, vocabulary=vocabulary)
 
 
@@ -186,15 +186,15 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
             "; leave it out to keep the whole vocabulary",
             value=n_words,
         )
-    kept = np.zeros(corpus.n_words, bool)
-    kept[np.argsort(-corpus.word_tokens, kind="stable")[:n_words]] = True
-    return keep_words(corpus, kept)
+    mask = np.zeros(corpus.n_words, bool)
+    mask[np.argsort(-corpus.word_tokens, kind="stable")[:n_words]] = True
+    return keep_words(corpus, mask)
 
 
 def drop_singletons(
     train: Corpus, test: Corpus | None, where: str = "train", rule: str = "own"
 ) -> tuple[Corpus, Corpus | None]:
-    """Return training and test corpus without singletons; documents and vocabulary stay as they are.
+    """Return training and test corpus without singletons; documents and vocabulary do not change.
 
     Parameters
     ----------
@@ -222,11 +222,13 @@ def drop_singletons(
         raise CorpusError(
             "the test set must have the documents and the vocabulary of the corpus; hold_out_tokens makes such a pair"
         )
-    kept = _without(train.counts == 1, train, "training", "keep them, or give longer documents")
+    training = _without(train.counts == 1, train, "training", "keep them, or give longer documents")
     if test is None or where == "train":
-        return kept, test
+        return training, test
     full = test.counts if rule == "own" else test.counts + _counts_at(train, test)
-    return kept, _without(full == 1, test, "test", "hold out more, or drop them in training alone")
+    return training, _without(
+        full == 1, test, "test", "hold out more, or drop them in training alone"
+    )
 
 
 def prepare(
@@ -259,12 +261,12 @@ def prepare(
     per : "corpus", "document" or "half"
         What the share is of; see `hold_out_tokens`. half: of documents, half the tokens of each; see `hold_out_halves`.
     rows : dict or str, optional
-        Whole documents to hold out in the place of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
+        Whole documents to hold out instead of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
         2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``; as a text "year>=2010", "year=2010,2011" or "last 2". By default
         those that the corpus names (``held_out_rows``), as data sets with inputs or sequences do; "none" for a share of the
         tokens there too. With ``holdout=0`` nothing is held out unless rows are asked for.
     merge : int
-        So many consecutive documents are joined into one; see `workbench.corpus.experiments.merge_documents`.
+        This many consecutive documents are joined into one; see `workbench.corpus.experiments.merge_documents`.
     repeat : int
         Every count is multiplied by it; see `workbench.corpus.experiments.repeat_counts`.
 
@@ -282,7 +284,7 @@ def prepare(
     if per not in PER:
         raise CorpusError.must_be(Named("holdout_per", text="per"), f"one of {', '.join(PER)}", per)
     if top_words is not None or (merge, repeat, singletons) != (1, 1, "keep"):
-        corpus = corpus.require_memory("its words and counts stay as they are")
+        corpus = corpus.require_memory("its words and counts do not change")
     rows = rows or (corpus.held_out_rows if holdout else None)
     if isinstance(rows, str):
         rows = None if rows.strip() == "none" else asked_rows(rows, corpus)
@@ -387,7 +389,7 @@ def _plain(value):
     """Return a value as JSON can hold it."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value
-    return [_plain(one) for one in value]
+    return [_plain(item) for item in value]
 
 
 def rows_in_words(rows: dict) -> str:
@@ -412,7 +414,7 @@ def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Co
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:
     """Return (pair,) the first corpus' count of each pair of the second; 0 where it has none."""
-    own, wanted = (each.documents * np.int64(each.n_words) + each.words for each in (corpus, pairs))
-    at = np.searchsorted(own, wanted)
-    at[at == len(own)] = 0
-    return np.where(own[at] == wanted, corpus.counts[at], 0)
+    keys, other = (part.documents * np.int64(part.n_words) + part.words for part in (corpus, pairs))
+    place = np.searchsorted(keys, other)
+    place[place == len(keys)] = 0
+    return np.where(keys[place] == other, corpus.counts[place], 0)

@@ -22,46 +22,44 @@ WANTED = (
 )
 
 
-def pairs_of(given, columns: dict, vocabulary, name: str, counted, text_options: dict) -> dict:
+def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: dict) -> dict:
     """Return the arguments of `Corpus.from_pairs` for documents that are no Corpus; `corpus_of` says what they may be.
 
     columns : what they are in a DataFrame → name.
     """
-    if is_frame(given):
-        refuse_vocabulary(vocabulary, given)
-        return _of_frame(given, columns, name, counted, text_options)
-    if hasattr(given, "iloc"):
-        refuse_vocabulary(vocabulary, given)
-        return _of_values(
-            list(given), counted, text_options, titles=_titles(given.index), name=name
-        )
-    if hasattr(given, "tocoo") or (isinstance(given, np.ndarray) and given.ndim == 2):
+    if is_frame(data):
+        refuse_vocabulary(vocabulary, data)
+        return _of_frame(data, columns, name, counted, text_options)
+    if hasattr(data, "iloc"):
+        refuse_vocabulary(vocabulary, data)
+        return _of_values(list(data), counted, text_options, titles=_titles(data.index), name=name)
+    if hasattr(data, "tocoo") or (isinstance(data, np.ndarray) and data.ndim == 2):
         refuse_options(text_options, "a matrix of counts")
-        return _of_matrix(given, vocabulary, name)
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise DataError(f"{WANTED}; got {kind_of(given)}; one text is written [text]")
-    return _of_list(list(given), vocabulary, name, counted, text_options)
+        return _of_matrix(data, vocabulary, name)
+    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
+        raise DataError(f"{WANTED}; got {kind_of(data)}; one text is written [text]")
+    return _of_list(list(data), vocabulary, name, counted, text_options)
 
 
-def is_frame(given) -> bool:
+def is_frame(data) -> bool:
     """Return whether it is a DataFrame."""
-    return hasattr(given, "columns") and hasattr(given, "iloc")
+    return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
-def _of_list(given: list, vocabulary, name: str, counted, text_options: dict) -> dict:
+def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
     """Texts, lists of tokens, or bags of words."""
-    if not given or any(isinstance(one, str) for one in given):
-        refuse_vocabulary(vocabulary, given)
-        return count_words(given, name=name, **as_counted(counted, text_options))
+    if not data or any(isinstance(element, str) for element in data):
+        refuse_vocabulary(vocabulary, data)
+        return count_words(data, name=name, **as_counted(counted, text_options))
     refuse_options(text_options, "a list of tokens or of counts")
-    if odd := [at for at, one in enumerate(given) if not isinstance(one, Iterable)]:
+    if odd := [number for number, element in enumerate(data) if not isinstance(element, Iterable)]:
         raise DataError(
-            f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(given[odd[0]]))}"
+            f"{WANTED}; document {odd[0]} (counted from 0) is {shown(repr(data[odd[0]]))}"
         )
-    rows = [tuple(one) for one in given]
+    rows = [tuple(element) for element in data]
     kinds = {_item(item) for item in chain.from_iterable(rows)}
     if kinds <= {"token"}:
-        refuse_vocabulary(vocabulary, given)
+        refuse_vocabulary(vocabulary, data)
         return pairs_of_tokens(rows, name=name)
     if kinds == {"pair"}:
         documents = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
@@ -108,7 +106,7 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
     if odd := [token for token in tokens if not isinstance(token, str)]:
         raise DataError(f"every token must be a string; got {shown(repr(odd[0]))}")
     vocabulary = sorted(set(tokens))
-    place = {word: at for at, word in enumerate(vocabulary)}
+    place = {word: number for number, word in enumerate(vocabulary)}
     of = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     words = np.array([place[token] for token in tokens], np.int64)
     return {
@@ -149,15 +147,15 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
         vocabulary = vocabulary.token2id
     if isinstance(vocabulary, Mapping):
         by_id = (
-            {word: at for at, word in vocabulary.items()}
+            {word: number for number, word in vocabulary.items()}
             if isinstance(next(iter(vocabulary), 0), str)
             else vocabulary
         )
-        if missing := [at for at in range(max(n_words, len(by_id))) if at not in by_id]:
+        if missing := [number for number in range(max(n_words, len(by_id))) if number not in by_id]:
             raise DataError(
                 f"the vocabulary has no word for the id {missing[0]}; give one for each of 0 to {n_words - 1}"
             )
-        return [by_id[at] for at in range(max(n_words, len(by_id)))]
+        return [by_id[number] for number in range(max(n_words, len(by_id)))]
     if isinstance(vocabulary, str):
         raise DataError(
             f"a vocabulary is a list of words here; got the string {shown(repr(vocabulary))}"
@@ -169,18 +167,20 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
     """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
     tokens, missing = (
         _are_tokens(values),
-        [at for at, value in enumerate(values) if _is_missing(value)],
+        [row for row, value in enumerate(values) if _is_missing(value)],
     )
     if missing and len(missing) < len(values):
-        called = about.get("titles") or [f"document {at}" for at in range(len(values))]
+        called = about.get("titles") or [f"document {row}" for row in range(len(values))]
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-        named = ", ".join(repr(called[at]) for at in missing[:MOST_NAMED]) + more
-        said = (
+        named = ", ".join(repr(called[row]) for row in missing[:MOST_NAMED]) + more
+        sentence = (
             "is missing and is an empty document"
             if len(missing) == 1
             else "are missing and are empty documents"
         )
-        warnings.warn(f"{len(missing):,} of {len(values):,} texts {said}: {named}", stacklevel=4)
+        warnings.warn(
+            f"{len(missing):,} of {len(values):,} texts {sentence}: {named}", stacklevel=4
+        )
         values = _filled(values, [] if tokens else "")
     if tokens:
         refuse_options(
@@ -227,15 +227,15 @@ def _text_column(frame):
     """Return the name of the column "text", or of the only column of strings."""
     if "text" in frame.columns:
         return "text"
-    found = [
+    columns = [
         column for column in frame.columns if isinstance(_first(frame[column]), str | list | tuple)
     ]
-    if len(found) != 1:
-        there = ", ".join(map(repr, map(str, found or frame.columns)))
+    if len(columns) != 1:
+        there = ", ".join(map(repr, map(str, columns or frame.columns)))
         raise DataError(
-            f"which column has the texts? say text=; {'columns of texts' if found else 'columns'} are {there}"
+            f"which column has the texts? say text=; {'columns of texts' if columns else 'columns'} are {there}"
         )
-    return found[0]
+    return columns[0]
 
 
 def _titles(index) -> tuple[str, ...] | None:
@@ -271,18 +271,18 @@ def refuse_options(text_options: dict, what: str) -> None:
         )
 
 
-def refuse_vocabulary(vocabulary, given) -> None:
+def refuse_vocabulary(vocabulary, data) -> None:
     """Raise DataError for a vocabulary of documents that have their words."""
     if vocabulary is not None:
         raise DataError(
-            f"a vocabulary is for counts by word id, and {kind_of(given)} has words; leave vocabulary= out"
+            f"a vocabulary is for counts by word id, and {kind_of(data)} has words; leave vocabulary= out"
         )
 
 
-def kind_of(given) -> str:
+def kind_of(data) -> str:
     """Return in a word or two what was given."""
     return (
-        shown(repr(given))
-        if isinstance(given, str | int | float | None)
-        else f"a {type(given).__name__}"
+        shown(repr(data))
+        if isinstance(data, str | int | float | None)
+        else f"a {type(data).__name__}"
     )

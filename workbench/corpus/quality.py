@@ -1,5 +1,5 @@
-"""What is doubtful about the documents of a corpus before a run is started: empty ones, and those that stand there twice, or
-nearly so.
+"""What is doubtful about the documents of a corpus before a run is started: empty ones, repeated
+ones, or nearly so.
 """
 
 from collections.abc import Iterator
@@ -76,13 +76,13 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if corpus.n_documents < 2 or corpus.n_tokens > MOST_TOKENS:
         return none, none
     pairs = np.array(list(_candidates(corpus)), np.int64).reshape(-1, 2)
-    counts, n_tokens, found = corpus.to_scipy(), corpus.document_tokens, []
+    counts, n_tokens, near_pairs = corpus.to_scipy(), corpus.document_tokens, []
     for begin in range(0, len(pairs), COMPARED):
         earlier, later = pairs[begin : begin + COMPARED].T
         shared = counts[earlier].minimum(counts[later]).sum(axis=1)
         alike = shared >= NEAR * (n_tokens[earlier] + n_tokens[later] - shared)
-        found.append(pairs[begin : begin + COMPARED][alike])
-    earlier, later = np.concatenate([none.reshape(0, 2), *found]).T
+        near_pairs.append(pairs[begin : begin + COMPARED][alike])
+    earlier, later = np.concatenate([none.reshape(0, 2), *near_pairs]).T
     near, first = np.unique(later, return_index=True)  # the earliest comes first
     return ids[near], ids[earlier[first]]
 
@@ -106,35 +106,36 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
 
 def describe_quality(corpus: AnyCorpus) -> list[str]:
     """Return a sentence each about empty and about duplicate documents, where there are any."""
-    found, said = quality_of(corpus), []
-    if found is None:
+    quality, sentences = quality_of(corpus), []
+    if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
     of = f"of {corpus.n_documents:,} documents of {corpus.name!r}"
     for documents, originals, what in (
-        (found.empty, None, "no word that is counted"),
-        (found.repeated, found.originals, "the same words as an earlier one"),
+        (quality.empty, None, "no word that is counted"),
+        (quality.repeated, quality.originals, "the same words as an earlier one"),
         (
-            found.near,
-            found.near_originals,
+            quality.near,
+            quality.near_originals,
             f"nearly the same words as an earlier one ({NEAR:.0%} of those of both)",
         ),
     ):
         if n := len(documents):
             have = "has" if n == 1 else "have"
-            said.append(f"{n:,} {of} {have} {what}: {_named(corpus, documents, originals)}")
+            sentences.append(f"{n:,} {of} {have} {what}: {_named(corpus, documents, originals)}")
     if corpus.n_tokens > MOST_TOKENS:
-        said.append(
+        sentences.append(
             f"{corpus.name!r} has more than {MOST_TOKENS:,} tokens; nearly repeated documents were not looked for"
         )
-    return said
+    return sentences
 
 
 def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
     """Name the first documents and, of duplicates, their originals."""
-    names = [repr(corpus.titles[at]) for at in documents[:MOST_NAMED]]
+    names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:
         names = [
-            f"{name} as {corpus.titles[at]!r}" for name, at in zip(names, originals, strict=False)
+            f"{name} as {corpus.titles[document]!r}"
+            for name, document in zip(names, originals, strict=False)
         ]
     more = f" and {len(documents) - MOST_NAMED:,} more" if len(documents) > MOST_NAMED else ""
     return ", ".join(names) + more

@@ -60,8 +60,8 @@ def hold_out_tokens(
         "corpus" draws ``round(fraction * n_tokens)`` of all tokens; "document" draws
         ``floor(fraction * n_d)`` of the n_d tokens of each document.
     folder : path, for a `ShardedCorpus` alone
-        Where both parts are written, shard by shard, in the folders ``train`` and ``test``; what is there of the same split
-        is opened. Default: beside the corpus, under its name and that of the split, as ``NAME.split-0.1-0-corpus``.
+        Where both parts are written, shard by shard, in the folders ``train`` and ``test``; what exists of the same
+        split is opened. Default: beside the corpus, under its name and that of the split, as ``NAME.split-0.1-0-corpus``.
 
     Raises
     ------
@@ -71,17 +71,19 @@ def hold_out_tokens(
     Source: specification of LDA, B.1; of the HDP, section 8.
     """
     if isinstance(corpus, ShardedCorpus):
-        lengths, wanted = _wanted(corpus, fraction, seed, per)
+        lengths, n_held_out = _wanted(corpus, fraction, seed, per)
         split = {"fraction": float(fraction), "seed": int(seed), "per": per}
-        return split_shards(corpus, split, drawn_blocks(lengths, wanted, int(seed), TOKENS), folder)
+        return split_shards(
+            corpus, split, drawn_blocks(lengths, n_held_out, int(seed), TOKENS), folder
+        )
     _check_corpus(corpus)
     if folder is not None:
         raise CorpusError(
             f"a folder is where parts of a ShardedCorpus are written, and {corpus.name!r} is in memory; leave "
             "folder out"
         )
-    lengths, wanted = _wanted(corpus, fraction, seed, per)
-    test_counts = _drawn(corpus, lengths, wanted, seed, TOKENS)
+    lengths, n_held_out = _wanted(corpus, fraction, seed, per)
+    test_counts = _drawn(corpus, lengths, n_held_out, seed, TOKENS)
     return with_counts(corpus, corpus.counts - test_counts), with_counts(corpus, test_counts)
 
 
@@ -207,21 +209,21 @@ def hold_out_rows(
             "rows are held out by their values or from a value on; give one of values=… and at_least=…"
         )
     if values is not None:
-        wanted = (
+        chosen = (
             [values]
             if isinstance(values, str) or not isinstance(values, Iterable)
             else list(values)
         )
         there = set(known)
-        if missing := [value for value in wanted if value not in there] or (
-            [] if wanted else [values]
+        if missing := [value for value in chosen if value not in there] or (
+            [] if chosen else [values]
         ):
             raise CorpusError(
                 f"no document of {corpus.name!r} has {missing[0]!r} as its {by!r}; it has {len(there)} values, "
                 f"as {next(iter(there))!r}"
             )
-        wanted = set(wanted)
-        return _whole_rows(corpus, np.array([value in wanted for value in known]))
+        chosen = set(chosen)
+        return _whole_rows(corpus, np.array([value in chosen for value in known]))
     try:
         held_out = np.array([bool(value >= at_least) for value in known])
     except TypeError:
@@ -238,19 +240,19 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
     """
     if end := re.fullmatch(r"\s*last\s+([1-9][0-9]*)\s*", str(text)):
         return {"n_rows": int(end[1])}
-    asked = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|=)\s*([^=<>]+?)\s*", str(text))
-    if asked is None:
+    condition = re.fullmatch(r"\s*([^=<>]+?)\s*(>=|=)\s*([^=<>]+?)\s*", str(text))
+    if condition is None:
         raise CorpusError(
             ROWS, " are written 'last 10', 'year>=2012' or 'year=2012,2013'", Got(text), value=text
         )
-    by, how, value = asked.groups()
+    by, how, value = condition.groups()
     if how == ">=":
         return {"by": by, "at_least": parse_number(value)}
     known = set(_known(corpus, by))
-    values = [one.strip() for one in value.split(",")]
+    values = [part.strip() for part in value.split(",")]
     return {
         "by": by,
-        "values": [parse_number(one) if parse_number(one) in known else one for one in values],
+        "values": [parse_number(part) if parse_number(part) in known else part for part in values],
     }
 
 
@@ -312,7 +314,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     """Training and test corpus with the documents (document,) bool held out, all others empty."""
     in_test = held_out[corpus.documents]
     parts = tuple(
-        with_counts(corpus, np.where(kept, corpus.counts, 0)) for kept in (~in_test, in_test)
+        with_counts(corpus, np.where(mask, corpus.counts, 0)) for mask in (~in_test, in_test)
     )
     for part, n_documents, what in zip(
         parts, (np.sum(~held_out), np.sum(held_out)), ("training", "held-out"), strict=True
@@ -333,15 +335,15 @@ def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, n
     check_seed(seed)
     if per == "corpus":
         lengths = np.array([corpus.n_tokens])
-        wanted = np.array([round(fraction * corpus.n_tokens)])
+        sizes = np.array([round(fraction * corpus.n_tokens)])
     elif per == "document":
         lengths = corpus.document_tokens
         # 0.29 * 100 is 28.999999999999996
-        wanted = np.floor(fraction * lengths + 1e-9).astype(np.int64)
+        sizes = np.floor(fraction * lengths + 1e-9).astype(np.int64)
     else:
         raise CorpusError.must_be(Named("holdout_per", text="per"), "'corpus' or 'document'", per)
-    _check_sizes(corpus, fraction, per, lengths, int(wanted.sum()))
-    return lengths, wanted
+    _check_sizes(corpus, fraction, per, lengths, int(sizes.sum()))
+    return lengths, sizes
 
 
 def _check_sizes(corpus, fraction, per, lengths, n_test):
@@ -370,12 +372,12 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
 
 
 def _drawn(
-    corpus: Corpus, lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
+    corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
     """(pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
-    for part in counts_drawn(parts, drawn_blocks(lengths, wanted, int(seed), stream)):
+    for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):
         drawn[end : (end := end + len(part))] = part
     return drawn
 
@@ -415,7 +417,7 @@ def split_shards(
     DataError
         A folder with something else, or one that cannot be written.
     """
-    wanted = {"corpus": corpus.content_hash, **split}
+    identity = {"corpus": corpus.content_hash, **split}
     name = "-".join(
         [
             "split",
@@ -426,7 +428,7 @@ def split_shards(
         corpus.folder.with_name(f"{corpus.folder.name}.{name}") if folder is None else Path(folder)
     )
     if folder.exists():
-        return _there(folder, wanted)
+        return _there(folder, identity)
     with new_folder(folder) as partial, ExitStack() as stack:
         writers = []
         for part in PARTS:
@@ -446,8 +448,8 @@ def split_shards(
                 writer.add(*_with_counts(documents, counts))
         for writer in writers:
             finish(writer, corpus.name, corpus.held_out_rows)
-        (partial / SPLIT).write_text(json.dumps(wanted))
-    return _there(folder, wanted)
+        (partial / SPLIT).write_text(json.dumps(identity))
+    return _there(folder, identity)
 
 
 def _with_counts(
@@ -460,13 +462,13 @@ def _with_counts(
     return before[documents.indptr], documents.words[used], counts[used]
 
 
-def _there(folder: Path, wanted: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
+def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
     """The parts in a folder; refused if they are those of another split."""
     try:
         known = json.loads((folder / SPLIT).read_bytes())
     except (OSError, ValueError):
         known = None
-    if known != wanted:
+    if known != identity:
         raise CorpusError(
             f"{folder} is there and is not this split; give another folder, or delete it"
         )

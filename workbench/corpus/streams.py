@@ -51,7 +51,7 @@ class Vocabulary:
         words_of: Callable[[str], list[str]],
         ids: Iterable[str] | None = None,
     ):
-        self._place = {word: at for at, word in reversed(list(enumerate(words)))}
+        self._place = {word: number for number, word in reversed(list(enumerate(words)))}
         self._words_of = words_of
         self._of_ids = None if ids is None else self._places(ids)
 
@@ -107,15 +107,15 @@ class Vocabulary:
 
 def _checked_counts(counts: list) -> np.ndarray:
     """(row,) int64."""
-    found = as_array(counts, "counts")
+    values = as_array(counts, "counts")
     whole = not len(counts) or (
-        found.dtype.kind in "iuf" and found.ndim == 1 and np.all(found == np.floor(found))
+        values.dtype.kind in "iuf" and values.ndim == 1 and np.all(values == np.floor(values))
     )
-    if not whole or found.min(initial=0) < 0 or found.max(initial=0) > INT32_MAX:
+    if not whole or values.min(initial=0) < 0 or values.max(initial=0) > INT32_MAX:
         raise DataError(
             f"counts must be whole numbers from 0 to {INT32_MAX}; got {shown(repr(counts))}"
         )
-    return found.astype(np.int64)
+    return values.astype(np.int64)
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
@@ -142,11 +142,11 @@ def in_batches(documents: Iterable, size: int) -> Iterator[list]:
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr (document + 1,), words and counts (pair,), as a Corpus has them."""
-    indptr = np.concatenate([[0], np.cumsum([len(each.words) for each in documents])])
+    indptr = np.concatenate([[0], np.cumsum([len(document.words) for document in documents])])
     return (
         indptr,
-        np.concatenate([each.words for each in documents]),
-        np.concatenate([each.counts for each in documents]),
+        np.concatenate([document.words for document in documents]),
+        np.concatenate([document.counts for document in documents]),
     )
 
 
@@ -186,7 +186,7 @@ class FileDocuments:
         self.sources = [_source(source, options) for source in sources]
         self.name = self.sources[0].name
         self.of_text = next(
-            (each.text_options for each in self.sources if isinstance(each, Request)), {}
+            (request.text_options for request in self.sources if isinstance(request, Request)), {}
         )
         self._n: int | None = None
 
@@ -198,8 +198,10 @@ class FileDocuments:
         """Return the number of documents, empty ones included; the files are read once for it."""
         if self._n is None:
             self._n = sum(
-                each.n_documents if isinstance(each, AnyCorpus) else sum(1 for _ in _of_file(each))
-                for each in self.sources
+                source.n_documents
+                if isinstance(source, AnyCorpus)
+                else sum(1 for _ in _of_file(source))
+                for source in self.sources
             )
         return self._n
 
@@ -256,12 +258,12 @@ def _of_file(request: Request) -> Iterator[Document]:
     try:
         stream = _stream(request)
         if stream is None:
-            read = request.read()
-            request.check("texts" in read)
+            corpus = request.read()
+            request.check("texts" in corpus)
             yield from (
-                read["texts"]
-                if "texts" in read
-                else _of_corpus(Corpus.from_pairs(**read, name=request.name))
+                corpus["texts"]
+                if "texts" in corpus
+                else _of_corpus(Corpus.from_pairs(**corpus, name=request.name))
             )
             return
         request.check(stream.words == TEXTS)
@@ -313,7 +315,9 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
 def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
     """Return the words of ids; w0, w1, … where nothing names them."""
     return (
-        [f"w{at}" for at in ids.tolist()] if names is None else [names[at] for at in ids.tolist()]
+        [f"w{number}" for number in ids.tolist()]
+        if names is None
+        else [names[number] for number in ids.tolist()]
     )
 
 

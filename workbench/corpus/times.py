@@ -1,4 +1,4 @@
-"""When documents were written: dates of any usual form, or numbers; and the years of a corpus, without a gap."""
+"""When documents were written: dates of any common form, or numbers; and the years of a corpus, without a gap."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
 
     values = list(values)
     there = [row for row, value in enumerate(values) if not _is_missing(value)]
-    found: list = [None] * len(values)
-    given = [values[row] for row in there]
-    texts = [_as_text(value) for value in given]
+    times: list = [None] * len(values)
+    present = [values[row] for row in there]
+    texts = [_as_text(value) for value in present]
     if all(isinstance(text, str) and WHOLE.fullmatch(text) for text in texts):
-        read = [int(text.partition(".")[0]) for text in texts]
+        years = [int(text.partition(".")[0]) for text in texts]
     else:
-        read = [iso(moment) for moment in _dates(pd, texts, there, name, where)]
-    for row, time in zip(there, read, strict=True):
-        found[row] = time
-    return tuple(found)
+        years = [iso(moment) for moment in _dates(pd, texts, there, name, where)]
+    for row, time in zip(there, years, strict=True):
+        times[row] = time
+    return tuple(times)
 
 
 def _is_missing(value) -> bool:
@@ -85,7 +85,12 @@ def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], s
                 continue
         return moments.dt.tz_localize(None)
     wrong = next(
-        (at for at, text in enumerate(texts) if pd.isna(pd.to_datetime(text, errors="coerce"))), 0
+        (
+            number
+            for number, text in enumerate(texts)
+            if pd.isna(pd.to_datetime(text, errors="coerce"))
+        ),
+        0,
     )
     raise DataError(
         f"{where(rows[wrong])}: {name!r} must be a date, as 2024-07-31, or a whole number, as 2024; it is "

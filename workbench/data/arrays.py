@@ -70,7 +70,7 @@ def sealed(array: np.ndarray) -> np.ndarray:
 def plain_values(values: Iterable, what: str) -> tuple:
     """Return the entries with numpy scalars as Python's, so that equal contents have equal hashes.
 
-    Lists of them become tuples; values that are neither texts nor numbers, as dates, stay as they are.
+    Lists of them become tuples; values that are neither texts nor numbers, as dates, do not change.
     """
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise DataError(f"{what} must be a list, an entry for each; got {values!r}")

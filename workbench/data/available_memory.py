@@ -31,14 +31,14 @@ def available_memory() -> AvailableMemory:
 
     The value of WORKBENCH_MEMORY stands for machine and container where it is set.
     """
-    found = [_shared_memory()]
+    limits = [_shared_memory()]
     process = psutil.Process()
     # Linux alone has it
     most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1
     if most != -1:
         left = max(most - process.memory_info().vms, 0)
-        found.append(AvailableMemory(left, "the process may still take"))
-    return min(found)
+        limits.append(AvailableMemory(left, "the process may still take"))
+    return min(limits)
 
 
 def check_fits(n_bytes: float, what: str, mend: str) -> None:
@@ -61,8 +61,8 @@ def _shared_memory() -> AvailableMemory:
 
 def parse_size(text: str) -> int:
     """Return the bytes of a size such as 4G or 500M, in WORKBENCH_MEMORY; raises DataError for another text."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
     if size <= 0:
         raise DataError(
             f"WORKBENCH_MEMORY must be a size such as 4G or 500M; got {text!r}; change it, or unset it"
@@ -71,11 +71,11 @@ def parse_size(text: str) -> int:
 
 
 def container_memory(
-    groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
+    groups: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
 ) -> int | None:
     """Return the bytes that this process's control groups leave free, file cache included; None without a limit."""
     left = []
-    for line in _lines(own):
+    for line in _lines(membership):
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue

@@ -9,14 +9,14 @@ def cached_once(maxsize: int) -> Callable:
     """Return `functools.lru_cache` in which one thread computes a value and the others wait for it."""
 
     def decorate(function: Callable) -> Callable:
-        kept, lock = lru_cache(maxsize)(function), RLock()
+        cached, lock = lru_cache(maxsize)(function), RLock()
 
         @wraps(function)
         def once(*arguments):
             with lock:
-                return kept(*arguments)
+                return cached(*arguments)
 
-        once.cache_clear = kept.cache_clear
+        once.cache_clear = cached.cache_clear
         return once
 
     return decorate

@@ -17,7 +17,7 @@ BLOCK = 1 << 19
 DRAWING = 64 * BLOCK
 """Bytes that these take: keys, their sorted copy, groups."""
 BIN_BITS = 16
-"""Keys of one long group are counted by so many of their highest bits."""
+"""Keys of one long group are counted by this many of their highest bits."""
 SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""
 
@@ -68,7 +68,7 @@ def draw_share(
     return draw_subsets(np.array([n]), np.array([n_drawn]), int(seed), stream)
 
 
-def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int) -> np.ndarray:
+def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int) -> np.ndarray:
     """Draw (token,) bool: ``wanted`` items of each group of consecutive tokens (or documents).
 
     Every token gets a random key, and the smallest keys of a group are chosen; of equal ones the first.
@@ -81,13 +81,13 @@ def draw_subsets(lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
     )
     chosen = np.empty(n_tokens, bool)
     end = 0
-    for block in drawn_blocks(lengths, wanted, seed, stream):
+    for block in drawn_blocks(lengths, sizes, seed, stream):
         chosen[end : (end := end + len(block))] = block
     return chosen
 
 
 def drawn_blocks(
-    lengths: np.ndarray, wanted: np.ndarray, seed: int, stream: int
+    lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> Iterator[np.ndarray]:
     """Yield what `draw_subsets` returns in pieces of about `BLOCK` tokens, to bound memory."""
     group_bits = (len(lengths) - 1).bit_length()
@@ -98,10 +98,10 @@ def drawn_blocks(
         begin = int(ends[first - 1]) if first else 0
         last = max(int(np.searchsorted(ends, begin + BLOCK, "right")), first + 1)
         if ends[last - 1] - begin > BLOCK:
-            yield from _of_long_group(keys, begin, int(lengths[first]), int(wanted[first]))
+            yield from _of_long_group(keys, begin, int(lengths[first]), int(sizes[first]))
         else:
             drawn = keys.of(begin, int(ends[last - 1] - begin))
-            yield _of_groups(drawn, lengths[first:last], wanted[first:last], group_bits)
+            yield _of_groups(drawn, lengths[first:last], sizes[first:last], group_bits)
         first = last
 
 
@@ -144,7 +144,7 @@ class _Keys:
     def of(self, first: int, n: int) -> np.ndarray:
         """Return (token,) uint64 keys of the next tokens from ``first`` on."""
         if first != self._at:
-            # backwards too: so many steps come round
+            # backwards too: as many steps come round
             self._bits.advance((first - self._at) % 2**128)
         self._at = first + n
         keys = self._bits.random_raw(n)
@@ -154,19 +154,19 @@ class _Keys:
 
 
 def _of_groups(
-    keys: np.ndarray, lengths: np.ndarray, wanted: np.ndarray, group_bits: int
+    keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
     """Return (token,) bool of several groups; the group's number is above the random bits, so one sort orders all."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
     starts = np.cumsum(lengths) - lengths
-    drawing = np.flatnonzero(wanted)
+    drawing = np.flatnonzero(sizes)
     largest_chosen = np.zeros(len(lengths), dtype=np.uint64)
-    largest_chosen[drawing] = np.sort(keys)[starts[drawing] + wanted[drawing] - 1]
+    largest_chosen[drawing] = np.sort(keys)[starts[drawing] + sizes[drawing] - 1]
     chosen = keys <= largest_chosen[groups]
-    chosen &= (wanted > 0)[groups]
-    surplus = np.bincount(groups[chosen], minlength=len(lengths)) - wanted
+    chosen &= (sizes > 0)[groups]
+    surplus = np.bincount(groups[chosen], minlength=len(lengths)) - sizes
     for group in np.flatnonzero(surplus):  # two equal keys at the edge: the later tokens give way
         tokens = slice(starts[group], starts[group] + lengths[group])
         tied = np.flatnonzero(keys[tokens] == largest_chosen[group])
@@ -174,10 +174,10 @@ def _of_groups(
     return chosen
 
 
-def _of_long_group(keys: _Keys, first: int, n: int, wanted: int) -> Iterator[np.ndarray]:
+def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
     """Yield blocks of bool of one group whose keys are not in memory, by a histogram of the keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
-    if wanted == 0:
+    if n_chosen == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)
         return
     counts, below = np.zeros(1 << BIN_BITS, np.int64), np.uint64(64 - keys.group_bits - BIN_BITS)
@@ -185,17 +185,20 @@ def _of_long_group(keys: _Keys, first: int, n: int, wanted: int) -> Iterator[np.
         counts += np.bincount((keys.of(*block) >> below).astype(np.int64), minlength=len(counts))
     smaller = np.cumsum(counts)
     # the first bin up to whose end there are as many as wanted
-    edge_bin = int(np.searchsorted(smaller, wanted))
-    in_bin = [found[found >> below == edge_bin] for found in (keys.of(*block) for block in blocks)]
+    edge_bin = int(np.searchsorted(smaller, n_chosen))
+    in_bin = [
+        keys_of_block[keys_of_block >> below == edge_bin]
+        for keys_of_block in (keys.of(*block) for block in blocks)
+    ]
     in_bin = np.sort(np.concatenate(in_bin))
     n_before = int(smaller[edge_bin - 1]) if edge_bin else 0
-    edge = in_bin[wanted - n_before - 1]
+    edge = in_bin[n_chosen - n_before - 1]
     # how many of the keys that equal the edge are chosen
-    n_tied = wanted - n_before - int(np.searchsorted(in_bin, edge))
+    n_tied = n_chosen - n_before - int(np.searchsorted(in_bin, edge))
     for block in blocks:
-        found = keys.of(*block)
-        chosen = found < edge
-        tied = np.flatnonzero(found == edge)[:n_tied]
+        keys_of_block = keys.of(*block)
+        chosen = keys_of_block < edge
+        tied = np.flatnonzero(keys_of_block == edge)[:n_tied]
         chosen[tied] = True
         n_tied -= len(tied)
         yield chosen

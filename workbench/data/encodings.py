@@ -21,7 +21,7 @@ STRICT = "utf-8"
 DETECT = "detect"
 WESTERN = "cp1252"
 LEAST = 32
-"""Bytes beyond ASCII from which the script of a text can be told; with fewer, Latin letters are taken."""
+"""Bytes beyond ASCII from which the script of a text is detected; with fewer, Latin letters are taken."""
 SAMPLE = 1 << 18
 FITTING = 0.75
 """Share of the bytes beyond ASCII that must be letters of the language; of random bytes a half may be."""
@@ -91,20 +91,20 @@ def named_encoding(
     name = _wanted(next(filter(None, blocks()), b""), encoding)
     if (error := _error(blocks(), name)) is None:
         return name
-    if encoding == DETECT and name == STRICT and (found := _detected(blocks)):
+    if encoding == DETECT and name == STRICT and (detected := _detected(blocks)):
         warnings.warn(
-            f"{path} is not UTF-8 and was read as {found}; say encoding=… if that is wrong",
+            f"{path} is not UTF-8 and was read as {detected}; say encoding=… if that is wrong",
             stacklevel=3,
         )
-        return found
+        return detected
     line, byte = error
-    wanted, mend = (
+    expected, mend = (
         name.removesuffix("-sig").upper(),
         f"save the file with the encoding {STRICT.upper()}",
     )
     if encoding == DETECT:
         mend += ", or say which it has with encoding=…"
-    raise DataError(f"{path}, line {line}: byte 0x{byte:02x} is not {wanted}; {mend}")
+    raise DataError(f"{path}, line {line}: byte 0x{byte:02x} is not {expected}; {mend}")
 
 
 def _wanted(start: bytes, encoding: str) -> str:
@@ -123,22 +123,22 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
             n_lines += block.count(b"\n")
         decoder.decode(b"", final=True)
     except UnicodeError as error:
-        at, data = getattr(error, "start", 0), getattr(error, "object", block)
-        return n_lines + data.count(b"\n", 0, at) + 1, data[at] if at < len(data) else 0
+        place, data = getattr(error, "start", 0), getattr(error, "object", block)
+        return n_lines + data.count(b"\n", 0, place) + 1, data[place] if place < len(data) else 0
     return None
 
 
 def _known(encoding) -> str:
     """Return Python's name of an encoding of text."""
     try:
-        found = codecs.lookup(encoding)
+        codec = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError):
-        found = None
-    if found is None or not found._is_text_encoding:
+        codec = None
+    if codec is None or not codec._is_text_encoding:
         raise DataError.must_be(
             "encoding", "the name of an encoding, as utf-8, cp1252 or utf-16", encoding
         )
-    return "utf-8-sig" if found.name == STRICT else found.name
+    return "utf-8-sig" if codec.name == STRICT else codec.name
 
 
 def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
@@ -147,9 +147,13 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
         return None
     sample = _start(blocks())
     beyond = Counter(byte for byte in sample if byte > 127)
-    found = _best(sample) if beyond.total() >= LEAST else None
+    encoding = _best(sample) if beyond.total() >= LEAST else None
     return next(
-        (name for name in (found or _of_latin(beyond), WESTERN) if _error(blocks(), name) is None),
+        (
+            name
+            for name in (encoding or _of_latin(beyond), WESTERN)
+            if _error(blocks(), name) is None
+        ),
         None,
     )
 
@@ -179,13 +183,13 @@ def _best(data: bytes) -> str | None:
     """Return the encoding that charset-normalizer finds by the script; None where that is Latin."""
     from charset_normalizer import from_bytes
 
-    found = from_bytes(data).best()
-    beyond = [sign for sign in str(found or "") if sign > "\x7f"]
+    match = from_bytes(data).best()
+    beyond = [sign for sign in str(match or "") if sign > "\x7f"]
     n_other = sum(
         sign.isalpha() and not unicodedata.name(sign, LATIN).startswith((LATIN, "MODIFIER"))
         for sign in beyond
     )
-    return found.encoding if 2 * n_other > len(beyond) else None
+    return match.encoding if 2 * n_other > len(beyond) else None
 
 
 def _of_latin(beyond: Counter[int]) -> str:

@@ -16,10 +16,10 @@ def with_options(name: str, options: Mapping) -> str:
     return ":".join([name, *(f"{key}={value}" for key, value in values.items())])
 
 
-def options_in(name: str, given: Mapping, known: Mapping) -> dict:
+def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
     """Return the options in a name and those beside it; raise an error for one that is not ``known``."""
     name, *pairs = name.split(":")
-    options = dict(given)
+    options = dict(keywords)
     for pair in pairs:
         option, equals, value = pair.partition("=")
         if not equals or not option or not value:
@@ -43,8 +43,8 @@ def options_in(name: str, given: Mapping, known: Mapping) -> dict:
 
 def near(name: str, names: Iterable[str]) -> str:
     """Return the names nearest to one, as a part of a sentence."""
-    found = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
-    return f", perhaps {' or '.join(repr(other) for other in found)}" if found else ""
+    matches = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    return f", perhaps {' or '.join(repr(other) for other in matches)}" if matches else ""
 
 
 def _scalar(text: str):

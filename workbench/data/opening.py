@@ -258,14 +258,14 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
     return named_encoding(lambda: byte_blocks(path), path, encoding)
 
 
-def read_lines(path: Path, wanted: int | None, what: str, mend: str = "") -> list[str]:
+def read_lines(path: Path, n_lines: int | None, what: str, mend: str = "") -> list[str]:
     """Return one string a line: ``wanted`` of them (None: any number), none of them empty.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
-    if wanted is not None and len(lines) != wanted:
-        raise DataError(f"{path} has {len(lines)} {what} where {wanted} were wanted; {mend}")
+    if n_lines is not None and len(lines) != n_lines:
+        raise DataError(f"{path} has {len(lines)} {what} where {n_lines} were wanted; {mend}")
     if "" in lines:
         raise DataError(
             f"{path}, line {lines.index('') + 1}: the line is empty; one of {len(lines)} {what} was wanted"

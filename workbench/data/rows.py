@@ -39,21 +39,21 @@ class Dialect(NamedTuple):
 
     def checked(self) -> "Dialect":
         """Return the same with names replaced by characters; a DataError for no character, or one with two meanings."""
-        given = {
+        options = {
             name: WORDS.get(value, value) if isinstance(value, str) else value
             for name, value in self._asdict().items()
         }
-        for name, value in given.items():
+        for name, value in options.items():
             if value is not None and (
                 not isinstance(value, str) or len(value) != 1 or value in "\r\n"
             ):
                 raise DataError.must_be(name, "one character, tab, space or none", value)
-        named = {name: value for name, value in given.items() if value is not None}
+        named = {name: value for name, value in options.items() if value is not None}
         if len(set(named.values())) < len(named):
             raise DataError(
                 f"the characters of a CSV file must differ; {', '.join(f'{n}={v!r}' for n, v in named.items())}"
             )
-        return Dialect(**given)
+        return Dialect(**options)
 
 
 def read_columns(
@@ -121,8 +121,8 @@ def stream_columns(
     header, _ = next(rows(form))
 
     def batches() -> Iterator[tuple[list[tuple[str, ...]], list[int]]]:
-        found = islice(rows(form, progress), 1, None)
-        for batch in batched(found, lambda each: sum(map(len, each[0]))):
+        columns = islice(rows(form, progress), 1, None)
+        for batch in batched(columns, lambda row: sum(map(len, row[0]))):
             values, lines = zip(*batch, strict=True)
             yield list(zip(*values, strict=True)), list(lines)
 
@@ -142,8 +142,8 @@ def header_of(content: str, comment: str | None = None) -> str:
 
 def separator_of(content: str, comment: str | None = None) -> str:
     """Return the separator of columns: from a ``sep=`` line, else the one most frequent in the header."""
-    if said := SAYS.match(content):
-        return said[1]
+    if match := SAYS.match(content):
+        return match[1]
     return max(SEPARATORS, key=header_of(content, comment).count)
 
 
@@ -165,7 +165,11 @@ def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
         end = text[len(text.rstrip(" ")) - 1 :]
     if blanks:
         forms.append(form | {"skipinitialspace": True})
-    return forms + [each | {"escapechar": "\\"} for each in forms] if escaped else forms
+    return (
+        forms + [form_of_quotes | {"escapechar": "\\"} for form_of_quotes in forms]
+        if escaped
+        else forms
+    )
 
 
 def _fitting(

@@ -25,17 +25,17 @@ def encoded(text: str, path: Path) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        found = text[error.start]
+        character = text[error.start]
         raise DataError(
-            f"{path} cannot hold the character {found!r}, which is no text; take it out of the corpus"
+            f"{path} cannot hold the character {character!r}, which is no text; take it out of the corpus"
         ) from None
 
 
 def not_a_line(strings: Iterable[str]) -> int | None:
     """Return the index of the first string that is not one line of text; None when all are."""
     wrong = (
-        at
-        for at, text in enumerate(strings)
+        number
+        for number, text in enumerate(strings)
         if text != text.strip() or not text or "\n" in text or text[0] == "\ufeff"
     )
     return next(wrong, None)
@@ -142,15 +142,17 @@ class SavedByHash:
         path = Path(folder) / f"{self.content_hash}.npz"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            found = {
+            values = {
                 field.name: getattr(self, field.name)
                 for field in fields(self)
                 if field.name not in self.beside
             }
-            arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+            arrays = {
+                name: value for name, value in values.items() if isinstance(value, np.ndarray)
+            }
             about = {
                 name: value
-                for name, value in found.items()
+                for name, value in values.items()
                 if name not in arrays and value is not None
             }
             try:

@@ -81,16 +81,16 @@ class StoredTexts(Sequence):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    def __getitem__(self, at):
-        if isinstance(at, slice):
-            first, last, step = at.indices(len(self))
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            first, last, step = index.indices(len(self))
             if step != 1:
-                return tuple(self[each] for each in range(first, last, step))
+                return tuple(self[number] for number in range(first, last, step))
             return StoredTexts(
                 self._content, self._offsets[first : max(first, last) + 1], self._as_json
             )
-        at = range(len(self))[at]
-        return self._value(self._content[self._offsets[at] : self._offsets[at + 1]].tobytes())
+        index = range(len(self))[index]
+        return self._value(self._content[self._offsets[index] : self._offsets[index + 1]].tobytes())
 
     def __iter__(self) -> Iterator:
         for first in range(0, len(self), BLOCK):
@@ -137,11 +137,11 @@ class NumberedTitles(Sequence):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, at):
+    def __getitem__(self, index):
         return (
-            NumberedTitles(self._numbers[at])
-            if isinstance(at, slice)
-            else f"document {self._numbers[at]}"
+            NumberedTitles(self._numbers[index])
+            if isinstance(index, slice)
+            else f"document {self._numbers[index]}"
         )
 
     def __eq__(self, other) -> bool:

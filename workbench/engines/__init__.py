@@ -74,7 +74,7 @@ OF_RUNS: dict[str, str] = {}
 REFERENCE = "cgs"
 """The engine whose long runs draw from the exact posterior of LDA, to which others are compared."""
 STREAMING = "online-vb"
-"""The engine that goes on with further documents."""
+"""The engine that continues with further documents."""
 FIRST_CHOICE = (
     "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
     "sequences, bn-vb for records."

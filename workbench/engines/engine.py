@@ -222,7 +222,7 @@ class Engine(NamedTuple):
     colour: str = ""
     line: str = ""
     marker: str = ""
-    order: int = 100  # its place in tables and figures; equal ones as they come
+    order: int = 100  # its place in tables and figures; equal ones in the order of registration
     grows: bool = False  # may it come to have more topics than it began with?
     # do n_kw sum to the tokens of the corpus? Not where batches stand for it
     whole_counts: bool = True

@@ -17,7 +17,7 @@ class Memory(NamedTuple):
 
     state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
     indices: int = 0  # of what is derived from the corpus and held beside the state
-    step: int = 0  # at the most, besides, while a step is under way
+    step: int = 0  # at the most, besides, during a step
     # at the most, besides, while a state is watched, predicts, or gives its counts
     look: int = 0
 

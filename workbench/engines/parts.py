@@ -35,7 +35,7 @@ class Meeting(NamedTuple):
 class Phase(NamedTuple):
     """A part of a step that ends with a meeting; it may return at once, without one, when nothing is due."""
 
-    # (corpus, model, options, state, context) -> generator that returns the state and what a step tells
+    # (corpus, model, options, state, context) -> generator that returns the state and the diagnostics of a step
     work: Callable[..., Generator]
     # (options) -> are the parts worked on side by side, though the engine leaves threads idle?
     side_by_side: Callable = lambda options: False
@@ -76,19 +76,19 @@ def step_of(*phases: Phase) -> Callable:
     """Return the `step` of an engine that has several phases, as a function over a corpus in one part."""
 
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
-        told: dict = {}
+        diagnostics: dict = {}
         for phase in phases:
             state, more = alone(phase.work(corpus, model, options, state, context))
-            told = told_together(told, more)
-        return state, told
+            diagnostics = merged_diagnostics(diagnostics, more)
+        return state, diagnostics
 
     step.phases = phases
     return step
 
 
-def told_together(told: dict, more: dict) -> dict:
-    """Return what two phases of a step tell: updates add up."""
-    return told | more | {"updates": told.get("updates", 0) + more.get("updates", 0)}
+def merged_diagnostics(diagnostics: dict, more: dict) -> dict:
+    """Return the diagnostics of two phases of a step: updates add up."""
+    return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
 
 
 def alone(work: Generator):
@@ -113,7 +113,7 @@ def row_fields(state: type) -> tuple[str, ...]:
 
 
 def add_sums(total: dict, other: dict) -> dict:
-    """Return the sums of two parts, arrays in the place of the first."""
+    """Return the sums of two parts, in the arrays of the first."""
     for name, value in other.items():
         if isinstance(value, np.ndarray):
             total[name] += value

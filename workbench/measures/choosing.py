@@ -40,7 +40,7 @@ FALLS = {"npmi": ("Coherence (NPMI)", 0.02), "stability": ("Stability across see
 """Score → label and the smallest fall from the next smaller K that causes a caution."""
 
 MOST_SEEDS = 5
-"""At most so many runs of one K are matched pairwise. A pair of 100 topics of 7000 words takes 2 s."""
+"""At most this many runs of one K are matched pairwise. A pair of 100 topics of 7000 words takes 2 s."""
 
 
 class RunNumbers(NamedTuple):

@@ -33,7 +33,7 @@ COSTS = ("updates", "cpu_time")
 CHAINS = 4
 """Smallest number of chains of a reference."""
 LONGER = 2
-"""A chain of the reference has at least so many times the iterations of the longest run compared with it."""
+"""A chain of the reference has at least this many times the iterations of the longest run compared with it."""
 OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
 """Options that are shown for each setting → the value for an engine without it."""
 

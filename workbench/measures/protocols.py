@@ -66,7 +66,7 @@ PROTOCOLS = (
         UNSEEN,
         "theta from a random half of each unseen document, and phi",
         "Asuncion, Welling, Smyth & Teh 2009; Linderman, Johnson & Adams 2015; wb.document_completion; workbench infer",
-        "On either side: theta comes from half a document in the place of nine tenths, and phi has not seen the document.",
+        "On either side: theta comes from half a document instead of nine tenths, and phi has not seen the document.",
     ),
     Protocol(
         "foldin_same",

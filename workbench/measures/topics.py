@@ -16,7 +16,7 @@ def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Datase
     ``word`` and its probability ``phi``. Ties keep the order of the vocabulary.
 
     ``relevance`` is the weight lambda of ``lambda log phi + (1 - lambda) log(phi / p(w))``, from 0 to 1, where p(w) is the
-    word's share of the training tokens. 1, the default, ranks by phi alone, the usual "top words"; 0 by lift alone, which
+    word's share of the training tokens. 1, the default, ranks by phi alone, the common "top words"; 0 by lift alone, which
     favours rare words; Sievert & Shirley recommend 0.6 to readers. Below 1, words without a training token come last.
 
     Sievert & Shirley (2014), section 3.1.

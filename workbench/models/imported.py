@@ -41,7 +41,7 @@ class Imported(TopicModel):
     program : str
         Which program they are from, and its version.
     content : str
-        `content_hash` of theta and phi: models of one program on one split are told apart by it.
+        `content_hash` of theta and phi: models of one program on one split are distinguished by it.
     topic_prior : (topic,), optional
         Dirichlet prior of each topic in a document; None where theta has another prior, or where it is not known.
     word_prior : float, optional

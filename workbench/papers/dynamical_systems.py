@@ -115,7 +115,7 @@ REUTERS = replace(
     of_seed="",
     paired="by seed",
     each="each method",
-    note="In the place of 20 articles of Associated Press, whose running text is not available. The systems are one for all "
+    note="Instead of 20 articles of Associated Press, whose running text is not available. The systems are one for all "
     f"stories, as in the authors' program. {STARTS}",
 )
 ALICE = replace(

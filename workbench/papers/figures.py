@@ -112,7 +112,7 @@ STUDY_KOS = replace(
     full=Extent(10, (8,), 300, n_documents=1000),
     quick=Extent(3, (8,), 60, n_documents=1000),
     of_paper=("vb", "cvb", "cgs"),
-    note="The study tells neither its documents nor its runs: ours are drawn at random. It counts 6909 words, the file 6906.",
+    note="The study describes neither its documents nor runs: ours are drawn at random. It counts 6909 words, the file 6906.",
 )
 FIGURES = {
     figure.name: figure

@@ -106,7 +106,7 @@ TABLE_3 = Figure(
     "brackets the standard deviation over them, both averaged over the draws. In grey the paper's. Ties are broken at random; "
     "in 2012 15 of 44 states have ten names or more that nobody got. Log likelihood: nats for each birth that came.",
     note="The paper has 48 states: full counts of CA, IL, NY and TX are not among our files. Its 20 sweeps of SBM and 200 of "
-    "LNM, of which the second half counts, are no convergence: gp-fig3-time goes on.",
+    "LNM, of which the second half counts, are no convergence: gp-fig3-time continues.",
     paired="by the births drawn",
     each="each method",
 )
@@ -209,10 +209,10 @@ def draw_name_maps(quick: bool):
         for name in words_of(run)[:N_NAMES]
     ]
     probability, deviation = run["probability"].values, run["probability_deviation"].values
-    seen = np.flatnonzero(train.document_tokens)
-    common_names = np.argsort(-probability[seen], axis=1)[:, :10]
+    states = np.flatnonzero(train.document_tokens)
+    common_names = np.argsort(-probability[states], axis=1)[:, :10]
     relative = float(
-        np.median(np.take_along_axis(deviation[seen] / probability[seen], common_names, axis=1))
+        np.median(np.take_along_axis(deviation[states] / probability[states], common_names, axis=1))
     )
     likely = [float(fitted_run["test_log_likelihood"].values[-1]) for fitted_run in (run, raw)]
     first = maps[0][0]

@@ -140,8 +140,8 @@ GENERIC_FIGURES = (
         n_records=100,
         published=PUBLISHED,
         where=", figure 2",
-        note="The paper tells neither its first priors (here 0.1, learnt from iteration 20 on, every fifth) nor when it took a "
-        "run to have converged.",
+        note="The paper describes neither its first priors (here 0.1, learnt from iteration 20 on, every fifth) nor when it "
+        "took a run to have converged.",
         about="In grey and on the right: the paper's numbers. A run has converged when exp(-x) stays within 1 % of its end, x "
         "the bound per token of VB and VB_ML, the log joint of the state per token of Gibbs. Times are CPU times of one "
         "thread, without measuring and storing. ≥: only in the last tenth of the run, so perhaps later in a longer one.\n"

@@ -157,7 +157,7 @@ ITEMS = (
         "section 7, end",
         "Hybrids cost less where counts are large. Computed beforehand for KOS: visits of a sweep, "
         "as a share of the tokens, 75.5 % for r 0 and 1, 84.0 % for 2, 88.8 % for 3, 93.6 % for 5, 98.2 % for 10.",
-        why="No record compares costs by r; the Frontier page does so for runs of one's own.",
+        why="No record compares costs by r; the Frontier page does so for your own runs.",
     ),
     # ---- study of CVB
     Item(
@@ -190,8 +190,8 @@ ITEMS = (
     Item(
         "C7",
         "figure 5",
-        "Three topics of CVB by their ten most frequent words: (year, world, told …), (10th, turks, ottoman "
-        "…), (hao, thich, thien …).",
+        "Three topics of CVB by their ten most frequent words: (year, world …), (10th, turks, ottoman …), "
+        "(hao, thich, thien …).",
         why="No record finds these topics among those of a run.",
     ),
     Item(
@@ -228,7 +228,7 @@ ITEMS = (
         "8,433 documents, 4,593 words, 566,298 tokens.",
         test=SIZES,
         met=False,
-        why="How stories were chosen is not told: our reconstruction has 8,417, 4,550 and 563,571.",
+        why="How stories were chosen is not reported: our reconstruction has 8,417, 4,550 and 563,571.",
     ),
     Item(
         "D11",
@@ -236,7 +236,7 @@ ITEMS = (
         "4,716 documents, 8,424 words, 437,850 tokens.",
         test=PREPARED,
         met=False,
-        why="How words were chosen is not told: ours has 4,700, 8,631 and 510,142.",
+        why="How words were chosen is not reported: ours has 4,700, 8,631 and 510,142.",
     ),
     Item(
         "D14",

@@ -67,7 +67,7 @@ class Entry(NamedTuple):
         )
 
 
-def entries(own: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
+def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
     """Return the ledger in the order of `ITEMS`, with the results of the package and those of a file.
 
     For each figure the fullest result is used (whole, part, quick), then the newest.
@@ -78,7 +78,7 @@ def entries(own: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
         A file is no ledger.
     """
     chosen: dict[str, tuple[Result, str]] = {}
-    for path, source in ((shipped, OF_PACKAGE), *([(own, str(own))] if own else [])):
+    for path, source in ((shipped, OF_PACKAGE), *([(folder, str(folder))] if folder else [])):
         for result in read_results(path):
             current = chosen.get(result.figure)
             if current is None or _rank(result) >= _rank(current[0]):

@@ -329,7 +329,7 @@ def draw_steps(quick: bool):
 
     burn_in, n_sweeps = 20, 120 if quick else 420
     steps = list(sampled(mean, precision, 200, n_sweeps))
-    centres, drawn = (np.array([step[at] for step in steps[burn_in:]]) for at in (1, 3))
+    centres, drawn = (np.array([step[part] for step in steps[burn_in:]]) for part in (1, 3))
     white = np.array(
         [
             np.einsum("ci,cij,cj->c", psi - centre, matrix, psi - centre)
@@ -344,7 +344,7 @@ def draw_steps(quick: bool):
             chain_means.std(axis=0, ddof=1) / len(chain_means) ** 0.5
         )
 
-    at, name = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
+    horizontal, vertical = axis("psi_1", "ψ₁"), axis("psi_2", "ψ₂")
     angle, shown, overlaps, rows = np.linspace(0, 2 * np.pi, 121), [], [], []
     first = [
         (steps[s][0][0], steps[s][1][0], steps[s][2][0], steps[s][3][0])
@@ -356,8 +356,8 @@ def draw_steps(quick: bool):
         shown.append(
             _curve(
                 *ellipse.T,
-                at,
-                name,
+                horizontal,
+                vertical,
                 COLOURS[(0, 2, 4, 7)[step]],
                 f"step {step + 1}",
                 linewidth=1.5,
@@ -368,7 +368,7 @@ def draw_steps(quick: bool):
             element(
                 "Points",
                 [centre],
-                [at, name],
+                [horizontal, vertical],
                 color=COLOURS[(0, 2, 4, 7)[step]],
                 marker=MARKERS[step],
                 s=22,
@@ -395,7 +395,7 @@ def draw_steps(quick: bool):
         lines[0][inside_box[0]],
         lines[1][inside_box[1]],
         posterior[np.ix_(inside_box[1], inside_box[0])],
-        [at, name],
+        [horizontal, vertical],
         REDS,
     )
     picture = Picture(

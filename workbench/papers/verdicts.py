@@ -31,7 +31,7 @@ SAME = 1e-9
 MOVING = {"until_converged": "moving", "until_fitted": "fit_moving"}
 """Name of a time → number that shows that it would be longer in a longer run."""
 AS_WELL = 0.01
-"""Gains are on a level if they differ by at most so many nats, one percent of a perplexity."""
+"""Gains are on a level if they differ by at most this many nats, one percent of a perplexity."""
 HITS = 0.5
 """Numbers of hits are on a level if they differ by at most half a word of ten."""
 SPLITS = 0.04

@@ -1,7 +1,7 @@
 """The catalog of records: sets that have a name, found, verified by content, and read.
 
 ``votes`` comes with the package; the files of the others are looked for in the folders that the environment variable
-WORKBENCH_DATA names, and in their folders ``records``. Nothing of them is stored. data/README.md tells the origin of each.
+WORKBENCH_DATA names, and in their folders ``records``. Nothing of them is stored. data/README.md describes the origin of each.
 """
 
 import os
@@ -43,8 +43,11 @@ def words_of_text(path: Path) -> Records:
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
-    fields = [f"letter@{at + 1}" for at in range(max(map(len, words)))]
-    columns = {field: [word[at : at + 1] for word in words] for at, field in enumerate(fields)}
+    fields = [f"letter@{position + 1}" for position in range(max(map(len, words)))]
+    columns = {
+        field: [word[position : position + 1] for word in words]
+        for position, field in enumerate(fields)
+    }
     return Records.from_columns(columns, levels=dict.fromkeys(fields, LETTERS))
 
 
@@ -71,9 +74,9 @@ class RecordSet:
         if self.make is read_records:
             return {}
         return {
-            name: each.default
-            for name, each in signature(self.make).parameters.items()
-            if each.default is not each.empty
+            name: parameter.default
+            for name, parameter in signature(self.make).parameters.items()
+            if parameter.default is not parameter.empty
         }
 
     def folders(self) -> list[Path]:
@@ -129,9 +132,10 @@ class RecordSet:
                 f"{path} is not the published {self.name!r}: content with the sha256 {self.content[:12]}… was "
                 f"wanted, {records.content_hash[:12]}… came; replace it"
             )
-        own = {name: value for name, value in options.items() if value != self.options[name]}
+        changed = {name: value for name, value in options.items() if value != self.options[name]}
         return replace(
-            self.make(path, **own) if own else records, name=with_options(self.name, own)
+            self.make(path, **changed) if changed else records,
+            name=with_options(self.name, changed),
         )
 
     def _how_to_get(self) -> str:
@@ -255,8 +259,8 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
         Neither a name nor a file, a file that is missing or is another, an unknown option, or whatever is wrong with the file.
     """
     name = str(name_or_path)
-    if found := RECORD_SETS.get(name.split(":")[0]):
-        return found.load(**options_in(name, options, found.options))
+    if record_set := RECORD_SETS.get(name.split(":")[0]):
+        return record_set.load(**options_in(name, options, record_set.options))
     path = path_of(name_or_path)
     if not path.exists() and path.name == name:
         raise DataError(

@@ -28,10 +28,10 @@ def read_records(
     path : path
         A row a record, a column a field; an empty cell is missing. CSV may be gzipped; comma, semicolon or tab separate.
     fields : names of columns, default all
-        A text has them with commas.
+        A text has them separated by commas.
     levels : see `workbench.records.records.table_of_columns`
     missing : texts that stand for a missing value, default the empty one
-        A text has them with commas; the empty one is among them then.
+        A text has them separated by commas; the empty one is among them then.
     multiplicity : str, optional
         The column that says how often each row stands.
     name : str, default from the file's name

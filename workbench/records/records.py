@@ -67,12 +67,14 @@ def table_of_columns(
     if n_rows == 0:
         raise DataError("records need at least one record; none came")
     table, names = np.empty((n_rows, len(fields)), np.int32), []
-    for at, field in enumerate(fields):
+    for column, field in enumerate(fields):
         if len(columns[field]) != n_rows:
             raise DataError(
                 f"every field must have one value per record ({n_rows}); {field!r} has {len(columns[field])}"
             )
-        table[:, at], named = _numbered(field, columns[field], levels.get(field), missing, where)
+        table[:, column], named = _numbered(
+            field, columns[field], levels.get(field), missing, where
+        )
         names.append(named)
     how_often = np.ones(n_rows, np.int64)
     if multiplicity is not None:
@@ -142,7 +144,7 @@ def _numbered(
             "the field out"
         )
     names = _sorted(occurring) if names is None else names
-    number_of = {name: at for at, name in enumerate(names)} | {None: MISSING}
+    number_of = {name: number for number, name in enumerate(names)} | {None: MISSING}
     if wrong := occurring - number_of.keys():
         row = next(row for row, value in enumerate(values) if name_of[value] in wrong)
         raise DataError(
@@ -241,11 +243,11 @@ class Records(SavedByHash):
         refuse_repeated(self.fields, "field", "the records")
         for column, (field, names) in enumerate(zip(self.fields, self.levels, strict=True)):
             refuse_repeated(names, "level", f"the field {field!r}")
-            found = self.values[:, column]
-            if found.min() < MISSING or found.max() >= len(names):
+            numbers = self.values[:, column]
+            if numbers.min() < MISSING or numbers.max() >= len(names):
                 raise DataError(
                     f"the field {field!r} has {len(names)} levels, so its values must lie in -1..{len(names) - 1}; "
-                    f"found {found.min()}..{found.max()}"
+                    f"found {numbers.min()}..{numbers.max()}"
                 )
 
     # ------------------------------------------------------------------ ways in
@@ -286,13 +288,13 @@ class Records(SavedByHash):
             raise DataError(
                 f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
             )
-        at = [self.fields.index(field) for field in fields]
-        values, multiplicities = merged(self.values[:, at], self.multiplicities)
+        places = [self.fields.index(field) for field in fields]
+        values, multiplicities = merged(self.values[:, places], self.multiplicities)
         return Records(
             values,
             multiplicities,
             tuple(fields),
-            tuple(self.levels[column] for column in at),
+            tuple(self.levels[column] for column in places),
             self.name,
         )
 

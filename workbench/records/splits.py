@@ -49,7 +49,7 @@ def hold_out_records(
     """
     unseen = _drawn(records, fraction, seed)
     counts = records.multiplicities - unseen, unseen
-    return tuple(records.with_values(records.values[each > 0], each[each > 0]) for each in counts)
+    return tuple(records.with_values(records.values[part > 0], part[part > 0]) for part in counts)
 
 
 def hold_out_whole_records(
@@ -109,14 +109,14 @@ def prepare_records(
     top_words, singletons, rows, merge, repeat
         Of `workbench.corpus.prepare`; records do not have them, and others than the defaults are refused.
     """
-    own = {
+    changed = {
         "top_words": (top_words, None),
         "singletons": (singletons, "keep"),
         "rows": (rows, None),
         "merge": (merge, 1),
         "repeat": (repeat, 1),
     }
-    if idle := next((name for name, (value, default) in own.items() if value != default), None):
+    if idle := next((name for name, (value, default) in changed.items() if value != default), None):
         raise DataError(
             "records have no words or documents, so ",
             Named(idle),

@@ -105,11 +105,11 @@ def _times(n: int, noun: str) -> str:
 
 def once(captions: list[str]) -> list[str]:
     """Return the captions without sentences of earlier ones, and a reference to those."""
-    seen, texts = set(), []
+    known, texts = set(), []
     for caption in captions:
         sentences = caption.split(". ")
-        new_sentences = [sentence for sentence in sentences if sentence.rstrip(".") not in seen]
-        seen |= {sentence.rstrip(".") for sentence in sentences}
+        new_sentences = [sentence for sentence in sentences if sentence.rstrip(".") not in known]
+        known |= {sentence.rstrip(".") for sentence in sentences}
         text = ". ".join(new_sentences)
         if len(new_sentences) < len(sentences):
             text = f"{text.rstrip('.')}. For the rest see above." if new_sentences else "See above."

@@ -21,7 +21,7 @@ def attributes(
 ) -> dict:
     """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels or
     machines computed than it was made with (`workbench.runs.store.provenance.describe_provenance`)."""
-    found = {
+    values = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
         "name": spec.name,
         "engine": spec.engine,
@@ -33,7 +33,7 @@ def attributes(
         "stopped_early": spec.rule.describe(settled) if settled and spec.rule else "",
         "taken_on": taken_on,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in values.items() if value}
 
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
@@ -123,10 +123,10 @@ def _as_variables(estimates: dict, leaves: Recorded, sizes: dict[str, int]) -> d
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Estimated, lazy_dataset
 
-    given = {name: (leaves.variables[name].dims, values) for name, values in estimates.items()}
+    arrays = {name: (leaves.variables[name].dims, values) for name, values in estimates.items()}
     lazy = {
         name: (dims, Estimated(values, tuple(sizes[dim] for dim in dims)))
-        for name, (dims, values) in given.items()
+        for name, (dims, values) in arrays.items()
         if isinstance(values, Estimate)
     }
-    return given | dict(lazy_dataset(lazy).data_vars)
+    return arrays | dict(lazy_dataset(lazy).data_vars)

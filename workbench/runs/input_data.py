@@ -18,7 +18,7 @@ OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
 def data_from(
-    given,
+    data,
     engine,
     *,
     text=None,
@@ -45,27 +45,27 @@ def data_from(
     kind = get_engine(engine).model.data if isinstance(engine, str) else Corpus
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
-    if isinstance(given, Records) or (isinstance(given, AnyCorpus) and not about):
+    if isinstance(data, Records) or (isinstance(data, AnyCorpus) and not about):
         # of another kind than the engine's it is refused with the engine
-        return whole_if_one(given)
+        return whole_if_one(data)
     # a text, and neither a name nor a path
-    if isinstance(given, str) and " " in given and not Path(given).exists():
-        return corpus_of(given, counted=counted, **about)
-    if isinstance(given, str | Path):
+    if isinstance(data, str) and " " in data and not Path(data).exists():
+        return corpus_of(data, counted=counted, **about)
+    if isinstance(data, str | Path):
         about |= {} if counted is None else {"counted": counted}
         return whole_if_one(
             load_data(
-                given, kind, **{CALLED.get(name, name): value for name, value in about.items()}
+                data, kind, **{CALLED.get(name, name): value for name, value in about.items()}
             )
         )
-    if kind is Records and hasattr(given, "columns") and hasattr(given, "iloc") and not about:
-        return Records.from_pandas(given)
+    if kind is Records and hasattr(data, "columns") and hasattr(data, "iloc") and not about:
+        return Records.from_pandas(data)
     if kind is Records:
         raise SpecError(
             f"{engine} infers from Records, a DataFrame with a row a record, or a name or path; "
-            f"got a {type(given).__name__}"
+            f"got a {type(data).__name__}"
         )
-    return corpus_of(given, counted=counted, **about)
+    return corpus_of(data, counted=counted, **about)
 
 
 def whole_if_one(data):

@@ -43,8 +43,8 @@ class Estimated(BackendArray):
 
     def _read(self, key: tuple) -> np.ndarray:
         rows, columns = key
-        wanted, places = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
-        found = np.empty((len(wanted), *np.shape(np.arange(self.shape[1])[columns])))
-        for block in blocks(len(wanted), self.chunks[0]):
-            found[block] = self._estimate.rows(as_slice(wanted[block]))[:, columns]
-        return found if isinstance(rows, slice) and (rows.step or 1) > 0 else found[places]
+        needed, places = np.unique(np.arange(self.shape[0])[rows], return_inverse=True)
+        values = np.empty((len(needed), *np.shape(np.arange(self.shape[1])[columns])))
+        for block in blocks(len(needed), self.chunks[0]):
+            values[block] = self._estimate.rows(as_slice(needed[block]))[:, columns]
+        return values if isinstance(rows, slice) and (rows.step or 1) > 0 else values[places]

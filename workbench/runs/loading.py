@@ -44,7 +44,7 @@ ROWS = {Corpus: "documents", Records: "records"}
 
 def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
     """Name → data set, everything in the catalogs of all data types."""
-    return {name: each for catalog in CATALOGS.values() for name, each in catalog().items()}
+    return {name: data_set for catalog in CATALOGS.values() for name, data_set in catalog().items()}
 
 
 def named_set(name_or_path) -> DataSet | RecordSet | SimulatedSet | None:
@@ -54,16 +54,18 @@ def named_set(name_or_path) -> DataSet | RecordSet | SimulatedSet | None:
 
 def kind_of(name_or_path) -> type | None:
     """The data type of a name of a catalog; None of what is no name."""
-    found = named_set(name_or_path)
-    return found and next(kind for kind, catalog in CATALOGS.items() if found.name in catalog())
+    data_set = named_set(name_or_path)
+    return data_set and next(
+        kind for kind, catalog in CATALOGS.items() if data_set.name in catalog()
+    )
 
 
 def check_kind(name_or_path, kind: type) -> None:
     """Refuses a name of data of another type."""
-    if (found := kind_of(name_or_path)) not in (None, kind):
+    if (actual := kind_of(name_or_path)) not in (None, kind):
         raise DataError(
-            f"{name_or_path!r} is a data set of {ROWS[found]}, and {ROWS[kind]} were wanted; choose other data, or "
-            f"an engine for {ROWS[found]}"
+            f"{name_or_path!r} is a data set of {ROWS[actual]}, and {ROWS[kind]} were wanted; choose other data, or "
+            f"an engine for {ROWS[actual]}"
         )
 
 

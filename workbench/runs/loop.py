@@ -1,6 +1,6 @@
 """The only loop: step, score, record, checkpoint; it waits when paused and ends when stopped.
 
-Everything that a run needs to go on is its `Position`. A run that is resumed from one is, bit for bit,
+Everything that a run needs to continue is its `Position`. A run that is resumed from one is, bit for bit,
 the run that was never interrupted: randomness is a function of seed and iteration.
 """
 
@@ -74,7 +74,7 @@ def iterate(
 
     Returns where it got to. The last iteration, and one after which the run rests, is recorded and snapshot
     whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
-    of a long step comes out as `Stopped`.
+    of a long step raises `Stopped`.
     """
     load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
@@ -93,14 +93,14 @@ def iterate(
         )
         position = position._replace(average=average)
         resting = position.iteration == spec.n_iterations or control.wants_rest()
-        kept = resting or position.iteration % spec.snapshot_every == 0
-        if info.pop("event", False) or kept or position.iteration % spec.record_every == 0:
+        is_snapshot = resting or position.iteration % spec.snapshot_every == 0
+        if info.pop("event", False) or is_snapshot or position.iteration % spec.record_every == 0:
             numbers = scores | data.further_scores(predicted)
             row = measure(data, position, numbers, info, context)
             sink.record(row)
             settled = trail.settles_with(row)
             resting = resting or settled
-        if resting or kept:
+        if resting or is_snapshot:
             sink.snapshot(position.iteration, data.counts(position.state))
         sink.checkpoint(position, now=resting)
         if settled:
@@ -176,9 +176,9 @@ def measure(
     """The row of an iteration: clocks, perplexities, and what the engine watches."""
     watched = data.watch(position.state)
     of_topics = {
-        each.name: np.array(watched.pop(each.name), float)
-        for each in data.model.recorded(data.options)
-        if each.dims == ("iteration", "topic")
+        variable.name: np.array(watched.pop(variable.name), float)
+        for variable in data.model.recorded(data.options)
+        if variable.dims == ("iteration", "topic")
     }
     clocks = {name: getattr(position, name) for name in CLOCKS}
     fit = {"train_perplexity": data.train_perplexity(position.state, context)}
@@ -230,12 +230,15 @@ class MemorySink:
         counts = xr.Dataset(
             {
                 name: (
-                    each.dims,
+                    variable.dims,
                     np.stack(
-                        [self._widened(each, taken[name]) for taken in self._snapshots.values()]
+                        [
+                            self._widened(variable, snapshot[name])
+                            for snapshot in self._snapshots.values()
+                        ]
                     ),
                 )
-                for name, each in self._recorded.variables.items()
+                for name, variable in self._recorded.variables.items()
                 if name in self._recorded.kept
             }
         )

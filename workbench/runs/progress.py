@@ -9,7 +9,7 @@ from tqdm import tqdm
 from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
 
-TOLD_EVERY = 10.0
+REPORTED_EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
 
@@ -25,13 +25,13 @@ def bar(
         file=sys.stderr,
         dynamic_ncols=True,
         disable=not shown,
-        mininterval=0.2 if sys.stderr.isatty() else TOLD_EVERY,
+        mininterval=0.2 if sys.stderr.isatty() else REPORTED_EVERY,
         **more,
     )
 
 
 def decimals(perplexity: float) -> int:
-    """With how many decimals a perplexity, and what is compared with it, is told: the nearer to 1, the more."""
+    """With how many decimals a perplexity, and what is compared with it, is reported: the nearer to 1, the more."""
     return 1 if not perplexity < 100 else 2 if perplexity >= 10 else 4
 
 
@@ -51,9 +51,9 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
         yield on_iteration if shown else None
 
 
-def _told(runs: list):
-    """The function that tells, in lines, how far the runs in a list are."""
-    reached, ended, told = dict.fromkeys(runs, 0), set(), [time.monotonic()]
+def _report(runs: list):
+    """Return a function that prints, in lines, the progress of the runs in a list."""
+    reached, ended, reported = dict.fromkeys(runs, 0), set(), [time.monotonic()]
 
     def move(moved: list) -> None:
         for run in moved:
@@ -61,15 +61,15 @@ def _told(runs: list):
             reached[run] = status["iteration"] / max(status["n_iterations"], 1)
             if run not in ended and status["iteration"] >= status["n_iterations"]:
                 ended.add(run)
-                told[0] = time.monotonic()
+                reported[0] = time.monotonic()
                 done = f"{len(ended)} of {len(runs)} runs done"
                 print(
                     f"{run.spec.caption}: {status['iteration']:,} iterations; {done}",
                     file=sys.stderr,
                     flush=True,
                 )
-        if time.monotonic() - told[0] >= TOLD_EVERY:
-            told[0] = time.monotonic()
+        if time.monotonic() - reported[0] >= REPORTED_EVERY:
+            reported[0] = time.monotonic()
             share = sum(reached.values()) / len(runs)
             print(
                 f"{share:.0%} of all iterations; {len(ended)} of {len(runs)} runs done",
@@ -87,14 +87,14 @@ def bars(runs: list, shown: bool = True):
     Where stderr is no terminal, which cannot draw several bars, a line when a run has come to its end, and one now and then.
     """
     if shown and not sys.stderr.isatty():
-        yield _told(runs)
+        yield _report(runs)
         return
     with contextlib.ExitStack() as stack:
         lines = {}
-        for at, run in enumerate(runs):
+        for position, run in enumerate(runs):
             spec, done = run.spec, run.status()["iteration"]
             lines[run] = stack.enter_context(
-                bar(spec.caption, spec.n_iterations, shown, done, position=at)
+                bar(spec.caption, spec.n_iterations, shown, done, position=position)
             )
 
         def move(moved: list) -> None:

@@ -90,21 +90,21 @@ class Recorded(NamedTuple):
             names=tuple(about["columns"]),
             vectors=tuple(about["vectors"]),
             kept=tuple(about["kept"]),
-            variables=self.variables | {each.name: each for each in brought},
+            variables=self.variables | {variable.name: variable for variable in brought},
             sizes=self.sizes | about.get("sizes", {}),
         )
 
     def described(self) -> dict:
         """Return what `as_stored` reads of variables and sizes, for JSON."""
-        brought = [each for name, each in self.variables.items() if name not in VARIABLES]
+        brought = [variable for name, variable in self.variables.items() if name not in VARIABLES]
         return {"variables": brought, "sizes": self.sizes}
 
     def width(self, n_topics: int) -> int:
-        """The columns of rows with so many topics."""
+        """Return the number of columns of rows with ``n_topics`` topics."""
         return 1 + len(self.names) + n_topics * len(self.vectors)
 
     def n_topics(self, n_columns: int) -> int:
-        """Topics that so many columns can hold."""
+        """Return the number of topics that ``n_columns`` columns can hold."""
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
     def values(self, row, n_topics: int) -> np.ndarray:
@@ -132,24 +132,31 @@ def recorded(spec: RunSpec) -> Recorded:
     if not model.course:
         scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
     further = (
-        [each for scores in model.scores for each in scores.variables]
+        [variable for scores in model.scores for variable in scores.variables]
         if spec.test is not None
         else []
     )
-    own, sizes = model.recorded(options), model.dims()
-    of_topics = [each.name for each in own if each.dims == ("iteration", "topic")]
-    cells = [each for each in own if each.dims[0] == "iteration" and each.name not in of_topics]
+    variables, sizes = model.recorded(options), model.dims()
+    of_topics = [variable.name for variable in variables if variable.dims == ("iteration", "topic")]
+    cells = [
+        variable
+        for variable in variables
+        if variable.dims[0] == "iteration" and variable.name not in of_topics
+    ]
     return Recorded(
         (
             *clocks,
             *scored,
-            *(each.name for each in further),
+            *(variable.name for variable in further),
             *engine.watches,
-            *(name for each in cells for name in cells_of(each, sizes)),
+            *(name for variable in cells for name in cells_of(variable, sizes)),
         ),
         tuple(of_topics),
-        (*(each.name for each in own if each.dims[0] == "snapshot"), *engine.keeps),
-        VARIABLES | {each.name: each for each in (*further, *own)},
+        (
+            *(variable.name for variable in variables if variable.dims[0] == "snapshot"),
+            *engine.keeps,
+        ),
+        VARIABLES | {variable.name: variable for variable in (*further, *variables)},
         sizes,
     )
 
@@ -165,13 +172,13 @@ def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
 
 def in_columns(numbers: dict) -> dict:
     """Numbers of an iteration with arrays taken apart, cell by cell."""
-    found = {}
+    values = {}
     for name, value in numbers.items():
         if np.ndim(value):
-            found |= {f"{name}[{i}]": cell for i, cell in enumerate(np.ravel(value))}
+            values |= {f"{name}[{i}]": cell for i, cell in enumerate(np.ravel(value))}
         else:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def put_together(
@@ -183,8 +190,8 @@ def put_together(
         cell = CELL.fullmatch(name)
         columns.setdefault(cell[1] if cell else name, []).append(values)
     return {
-        name: np.stack(found, axis=-1).reshape(
+        name: np.stack(columns_of_array, axis=-1).reshape(
             -1, *(sizes[dim] for dim in variables[name].dims[1:])
         )
-        for name, found in columns.items()
+        for name, columns_of_array in columns.items()
     }

@@ -68,9 +68,9 @@ def predict_entries(
     """
     if engine.predict_rows is None:
         return engine.predict(train, model, options, state, test, context), None
-    rows, at = np.unique(test.documents, return_inverse=True)
+    rows, row_of = np.unique(test.documents, return_inverse=True)
     words = engine.predict_rows(train, model, options, state, rows, context)
-    return words[at, test.words], words
+    return words[row_of, test.words], words
 
 
 def score(
@@ -80,7 +80,9 @@ def score(
     if test is None:
         return average, {}, None
     samples, further = engine.samples(train, options), bool(model.scores)
-    seen = seen_in_training(train, test) if any(each.of_seen for each in model.scores) else None
+    seen = (
+        seen_in_training(train, test) if any(measure.of_seen for measure in model.scores) else None
+    )
     probability, words = predict_entries(engine, train, model, options, state, test, context)
     before, (average, logs) = average, taken_in(test, probability, average, past_burn_in)
     if past_burn_in:
@@ -131,7 +133,7 @@ def scores_from(
         average = average._replace(
             log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
         )
-    alone, averaged = (perplexity_of(each, test) for each in logs[:2])
+    alone, averaged = (perplexity_of(log, test) for log in logs[:2])
     by_document = joint = alone
     if samples and past_burn_in:
         by_document = perplexity_of(logs.by_document, test)
@@ -151,8 +153,8 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
         return {}
     return {
         name: value
-        for each in model.scores
-        for name, value in each.compute(train, test, predicted).items()
+        for measure in model.scores
+        for name, value in measure.compute(train, test, predicted).items()
     }
 
 

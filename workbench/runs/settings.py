@@ -137,7 +137,7 @@ def of(kind: type, settings: dict) -> dict:
 
 
 def named(function, *others) -> Signature:
-    """The signature of a function with what these others may be given, by name, in the place of its ``**settings``."""
+    """The signature of a function with what these others may be given, by name, instead of its ``**settings``."""
     found = {
         name: one
         for name, one in signature(function).parameters.items()

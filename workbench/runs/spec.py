@@ -103,7 +103,7 @@ class RunSpec(RunSettings):
             ) from None
 
     def __getstate__(self) -> dict:
-        """What is pickled: without the objects of `parts`, which are made again."""
+        """What is pickled: without the objects of `parts`, which are computed anew."""
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data=None) -> tuple:
@@ -156,16 +156,18 @@ class RunSpec(RunSettings):
         What `to_json` cannot have written is a SpecError.
         """
         try:
-            given = json.loads(text, parse_constant=_no_number)
+            fields_by_name = json.loads(text, parse_constant=_no_number)
         except (ValueError, TypeError, RecursionError) as error:
             raise SpecError(
                 f"the spec of a run is one JSON object; this is none ({error}); it is damaged"
             ) from None
-        if not isinstance(given, dict):
+        if not isinstance(fields_by_name, dict):
             raise SpecError(
-                f"the spec of a run is one JSON object; this is a {type(given).__name__}; it is damaged"
+                f"the spec of a run is one JSON object; this is a {type(fields_by_name).__name__}; it is damaged"
             )
-        spec = cls(**{name: given.get(name, default) for name, default in _defaults(cls).items()})
+        spec = cls(
+            **{name: fields_by_name.get(name, default) for name, default in _defaults(cls).items()}
+        )
         _check_types(spec)
         if spec.module:
             OF_RUNS[spec.engine] = spec.module
@@ -199,9 +201,9 @@ class RunSpec(RunSettings):
     def label(self) -> str:
         """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()
-        described, given = [self.engine, model.network_name], _restored(self.options)
+        described, options = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
-            value = math.inf if given.get(name) == "inf" else given.get(name, about.default)
+            value = math.inf if options.get(name) == "inf" else options.get(name, about.default)
             if name == "r" or value != about.default:
                 described.append(
                     f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
@@ -211,13 +213,13 @@ class RunSpec(RunSettings):
 
 def _defaults(kind: type) -> dict:
     """Name → default of each field that JSON has; None of those that must be given, which `_check_types` refuses."""
-    made = {
+    defaults = {
         f.name: f.default if f.default_factory is MISSING else f.default_factory()
         for f in fields(kind)
     }
     return {
         name: None if default is MISSING else default
-        for name, default in made.items()
+        for name, default in defaults.items()
         if name != "warm_start"
     }
 
@@ -234,7 +236,7 @@ def _check_types(spec: RunSpec) -> None:
         "shards": int,
         "module": str,
     }
-    wanted = {
+    types = {
         "corpus": str,
         "train": str,
         "engine": str,
@@ -243,7 +245,7 @@ def _check_types(spec: RunSpec) -> None:
         "options": dict,
         **optional,
     }
-    for name, kind in wanted.items():
+    for name, kind in types.items():
         if not isinstance(value := getattr(spec, name), kind) and not (
             value is None and name in optional
         ):
@@ -292,9 +294,9 @@ def make_spec(
         raise SpecError(chosen.title, field="engine", value=engine)
     kind = chosen.model.data
     if getattr(train, "item", None) != kind.item:
-        wanted = "the corpus must be a Corpus (workbench.load_corpus makes one)"
+        sentence = "the corpus must be a Corpus (workbench.load_corpus makes one)"
         raise SpecError(
-            wanted if kind is Corpus else f"{engine} infers from {kind.__name__}",
+            sentence if kind is Corpus else f"{engine} infers from {kind.__name__}",
             f"; got {type(train).__name__}",
         )
     if train.n_parts > 1:
@@ -348,8 +350,8 @@ def make_spec(
         size = "".join(map(str, model.size_label or ())).lower()
         name = "-".join(filter(None, [stem[:40], spec.engine, size, spec.hash[:8]]))
     if not NAME.fullmatch(name):
-        said = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
-        raise SpecError(said, Got(name), field="name", value=name)
+        rule = "a run's name begins with a letter or digit and has letters, digits and ._+=,- only"
+        raise SpecError(rule, Got(name), field="name", value=name)
     return replace(spec, name=name)
 
 
@@ -357,11 +359,11 @@ def _refuse_in_parts(engine, train: AnyCorpus) -> None:
     """Refuses engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
-        kept = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
+        reason = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
         once = ", visit it once with fit_stream" if engine.name == STREAMING else ""
         whole = "where memory holds it, load it whole: in_memory(), or workbench data convert FOLDER all.npz"
         raise SpecError(
-            f"{kept}; take {able}{once}, or, {whole}", field="engine", value=engine.name
+            f"{reason}; take {able}{once}, or, {whole}", field="engine", value=engine.name
         )
     if train.sequence is not None:
         torn = "stand in sequences, which shards would tear apart; load it whole with in_memory()"
@@ -398,9 +400,9 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
     both = np.intersect1d(train.documents, test.documents)
     if len(both):
         first = repr(train.titles[both[0]])
-        said = f"{engine} predicts whole rows, and {len(both)} row(s), as {first}, have counts in training and test"
+        sentence = f"{engine} predicts whole rows, and {len(both)} row(s), as {first}, have counts in training and test"
         raise SpecError(
-            said, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows"
+            sentence, "; hold out whole rows, as 'last 10' or 'year>=2012'", field="holdout_rows"
         )
 
 
@@ -419,15 +421,15 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
 
     Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
     """
-    given = {
+    settings = {
         "n_topics": n_topics,
         "alpha": alpha,
         "beta": beta,
         "model": model,
         "sizes": sizes or None,
     }
-    given = {name: value for name, value in given.items() if value is not None}
-    for name in (name for name in given if name not in engine.model.takes):
+    settings = {name: value for name, value in settings.items() if value is not None}
+    for name in (name for name in settings if name not in engine.model.takes):
         if f"{name}_total" in options_of(engine):
             raise SpecError(
                 f"{engine.name} has no {name} per {'topic' if name == 'alpha' else 'word'}; leave it out, and set the "
@@ -445,7 +447,7 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
         raise SpecError(
             f"{engine.name} has a model of its own, so leave out ", Named(name), instead
         )
-    return engine.model.of(**given)
+    return engine.model.of(**settings)
 
 
 def model_fields(engine) -> tuple[str, ...]:
@@ -460,11 +462,11 @@ def _check_rule(spec: RunSpec, engine) -> None:
     if spec.stop_on not in WATCHED:
         raise SpecError.must_be("stop_on", f"one of {', '.join(WATCHED)}, or None", spec.stop_on)
     if spec.stop_on in LACKING and spec.stop_on not in engine.watches:
-        said = f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}"
-        raise SpecError(said, field="stop_on", value=spec.stop_on)
+        sentence = f"{engine.name} {LACKING[spec.stop_on]}, or choose {any_with(spec.stop_on)}"
+        raise SpecError(sentence, field="stop_on", value=spec.stop_on)
     if spec.stop_on == "perplexity" and spec.test is None:
-        said = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
-        raise SpecError(said, field="stop_on", value=spec.stop_on)
+        sentence = "there is no test set, so no perplexity to stop on; hold out some tokens, or stop on bound"
+        raise SpecError(sentence, field="stop_on", value=spec.stop_on)
     tolerance = spec.stop_tolerance
     if (
         not isinstance(tolerance, numbers.Real)
@@ -501,14 +503,18 @@ ELSEWHERE = {
 
 
 def no_setting(name: str, known) -> str:
-    """The sentence about a setting that there is not, with the one that was meant, if that can be told."""
+    """Return a sentence about an unknown setting, with the nearest known one if there is one."""
     return f"no setting '{name}'; {meant_or_all(name, known)}"
 
 
 def meant_or_all(name: str, known, also=()) -> str:
     """The end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
     meant = next(
-        (own for own, others in ELSEWHERE.items() if str(name).lower() in others and own in known),
+        (
+            setting
+            for setting, others in ELSEWHERE.items()
+            if str(name).lower() in others and setting in known
+        ),
         None,
     )
     return f"did you mean '{meant}'?" if meant else nearest_or_all(name, known, also=also)
@@ -516,17 +522,17 @@ def meant_or_all(name: str, known, also=()) -> str:
 
 def checked(settings: dict) -> dict:
     """The settings of `RunSettings` that are given, whole numbers as ints; raises SpecError outside their ranges."""
-    found = {}
+    values = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
             raise TypeError(no_setting(name, [*names(ModelSettings), *names(RunSettings)]))
         flags, low, high = (SETTINGS[name].metadata[what] for what in ("flags", "low", "high"))
-        found[name] = (
+        values[name] = (
             value
             if low is None
             else whole(flags.split()[0].removeprefix("--"), value, low, high, name)
         )
-    return found
+    return values
 
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:

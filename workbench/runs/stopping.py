@@ -17,7 +17,7 @@ WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average", "steps": "
 
 
 class StopRule(NamedTuple):
-    """Ends a run when a number has settled to within a relative tolerance, or when so many steps were taken."""
+    """Ends a run when a number has settled to within a relative tolerance, or after a number of steps."""
 
     on: str  # "bound", "perplexity" or "steps"
     tolerance: float  # of steps: how many

@@ -338,13 +338,13 @@ def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
         ),
     ):
         fitted(in_shards, "svb", {}, 20, store=tmp_path)
-    assert capsys.readouterr().err.count("goes on from its last checkpoint") >= running.LOSSES - 1
+    assert capsys.readouterr().err.count("continues from its last checkpoint") >= running.LOSSES - 1
     assert only_run(tmp_path).state == "interrupted"
 
 
 def test_without_a_store_a_loss_ends_the_run_with_what_would_have_kept_it(in_shards, parts_go):
     with pytest.raises(
         InputError,
-        match="^worker tcp://there:1 was lost, and this run with it; with store it goes on from",
+        match="^worker tcp://there:1 was lost, and this run with it; with store it continues from",
     ):
         fitted(in_shards, "svb", {}, 20)

@@ -45,24 +45,26 @@ class MadeSet(DataSet):
     def options(self) -> dict:
         """Name → default of each option of `load`."""
         return {
-            name: each.default
-            for name, each in signature(self.make).parameters.items()
-            if each.default is not each.empty
+            name: parameter.default
+            for name, parameter in signature(self.make).parameters.items()
+            if parameter.default is not parameter.empty
         }
 
     def load(self, **options) -> Corpus:
         """Return the corpus with these options; with the defaults, raise an error if its content is not the published one."""
-        own = {name: value for name, value in options.items() if value != self.options[name]}
-        if not own:
+        changed = {name: value for name, value in options.items() if value != self.options[name]}
+        if not changed:
             return self._verified()[1]
-        found = next(iter(self._found()), None)
-        if found is None:
+        form = next(iter(self._found()), None)
+        if form is None:
             raise CorpusError(self._how_to_get())
-        return self._made(*found, own)
+        return self._made(*form, changed)
 
-    def _made(self, folder: Path, form: Form, own: dict) -> Corpus:
-        corpus = self.make(*(folder / file for file in form.files), **own)
-        return replace(corpus, name=with_options(self.name, own), held_out_rows=self.held_out_rows)
+    def _made(self, folder: Path, form: Form, changed: dict) -> Corpus:
+        corpus = self.make(*(folder / file for file in form.files), **changed)
+        return replace(
+            corpus, name=with_options(self.name, changed), held_out_rows=self.held_out_rows
+        )
 
     def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
         corpus = self._made(folder, form, {})
@@ -88,24 +90,26 @@ def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Cor
     check_whole("draw", draw, 0)
     left_out = OUTSIDE | UNCOUNTED
     rows = csv.DictReader(io.StringIO(read_text(counted)))
-    found = [
+    lines = [
         (row["STATE"], int(row["YEAR"]), row["NAME"], int(row["COUNT"]))
         for row in rows
         if row["SEX"] == "M" and row["STATE"] not in left_out
     ]
     totals = Counter()
-    for _, _, name, count in found:
+    for _, _, name, count in lines:
         totals[name] += count
     names = sorted(totals, key=lambda name: (-totals[name], name))[:100]
-    states = sorted({state for state, *_ in found})
-    at_state, at_name = ({one: at for at, one in enumerate(each)} for each in (states, names))
+    states = sorted({state for state, *_ in lines})
+    row_of_state, column_of_name = (
+        {value: index for index, value in enumerate(values)} for values in (states, names)
+    )
     counts = np.zeros((len(states), len(YEARS), len(names)), np.int64)
-    for state, year, name, count in found:
-        if name in at_name:
-            counts[at_state[state], year - YEARS[0], at_name[name]] = count
+    for state, year, name, count in lines:
+        if name in column_of_name:
+            counts[row_of_state[state], year - YEARS[0], column_of_name[name]] = count
     counts = counts.reshape(-1, len(names))
     year, state = np.tile(np.array(YEARS), len(states)), np.repeat(states, len(YEARS))
-    titles = [f"{one} {other}" for one, other in zip(state, year, strict=True)]
+    titles = [f"{value} {other}" for value, other in zip(state, year, strict=True)]
     trained = np.flatnonzero(year < FIRST_TEST_YEAR)
     if births != "all":
         fewest = trained[counts[trained].sum(axis=1).argmin()]
@@ -134,15 +138,15 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
     chosen = np.full((len(counts), n), -1, np.int64)
     for i in range(n):
         last = totals - n + i
-        at = (bits.random_raw(len(counts)) % (last + 1).astype(np.uint64)).astype(np.int64)
-        chosen[:, i] = np.where((chosen[:, :i] == at[:, None]).any(axis=1), last, at)
+        place = (bits.random_raw(len(counts)) % (last + 1).astype(np.uint64)).astype(np.int64)
+        chosen[:, i] = np.where((chosen[:, :i] == place[:, None]).any(axis=1), last, place)
     up_to = counts.cumsum(axis=1)
     words = np.stack(
         [np.searchsorted(row, items, "right") for row, items in zip(up_to, chosen, strict=True)]
     )
-    found = np.zeros_like(counts)
-    np.add.at(found, (np.arange(len(counts))[:, None], words), 1)
-    return found
+    drawn = np.zeros_like(counts)
+    np.add.at(drawn, (np.arange(len(counts))[:, None], words), 1)
+    return drawn
 
 
 def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
@@ -188,8 +192,8 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 
 def stories(path: Path) -> Corpus:
     """The first 20 stories of at least 60 tokens, of the 200 most frequent words of all stories that are no stop words."""
-    read = [json.loads(line) for line in read_text(path).splitlines()]
-    texts = {str(story["id"]): _unstopped(story["body"] or "") for story in read}
+    entries = [json.loads(line) for line in read_text(path).splitlines()]
+    texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
     words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
     known = set(words)
     texts = {name: [token for token in tokens if token in known] for name, tokens in texts.items()}
@@ -206,7 +210,7 @@ def _unstopped(text: str) -> list[str]:
 
 
 def _most_frequent(counts: Counter, n: int) -> list[str]:
-    """So many words, the most frequent first; of equally frequent ones by the alphabet."""
+    """Number of words, the most frequent first; of equally frequent ones by the alphabet."""
     return sorted(counts, key=lambda word: (-counts[word], word))[:n]
 
 
@@ -267,7 +271,7 @@ COVARIATE_SETS = (
         n_words=200,
         n_pairs=1_622,
         n_tokens=1_622,
-        agreement="in the place of the paper's 20 articles of Associated Press, whose running text is not available",
+        agreement="instead of the paper's 20 articles of Associated Press, whose running text is not available",
         licence="for research purposes only",
         origin="Reuters-21578, distribution 1.0",
     ),

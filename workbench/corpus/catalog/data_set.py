@@ -265,12 +265,12 @@ class DataSet:
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
-        wanted, came = (
-            join_words([f"{getattr(one, f'n_{what}'):,} {what}" for what in SIZES])
-            for one in (self, corpus)
+        expected, came = (
+            join_words([f"{getattr(data, f'n_{what}'):,} {what}" for what in SIZES])
+            for data in (self, corpus)
         )
-        difference = f"{wanted} were wanted, {came} came"
-        if came == wanted:
+        difference = f"{expected} were wanted, {came} came"
+        if came == expected:
             difference = f"content with the sha256 {self.content[:12]}… was wanted, {corpus.content_hash[:12]}… came"
         raise CorpusError(
             f"{folder / form.files[0]} with {join_words(form.files[1:])} beside it is not the published {self.name!r}: "
@@ -284,9 +284,9 @@ class DataSet:
 
     def _how_to_get(self) -> str:
         """Return a sentence about missing files and how to get them."""
-        wanted = " or ".join(str(form) for form in self.forms)
+        files = " or ".join(str(form) for form in self.forms)
         if self.bundled:
-            return f"the bundled data set {self.name!r} is missing from this installation ({wanted}); install workbench again"
+            return f"the bundled data set {self.name!r} is missing from this installation ({files}); install workbench again"
         for folder in self.folders():
             for form in self.forms:
                 there = [file for file in form.files if (folder / file).is_file()]
@@ -297,7 +297,9 @@ class DataSet:
                         f"{join_words(missing)}; put it there"
                     )
         looked = os.pathsep.join(map(str, data_folders())) or "not set"
-        by_hand = f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {wanted}, from {self.origin}"
+        by_hand = (
+            f"set WORKBENCH_DATA (now: {looked}) to a folder that holds {files}, from {self.origin}"
+        )
         missing = f"the data set {self.name!r} is not on this machine"
         if self.whereabouts() == "fetchable":
             return f"{missing}; `workbench data fetch {self.name}` gets it, or {by_hand}"

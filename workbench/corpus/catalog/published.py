@@ -1,7 +1,7 @@
 """The published data sets of the catalog, and those that are prepared from them: files, content, origin, licence.
 
 Statistics were counted on the files; ``agreement`` says how they compare with what was published.
-data/README.md tells the same with the origin of each file.
+data/README.md describes the same, with the origin of each file.
 """
 
 from collections.abc import Callable

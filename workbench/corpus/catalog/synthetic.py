@@ -75,31 +75,31 @@ def _named(forecast: Callable, draw: Callable) -> Callable:
 
     @wraps(draw)
     def named(*args, **options):
-        given = {
+        settings = {
             name: _checked(name, value)
             for name, value in arguments.bind(*args, **options).arguments.items()
         }
         defaults = {name: known.default for name, known in arguments.parameters.items()}
         # their products may be infinite
-        sizes = {name: float(value) for name, value in (defaults | given).items()}
+        sizes = {name: float(value) for name, value in (defaults | settings).items()}
         check_fits(
             forecast(**sizes),
-            with_options(draw.__name__, given),
+            with_options(draw.__name__, settings),
             "ask for fewer or shorter documents",
         )
         try:
-            corpus, truth = draw(**given)
+            corpus, truth = draw(**settings)
         except DataError:
             raise
         except ValueError as error:  # numpy's, of distributions that are none in its precision
-            said = f"{with_options(draw.__name__, given)} cannot be drawn ({error}); take priors nearer to 1"
-            raise CorpusError(said) from None
-        own = {
+            sentence = f"{with_options(draw.__name__, settings)} cannot be drawn ({error}); take priors nearer to 1"
+            raise CorpusError(sentence) from None
+        changed = {
             name: value
-            for name, value in given.items()
+            for name, value in settings.items()
             if value != arguments.parameters[name].default
         }
-        return replace(corpus, name=with_options(draw.__name__, own)), truth
+        return replace(corpus, name=with_options(draw.__name__, changed)), truth
 
     return named
 
@@ -329,7 +329,7 @@ FIRST, DAYS = date(2019, 1, 1), 1800
 BREAK, OWN = 0.3, 0.8
 """When health becomes common, as a share of the days; and the share of a document's words that are of its category."""
 EMPTY, TWICE = 200, 11
-"""Every so many documents there is an empty one; this one has the text of the one before."""
+"""One of this many documents is empty; this one has the text of the one before."""
 
 
 def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
@@ -338,7 +338,7 @@ def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
     A document has a day, uniform over 1,800 from 2019 on, and a category and a second theme drawn with weights that change with
     the day: technology rises all the time, health at once after three tenths of it, money falls. Of its 15 to 39 words four in
     five are of the category, uniform over its words, the others of the second theme; the source is web or print by chance.
-    Every 200th text is empty, and one stands there twice.
+    Every 200th text is empty, and one is repeated.
 
     A number of documents below 20, a seed out of range or a place that cannot be written is a DataError.
     """
@@ -354,8 +354,8 @@ def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
             [1.0, 1.0, 0.3 + 2 * passed, 0.3 if passed < BREAK else 2.0, 1.6 - 1.5 * passed]
         )
         main, other = random.choice(len(themes), 2, p=weights / weights.sum())
-        own = random.random(random.integers(15, 40)) < OWN
-        words = [str(random.choice(themes[main if of_main else other])) for of_main in own]
+        of_theme = random.random(random.integers(15, 40)) < OWN
+        words = [str(random.choice(themes[main if of_main else other])) for of_main in of_theme]
         text = "" if number % EMPTY == EMPTY // 2 else f"The {' '.join(words)}."
         when = FIRST + timedelta(days=day)
         rows.append(

@@ -30,8 +30,9 @@ class Rows(NamedTuple):
         """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""
         for where, names in self.headers:
             if name not in names and (what == "text" or name not in (None, what)):
-                said = f"{where}: no {self.kind} {name!r} for the {what}; there are {', '.join(map(repr, names))}; say which "
-                raise CorpusError(said, Named(what, ...), value=name)
+                there = ", ".join(map(repr, names))
+                sentence = f"{where}: no {self.kind} {name!r} for the {what}; there are {there}; say which "
+                raise CorpusError(sentence, Named(what, ...), value=name)
         return self.values(name)
 
     def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
@@ -82,19 +83,19 @@ class Rows(NamedTuple):
 
     def _numbers(self, what: str, name: str) -> list:
         """Return (row,) the values of a column as finite numbers; positions must be whole."""
-        found, whole = [], what == "position"
+        numbers, whole = [], what == "position"
         for row, value in enumerate(self.column(what, name)):
             try:
                 number = math.nan if isinstance(value, bool) else float(value)
             except (TypeError, ValueError, OverflowError):
                 number = math.nan
             if not math.isfinite(number) or (whole and not number.is_integer()):
-                wanted = "whole" if whole else "finite"
+                kind = "whole" if whole else "finite"
                 raise CorpusError(
-                    f"{self.where(row)}: {name!r} must be a {wanted} number, not {str(value)[:60]!r}"
+                    f"{self.where(row)}: {name!r} must be a {kind} number, not {str(value)[:60]!r}"
                 )
-            found.append(int(number) if whole else number)
-        return found
+            numbers.append(int(number) if whole else number)
+        return numbers
 
 
 class Kept:
@@ -115,12 +116,12 @@ class Kept:
     def about(self, rows: Rows, n_rows: int) -> dict:
         """Titles, labels and inputs of some rows."""
         if self._columns:
-            found = {
+            fields = {
                 name: rows.column(what, name)
                 for what in self.LATER
                 if (name := getattr(self._later, what)) is not None
             }
-            for name, values in found.items():  # a column may be of two uses
+            for name, values in fields.items():  # a column may be of two uses
                 self._columns[name] += values
             self._kind = rows.kind
             self._where += map(rows.where, range(n_rows))
@@ -143,7 +144,7 @@ def _check_position(read_options: ReadOptions) -> None:
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
     """Return (name,) int64 ids, in the order of first appearance after the known ones, and the names by id."""
-    ids = {name: at for at, name in enumerate(dict.fromkeys(chain(known, names)))}
+    ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
@@ -185,9 +186,9 @@ def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
     """
     words, counts, bounds = corpus.words.tolist(), corpus.counts.tolist(), corpus.indptr.tolist()
     for d, (begin, end) in enumerate(pairwise(bounds)):
-        found = dict.fromkeys(corpus.vocabulary, 0) if vocabulary and d == 0 else {}
-        found.update(
+        row = dict.fromkeys(corpus.vocabulary, 0) if vocabulary and d == 0 else {}
+        row.update(
             (corpus.vocabulary[word], count)
             for word, count in zip(words[begin:end], counts[begin:end], strict=True)
         )
-        yield found
+        yield row

@@ -63,12 +63,16 @@ def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[
 
 def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
     """Return a row of count 1 for each symbol of each named sequence, and its place there."""
-    sequence = [(name, at) for name, each in symbols.items() for at in range(len(each))]
+    sequence = [
+        (name, site)
+        for name, symbols_of_row in symbols.items()
+        for site in range(len(symbols_of_row))
+    ]
     return {
         "words": list(chain.from_iterable(symbols.values())),
         "documents": np.arange(len(sequence)),
         "counts": np.ones(len(sequence), np.int64),
         "n_documents": len(sequence),
-        "titles": [f"{name} {at}" for name, at in sequence],
+        "titles": [f"{name} {site}" for name, site in sequence],
         "sequence": sequence,
     }

@@ -117,7 +117,10 @@ def _header(path: Path, names: Iterable) -> list[str]:
 
 def _values(frame) -> list[list[str]]:
     """Return the values of each column as text."""
-    return [[_text(value) for value in frame.iloc[:, at].tolist()] for at in range(frame.shape[1])]
+    return [
+        [_text(value) for value in frame.iloc[:, column].tolist()]
+        for column in range(frame.shape[1])
+    ]
 
 
 def _text(value) -> str:

@@ -32,11 +32,11 @@ def columns_in(
         A file that is missing, empty or damaged, or in no format that is known.
     """
     path = path_of(path)
-    read = READERS.get(format_of(path, format))
-    if read is None:
+    reader = READERS.get(format_of(path, format))
+    if reader is None:
         return {}
     columns = {
-        str(name).strip(): values[:MOST_ROWS] for name, values in read(path, encoding).items()
+        str(name).strip(): values[:MOST_ROWS] for name, values in reader(path, encoding).items()
     }
     return {
         name: [*map(_short, values)]
@@ -74,23 +74,23 @@ def _of_json(path: Path, encoding: str) -> dict[str, list]:
 def _objects(lines: list[str]) -> Iterator[dict]:
     for line in lines:
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            yield found
+        if isinstance(entry, dict):
+            yield entry
 
 
 def _of_frame(path: Path, encoding: str) -> dict[str, list]:
     """Return the columns of the first rows of a Parquet or Excel file."""
     frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
-    return {str(name): frame.iloc[:, at].tolist() for at, name in enumerate(frame.columns)}
+    return {str(name): frame.iloc[:, column].tolist() for column, name in enumerate(frame.columns)}
 
 
 def _start(path: Path) -> bytes:
     """Return the first bytes of a file, unpacked."""
     start = first_bytes(path, START)
-    return start if start.strip() else read_bytes(path)[:START]  # which says what is wrong
+    return start if start.strip() else read_bytes(path)[:START]  # which raises the error
 
 
 READERS = {"csv": _of_csv, "jsonl": _of_json, "parquet": _of_frame, "excel": _of_frame}

@@ -94,7 +94,7 @@ class Batch(NamedTuple):
     """Texts; or (row,) numbers of documents, words (names, or ids) and counts, in any order."""
     # titles, labels, inputs (by name) of those documents that were not there before
     about: dict
-    n_documents: int  # so many
+    n_documents: int
 
 
 class Stream(NamedTuple):
@@ -179,13 +179,13 @@ def find_words(
     )
 
 
-def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
+def read_words(vocabulary, n_words: int | None, mend: str) -> list[str]:
     """Return the words of a vocabulary given as a path or as words; duplicates are refused."""
     if not isinstance(vocabulary, (str, Path)):
         words = list(vocabulary)
         refuse_repeated(words)
         return words
-    words = read_lines(Path(vocabulary), wanted, "words", mend)
+    words = read_lines(Path(vocabulary), n_words, "words", mend)
     refuse_repeated(words, Path(vocabulary))
     return words
 
@@ -193,13 +193,11 @@ def read_words(vocabulary, wanted: int | None, mend: str) -> list[str]:
 def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
     """Raise an error for a vocabulary with a duplicate word: merging its counts would change the data."""
     first: dict[str, int] = {}
-    for at, word in enumerate(words):
-        if first.setdefault(word, at) != at:
-            twice = (
-                f"the vocabulary has {word!r} twice, as words {first[word]} and {at} counted from 0"
-            )
+    for index, word in enumerate(words):
+        if first.setdefault(word, index) != index:
+            twice = f"the vocabulary has {word!r} twice, as words {first[word]} and {index} counted from 0"
             if path is not None:
-                twice = f"{path}, line {at + 1}: the word {word!r} stands on line {first[word] + 1} already"
+                twice = f"{path}, line {index + 1}: the word {word!r} stands on line {first[word] + 1} already"
             raise CorpusError(f"{twice}; two words may not have one name, change one of them")
 
 
@@ -234,7 +232,7 @@ def with_companions(
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
-    """Return the paths where a companion file may be, the usual one first."""
+    """Return the paths where a companion file may be, the most common one first."""
     named = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")

@@ -73,26 +73,26 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
                 for line, content in enumerate(text_lines(file, path), start=1)
                 if content.strip()
             )
-            for piece in batched(lines, lambda each: len(each[1])):
+            for piece in batched(lines, lambda entry: len(entry[1])):
                 yield _entries(path, piece)
 
     with closing(pieces()) as found:
         first = next(found, None)
     if first is None:
         raise CorpusError(f"{path} is empty; a file with data was wanted")
-    what, kept = _kind(first[1][0], read_options), Kept(read_options)
+    what, fields = _kind(first[1][0], read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         n = 0
         for where, entries in pieces():
             rows = _rows(where, entries)
-            found = (
+            texts = (
                 _texts(rows, read_options) if what is None else _counts_of(where, entries, what, n)
             )
-            yield Batch(found, kept.about(rows, len(entries)), len(entries))
+            yield Batch(texts, fields.about(rows, len(entries)), len(entries))
             n += len(entries)
 
-    return Stream(batches(), kept.rest, TEXTS if what is None else NAMES)
+    return Stream(batches(), fields.rest, TEXTS if what is None else NAMES)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -158,31 +158,31 @@ def _counts_of(
     """Return (row,) documents, numbered from ``first``, words and counts of the entries."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
-        found = _counts(place, entry, what)
-        documents += [d] * len(found)
-        words += found.keys()
-        counts += found.values()
+        entry_counts = _counts(place, entry, what)
+        documents += [d] * len(entry_counts)
+        words += entry_counts.keys()
+        counts += entry_counts.values()
     return documents, words, counts
 
 
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
     """Return the counts of an entry by word."""
-    kind, wanted = KINDS[what]
-    found = entry.get(what)
-    if not isinstance(found, kind):
-        raise CorpusError(f"{where}: {what!r} must be {wanted}; it is {json.dumps(found)[:60]}")
+    kind, sentence = KINDS[what]
+    value = entry.get(what)
+    if not isinstance(value, kind):
+        raise CorpusError(f"{where}: {what!r} must be {sentence}; it is {json.dumps(value)[:60]}")
     if what == "tokens":
-        if wrong := [token for token in found if not isinstance(token, str)]:
+        if wrong := [token for token in value if not isinstance(token, str)]:
             raise CorpusError(
                 f"{where}: every token must be a string; there is {json.dumps(wrong[0])[:60]}"
             )
-        return Counter(found)
-    for word, count in found.items():
+        return Counter(value)
+    for word, count in value.items():
         if type(count) is not int or count < 0:
             raise CorpusError(
                 f"{where}: the count of {word!r} must be a whole number; it is {json.dumps(count)[:60]}"
             )
-    return found
+    return value
 
 
 def _json_object(content: str, where: str) -> dict:
@@ -205,9 +205,9 @@ def _json_object(content: str, where: str) -> dict:
 
 def _added_up(pairs: list[tuple[str, object]]) -> dict:
     """Return the object of the pairs; counts of a duplicate word are added, of any other duplicate the last one stays."""
-    found = dict(pairs)
-    if len(found) < len(pairs) and all(type(value) is int for value in found.values()):
-        found = dict.fromkeys(found, 0)
+    counts = dict(pairs)
+    if len(counts) < len(pairs) and all(type(value) is int for value in counts.values()):
+        counts = dict.fromkeys(counts, 0)
         for name, value in pairs:
-            found[name] += value if type(value) is int else 0
-    return found
+            counts[name] += value if type(value) is int else 0
+    return counts

@@ -76,8 +76,8 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
         first = 1
         for block in chain([head.removeprefix(BYTE_ORDER_MARK)], blocks):
             numbered = [
-                (at, line)
-                for at, line in enumerate(block.split(b"\n"), start=first)
+                (number, line)
+                for number, line in enumerate(block.split(b"\n"), start=first)
                 if line.strip()
             ]
             first += block.count(b"\n")
@@ -115,15 +115,15 @@ def _pairs(
         b" ".join(line for _, line in numbered).replace(b":", b" "), dtype=np.int64, sep=" "
     )
     n_pairs = np.array([line.count(b":") for _, line in numbered], np.int64)
-    at = np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs
-    wrong = np.flatnonzero(numbers[at] != n_pairs)
+    starts = np.cumsum(1 + 2 * n_pairs) - 1 - 2 * n_pairs
+    wrong = np.flatnonzero(numbers[starts] != n_pairs)
     if len(wrong):
         first = wrong[0]
         raise CorpusError(
-            f"{path}, line {numbered[first][0]}: the line promises {numbers[at][first]} pairs and "
+            f"{path}, line {numbered[first][0]}: the line promises {numbers[starts][first]} pairs and "
             f"{n_pairs[first]} came; the file is truncated or not an lda-c file"
         )
-    words, counts = np.delete(numbers, at).reshape(-1, 2).T
+    words, counts = np.delete(numbers, starts).reshape(-1, 2).T
     return n_pairs, words, counts
 
 

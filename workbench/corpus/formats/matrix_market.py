@@ -66,12 +66,12 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
         )
     head = HEAD.match(start, banner.end())
     line = 1 + start.count(b"\n", 0, head.start(1))
-    if not (found := SIZES.fullmatch(head.group(1))):
+    if not (match := SIZES.fullmatch(head.group(1))):
         shown = head.group(1).decode("utf-8", "replace").strip()[:60]
         raise CorpusError(
             f"{path}, line {line}: three whole numbers were wanted, documents, words and entries; {shown!r} came"
         )
-    sizes = Sizes(*(int(number) for number in found.groups()), line)
+    sizes = Sizes(*(int(number) for number in match.groups()), line)
     blocks = chain([start[head.end() :]], blocks)
     return path, stem_of(path, SUFFIXES), read_options.vocabulary, blocks, sizes, kind == WANTED[1]
 

@@ -58,7 +58,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
     try:
         n_documents, n_words = map(int, arrays["shape"]) if "shape" in arrays else (None, None)
         about = {
-            what: [str(one) for one in arrays[what]]
+            what: [str(value) for value in arrays[what]]
             for what in ("vocabulary", "titles")
             if what in arrays
         }
@@ -120,7 +120,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def read_arrays(
-    path: Path, wanted: Sequence[str], besides: Sequence[str] = ()
+    path: Path, required: Sequence[str], besides: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
     """Return the arrays ``wanted``, and those of ``besides`` that are there, by name; other members are not read.
 
@@ -135,18 +135,18 @@ def read_arrays(
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
-            if missing := [name for name in wanted if name not in members]:
+            if missing := [name for name in required if name not in members]:
                 raise CorpusError(
-                    f"{path}: arrays {join_words(wanted)} were wanted; there is no {missing[0]}, but "
+                    f"{path}: arrays {join_words(required)} were wanted; there is no {missing[0]}, but "
                     f"{', '.join(members) or 'nothing'}"
                 )
-            found = {name: members[name] for name in (*wanted, *besides) if name in members}
+            arrays = {name: members[name] for name in (*required, *besides) if name in members}
             check_fits(
-                sum(info.file_size for info in found.values()),
+                sum(info.file_size for info in arrays.values()),
                 f"{path}",
                 "give a part of it, or more memory",
             )
-            return {name: _array(file, info, f"{path}: {name}") for name, info in found.items()}
+            return {name: _array(file, info, f"{path}: {name}") for name, info in arrays.items()}
     except CorpusError:
         raise
     except Exception as error:  # whatever zipfile and numpy make of a damaged file

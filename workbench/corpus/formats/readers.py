@@ -95,7 +95,7 @@ def read_corpus(
         Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
         than the default is asked for; None leaves them out.
     name : str, default from the file's name
-    inputs : str, several with commas, or names, optional
+    inputs : str, several separated by commas, or names, optional
         Columns of a CSV file, fields of the JSON objects, that hold a number of each document; an npz file has its own.
     sequence, position : str, optional
         The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
@@ -115,7 +115,7 @@ def read_corpus(
     keep_text : bool, default True
         Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
-        Columns of a CSV file with a row for each word of a document. Several columns of ``document``, with commas or as
+        Columns of a CSV file with a row for each word of a document. Several columns of ``document``, separated by commas or as
         names, say together which document a row is of, as ``state,year``.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
@@ -159,14 +159,14 @@ class Request(NamedTuple):
 
 def request_of(path: str | os.PathLike, **options) -> Request:
     """Return the arguments of `read_corpus` as a request; raises CorpusError for those refused before reading."""
-    given = signature(read_corpus).bind(path, **options)
-    given.apply_defaults()
-    return _request(given.arguments)
+    arguments = signature(read_corpus).bind(path, **options)
+    arguments.apply_defaults()
+    return _request(arguments.arguments)
 
 
-def _request(given: Mapping) -> Request:
-    path, text_options = path_of(given["path"]), given["text_options"]
-    keep_text, encoding = given["keep_text"], given["encoding"]
+def _request(arguments: Mapping) -> Request:
+    path, text_options = path_of(arguments["path"]), arguments["text_options"]
+    keep_text, encoding = arguments["keep_text"], arguments["encoding"]
     for option in text_options:
         if option not in TEXT_OPTIONS:
             raise CorpusError(
@@ -174,19 +174,19 @@ def _request(given: Mapping) -> Request:
             )
     columns = {
         name: tuple(column.strip() for column in names.split(","))
-        if isinstance(names := given[name], str)
+        if isinstance(names := arguments[name], str)
         else tuple(names)
         for name in ("inputs", "document")
     }
     if not isinstance(keep_text, bool):
         raise CorpusError.must_be("keep_text", "true or false", keep_text)
-    dialect = Dialect(*(given[name] for name in Dialect._fields)).checked()
+    dialect = Dialect(*(arguments[name] for name in Dialect._fields)).checked()
     read_options = ReadOptions(
-        **{name: given[name] for name in ReadOptions._fields if name in given} | columns,
+        **{name: arguments[name] for name in ReadOptions._fields if name in arguments} | columns,
         dialect=dialect,
     )
-    found = FORMATS[_format(path, given["format"], read_options)]
-    takes, own_options = trait(found, "TAKES"), trait(found, "TEXT_OPTIONS")
+    module = FORMATS[_format(path, arguments["format"], read_options)]
+    takes, own_options = trait(module, "TAKES"), trait(module, "TEXT_OPTIONS")
     named = next(
         (
             name
@@ -197,20 +197,20 @@ def _request(given: Mapping) -> Request:
     )
     if named and "columns" not in takes:
         raise CorpusError(
-            f"{path} is {found.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
+            f"{path} is {module.MEANING}, and times, inputs and sequences are read from tables and JSON lines; "
             f"leave {named} out"
         )
     if encoding != DETECT and "encoding" not in takes:
         raise CorpusError(
-            f"{path} is {found.MEANING}, which has no encoding to choose; leave encoding out"
+            f"{path} is {module.MEANING}, which has no encoding to choose; leave encoding out"
         )
     if dialect != Dialect() and "dialect" not in takes:
         raise CorpusError(
-            f"{path} is {found.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
+            f"{path} is {module.MEANING}, and {', '.join(Dialect._fields)} are of CSV files; leave them out"
         )
     if read_options.counts != ReadOptions().counts and "columns of counts" not in takes:
         raise CorpusError(
-            f"{path} is {found.MEANING}, and columns of documents, words and counts are those of a table; "
+            f"{path} is {module.MEANING}, and columns of documents, words and counts are those of a table; "
             "leave document, word and count out"
         )
     if own_options and (idle := [name for name in text_options if name not in own_options]):
@@ -218,26 +218,26 @@ def _request(given: Mapping) -> Request:
             f"{path} is read as one sequence of words, which has no documents; leave out {', '.join(idle)}"
         )
     name = (
-        given["name"]
-        or (path.resolve().name if path.is_dir() else stem_of(path, found.SUFFIXES))
+        arguments["name"]
+        or (path.resolve().name if path.is_dir() else stem_of(path, module.SUFFIXES))
         or "corpus"
     )
-    return Request(path, read_options, found, name, text_options, given["counted"])
+    return Request(path, read_options, module, name, text_options, arguments["counted"])
 
 
 def read_request(request: Request) -> Corpus:
     """Return the corpus of a request."""
     path, read_options = request.path, request.read_options
-    read = request.read()
-    request.check("texts" in read)
-    if "texts" in read and not read["texts"]:
+    corpus = request.read()
+    request.check("texts" in corpus)
+    if "texts" in corpus and not corpus["texts"]:
         raise CorpusError(f"{path} holds no document; at least one was wanted")
     try:
-        if "texts" not in read:
-            return Corpus.from_pairs(**read, name=request.name)
+        if "texts" not in corpus:
+            return Corpus.from_pairs(**corpus, name=request.name)
         options = as_counted(request.counted, request.text_options)
         return Corpus.from_texts(
-            **read, keep_text=read_options.keep_text, name=request.name, **options
+            **corpus, keep_text=read_options.keep_text, name=request.name, **options
         )
     except CorpusError as error:
         raise error.within(f"{path}: ") from None
@@ -307,17 +307,19 @@ def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
             Named("format", ...),
         )
     start = first_bytes(path)
-    found = (
+    formats = (
         _format_by_bytes(start, read_options, certain=True)
         or named_format(path)
         or _format_by_bytes(start, read_options, certain=False)
     )
-    if found is None:
+    if formats is None:
         read_bytes(path)  # what cannot be read has its own sentence
-        wanted = ", ".join(format.MEANING for format in FORMATS.values())
-        said = f"{path} has a format that is not recognised; wanted is one of {wanted}; say which "
-        raise CorpusError(said, Named("format", ...))
-    return found
+        meanings = ", ".join(format.MEANING for format in FORMATS.values())
+        sentence = (
+            f"{path} has a format that is not recognised; wanted is one of {meanings}; say which "
+        )
+        raise CorpusError(sentence, Named("format", ...))
+    return formats
 
 
 def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:

@@ -29,10 +29,10 @@ def read(
     left_out = frozenset(stop_list(stop_words))
     words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]
     counts = Counter(words)
-    kept = set(sorted(counts, key=lambda word: (-counts[word], word))[:max_words])
-    found = [word for word in words if word in kept]
-    if not found:
+    vocabulary = set(sorted(counts, key=lambda word: (-counts[word], word))[:max_words])
+    tokens = [word for word in words if word in vocabulary]
+    if not tokens:
         raise CorpusError(
             f"{path} holds no word once stop words are out; give a longer text, or other stop words"
         )
-    return read_symbols(path, read_options, {stem_of(path, SUFFIXES): found})
+    return read_symbols(path, read_options, {stem_of(path, SUFFIXES): tokens})

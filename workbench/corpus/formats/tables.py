@@ -98,19 +98,19 @@ def stream_table(
         read_options.inputs or read_options.sequence is not None
     ):
         return None
-    kept, columns = Kept(read_options), columns_by_name(header, [()] * len(header))
+    fields, columns = Kept(read_options), columns_by_name(header, [()] * len(header))
     none = _rows(path, columns, (), [])
     # what is missing is refused of a table without rows too
-    none.column("text", read_options.text), kept.about(none, 0)
+    none.column("text", read_options.text), fields.about(none, 0)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
             rows = _rows(path, columns_by_name(header, values), range(len(lines)), lines)
             yield Batch(
-                rows.column("text", read_options.text), kept.about(rows, len(lines)), len(lines)
+                rows.column("text", read_options.text), fields.about(rows, len(lines)), len(lines)
             )
 
-    return Stream(batches(), kept.rest)
+    return Stream(batches(), fields.rest)
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
@@ -209,11 +209,11 @@ def _read_wide(
         [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
         np.int64,
     ).T
-    documents, at = np.indices(counts.shape)
+    documents, column = np.indices(counts.shape)
     return counts_by_name(
         path,
         read_options,
-        [words[w] for w in at.ravel()],
+        [words[w] for w in column.ravel()],
         documents=documents.ravel(),
         counts=counts.ravel(),
         n_documents=len(counts),
@@ -243,13 +243,13 @@ def _stream_counts(
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream:
     """Stream the same, some rows at a time; rows of a document need not be adjacent."""
-    known, kept = _Documents(path, read_options), Kept(read_options)
+    known, fields = _Documents(path, read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
         for values, lines in pieces:
             columns, n_before = columns_by_name(header, values), len(known.titles)
             documents, first_rows, counts = known.of(columns, lines)
-            about = kept.about(_rows(path, columns, first_rows, lines), len(first_rows))
+            about = fields.about(_rows(path, columns, first_rows, lines), len(first_rows))
             yield Batch(
                 (documents, columns[read_options.word], counts),
                 {"titles": known.titles[n_before:]} | about,
@@ -258,7 +258,7 @@ def _stream_counts(
         if not known.titles:
             raise _no_counts(path)
 
-    return Stream(batches(), kept.rest, NAMES)
+    return Stream(batches(), fields.rest, NAMES)
 
 
 class _Documents:

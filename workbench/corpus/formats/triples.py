@@ -14,7 +14,7 @@ from workbench.data.arrays import sealed
 
 COLUMNS = ("document", "word", "count")
 LARGEST_EXACT = 2**53
-"""Whole numbers above this are not told apart in a float."""
+"""Whole numbers above this are not distinct in a float."""
 
 
 class Sizes(NamedTuple):
@@ -56,9 +56,9 @@ def stream_triples(
             for ids, size, what in zip(rows.T, sizes[:2], COLUMNS, strict=False):
                 wrong = np.flatnonzero((ids < 1) | (ids > size))
                 if len(wrong):
-                    at, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
+                    number, _ = next(islice(_numbered_rows(block, line), wrong[0], None))
                     raise CorpusError(
-                        f"{path}, line {at}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}"
+                        f"{path}, line {number}: the {what} id must lie in 1..{size}; it is {ids[wrong[0]]}"
                     )
             n_rows += len(rows)
             line += block.count(b"\n")
@@ -118,8 +118,8 @@ def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
 
 def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
     """Return the error for the first row that is not three whole numbers."""
-    for at, row in _numbered_rows(block, line):
-        where, fields = f"{path}, line {at}", row.split()
+    for number, row in _numbered_rows(block, line):
+        where, fields = f"{path}, line {number}", row.split()
         if len(fields) != 3:
             shown = row.decode("utf-8", "replace").strip()[:60]
             return CorpusError(
@@ -143,6 +143,6 @@ def _is_whole_float(field: bytes) -> bool:
 
 def _numbered_rows(block: bytes, line: int):
     """Yield (line number, bytes) of every line that is not blank."""
-    for at, row in enumerate(block.split(b"\n"), start=line):
+    for number, row in enumerate(block.split(b"\n"), start=line):
         if row.strip():
-            yield at, row
+            yield number, row

@@ -53,7 +53,11 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
     if not header:
         lines = [*head.split(b"\n", LAST_HEADER_LINE), b"", b""][:LAST_HEADER_LINE]
         wrong = next(
-            (at for at, line in enumerate(lines, start=1) if not line.strip().isdigit()),
+            (
+                line_number
+                for line_number, line in enumerate(lines, start=1)
+                if not line.strip().isdigit()
+            ),
             LAST_HEADER_LINE,
         )
         raise CorpusError(

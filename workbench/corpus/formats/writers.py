@@ -54,17 +54,17 @@ def files_of(
 ) -> Prepared:
     """Return the files that `write_corpus` would write, and which fields the format cannot hold."""
     path = Path(path)
-    found = known_format(format) if format is not None else named_format(path)
-    if found is None:
+    chosen = known_format(format) if format is not None else named_format(path)
+    if chosen is None:
         raise CorpusError(
             f"the name {path.name!r} says no format; say which with format=…, one of {', '.join(WRITTEN)}"
         )
-    if not hasattr(FORMATS[found], "write"):
+    if not hasattr(FORMATS[chosen], "write"):
         raise CorpusError(
-            f"{FORMATS[found].MEANING} is read only; write one of {', '.join(WRITTEN)}"
+            f"{FORMATS[chosen].MEANING} is read only; write one of {', '.join(WRITTEN)}"
         )
     refuse_repeated(corpus.vocabulary)
-    return FORMATS[found].write(corpus, path, vocabulary)
+    return FORMATS[chosen].write(corpus, path, vocabulary)
 
 
 def losses(prepared: Prepared) -> list[str]:

@@ -85,7 +85,7 @@ def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
     """Return the text members by name, sorted."""
-    found = {}
+    members = {}
     for member in archive.infolist():
         name = PurePosixPath(member.filename.replace("\\", "/"))
         hidden = any(part.startswith(HIDDEN) and part != ".." for part in name.parts)
@@ -96,16 +96,16 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfil
                 f"{path} has a file {member.filename!r}, a name that leads out of the archive; make it again of "
                 "a folder of .txt files"
             )
-        if name in found:
+        if name in members:
             raise CorpusError(
                 f"{path} has two files {member.filename!r}; make it again of a folder of .txt files"
             )
-        found[name] = member
-    if not found:
+        members[name] = member
+    if not members:
         raise CorpusError(
             f"{path} has no .txt file, one per document was wanted; for another format give the file itself"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(members.items()))
 
 
 def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
@@ -115,8 +115,10 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
     try:
         content = archive.read(member)
     except NotImplementedError:
-        said = f"{path} is packed in a way that cannot be read here; make it again with the usual one, deflate"
-        raise CorpusError(said) from None
+        sentence = (
+            f"{path} is compressed by a method that cannot be read here; compress it with deflate"
+        )
+        raise CorpusError(sentence) from None
     return decoded(content, path / member.filename, encoding)
 
 

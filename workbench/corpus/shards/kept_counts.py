@@ -38,8 +38,8 @@ def kept_beside(folder: Path) -> Path:
 
 def identity(path: Path, options: dict) -> dict:
     """Return what the counts of texts depend on: file names, sizes, times of change, options and the program."""
-    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
-    stats = [(str(each), (found := each.stat()).st_size, found.st_mtime_ns) for each in files]
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    stats = [(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
     return {
         "file": str(path.resolve()),
         "files": hashlib.sha256(json.dumps(stats).encode()).hexdigest(),
@@ -62,7 +62,7 @@ class KeptCounts:
     Attributes
     ----------
     n_documents : int
-        So many texts are counted in it.
+        Number of texts that are counted in it.
     replaced : bool
         Did it have the counts of something else?
     """
@@ -89,14 +89,14 @@ class KeptCounts:
         self._file, header = file, json.dumps(of, sort_keys=True).encode() + b"\n"
         self._begin = len(header)
         try:
-            found = file.readline()
-            if found != header:
-                self.replaced = len(found) > 0
+            head = file.readline()
+            if head != header:
+                self.replaced = len(head) > 0
                 file.seek(0)
                 file.truncate()
                 file.write(header)
-            for each in self.counts():
-                self.n_documents += len(each.lengths)
+            for batch in self.counts():
+                self.n_documents += len(batch.lengths)
             file.seek(self._begin + self._n_bytes)
             file.truncate()
         except OSError:
@@ -108,17 +108,17 @@ class KeptCounts:
             return
         self._file.seek(self._begin)
         self._n_bytes = 0
-        while found := _next(self._file):
-            self._n_bytes += found[0]
-            yield found[1]
+        while batch := _next(self._file):
+            self._n_bytes += batch[0]
+            yield batch[1]
 
-    def add(self, found: WordCounts) -> None:
+    def add(self, counts: WordCounts) -> None:
         """Append the counts of the next batch; stop storing them when the disk is full."""
         if self._file is None:
             return
         archive = io.BytesIO()
-        words = np.frombuffer(json.dumps(found.words).encode(), np.uint8)
-        np.savez(archive, words=words, lengths=found.lengths, ids=found.ids, counts=found.counts)
+        words = np.frombuffer(json.dumps(counts.words).encode(), np.uint8)
+        np.savez(archive, words=words, lengths=counts.lengths, ids=counts.ids, counts=counts.counts)
         try:
             self._file.write(archive.tell().to_bytes(LENGTH, "little") + archive.getvalue())
             self._file.flush()

@@ -65,12 +65,12 @@ class PairFiles:
         for rows in (
             self._read(self._folder, self._n) if self._in_order else self._dealt(n_documents)
         ):
-            rows = tuple(np.concatenate(each) for each in zip(held, rows, strict=True))
-            last = int(rows[0][-1])  # whose rows may go on in the next block
+            rows = tuple(np.concatenate(columns) for columns in zip(held, rows, strict=True))
+            last = int(rows[0][-1])  # whose rows may continue in the next block
             end = int(np.searchsorted(rows[0], last))
             if last > first:
-                yield first, last, *(each[:end] for each in rows)
-                first, held = last, tuple(each[end:] for each in rows)
+                yield first, last, *(columns[:end] for columns in rows)
+                first, held = last, tuple(columns[end:] for columns in rows)
             else:
                 held = rows
         yield first, n_documents, *held
@@ -79,7 +79,7 @@ class PairFiles:
         mapped = [
             np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in PARTS
         ]
-        offsets = [each.offset for each in mapped]
+        offsets = [array.offset for array in mapped]
         del mapped
         for first in range(0, n, ROWS):
             count = min(ROWS, n - first)
@@ -98,7 +98,7 @@ class PairFiles:
         # (file - 1,) documents
         firsts = np.searchsorted(ends, self._n * np.arange(1, n_files) / n_files, "right") + 1
         with ExitStack() as stack:
-            files = [PairFiles(self._folder / f"part-{at}") for at in range(n_files)]
+            files = [PairFiles(self._folder / f"part-{number}") for number in range(n_files)]
             for file in files:
                 stack.callback(file.close)
             for rows in self._read(self._folder, self._n):
@@ -106,12 +106,12 @@ class PairFiles:
                 order = np.argsort(of, kind="stable")
                 bounds = np.searchsorted(of[order], np.arange(n_files + 1))
                 for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
-                    file.add(*(each[order[begin:end]] for each in rows))
-        for at, file in enumerate(files):
+                    file.add(*(column[order[begin:end]] for column in rows))
+        for number, file in enumerate(files):
             if len(file):
                 rows = tuple(
-                    np.load(self._folder / f"part-{at}" / f"{part}.npy", allow_pickle=False)
+                    np.load(self._folder / f"part-{number}" / f"{part}.npy", allow_pickle=False)
                     for part in PARTS
                 )
                 order = np.argsort(rows[0], kind="stable")
-                yield tuple(each[order] for each in rows)
+                yield tuple(column[order] for column in rows)

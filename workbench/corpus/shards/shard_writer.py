@@ -15,7 +15,7 @@ from workbench.data.stored_texts import GrowingArray, TextsWriter, text_files
 from workbench.errors import DataError
 
 SHARD_PAIRS = 2**21
-"""A shard ends with the document at which it has so many pairs: cuts depend on the corpus alone."""
+"""A shard ends with the document at which it has this many pairs: cuts depend on the corpus alone."""
 MANIFEST = "corpus.json"
 VERSION = 1
 TEXTS = ("vocabulary", "titles")
@@ -98,8 +98,8 @@ class ShardWriter:
         for field in fields:
             for file in text_files(folder / field):
                 link(file, self.folder / file.name)
-        for at in range(len(input_names)):
-            link(folder / f"input-{at}.npy", self.folder / f"input-{at}.npy")
+        for column in range(len(input_names)):
+            link(folder / f"input-{column}.npy", self.folder / f"input-{column}.npy")
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None = None) -> dict:

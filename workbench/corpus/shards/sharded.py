@@ -216,7 +216,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
-        """All documents in order, about so many pairs at a time, read into memory of their own."""
+        """Yield all documents in order, about ``n_pairs`` pairs at a time, read into new arrays."""
         for shard in range(self.n_parts):
             indptr, first = self._arrays(shard)[0], 0
             while first < len(indptr) - 1:
@@ -225,14 +225,14 @@ class ShardedCorpus(AnyCorpus):
                 )
                 pairs = int(indptr[first]), int(indptr[last])
                 words, counts = (self._read(shard, part, *pairs) for part in ("words", "counts"))
-                found = Documents(
+                documents = Documents(
                     int(self.bounds[shard]) + first,
                     indptr[first : last + 1] - indptr[first],
                     words,
                     counts,
                 )
-                self._check_range(*found[1:])
-                yield found
+                self._check_range(*documents[1:])
+                yield documents
                 first = last
 
     @property
@@ -572,13 +572,13 @@ def _manifest_of(folder: Path) -> dict:
         )
     for name, (size, _) in manifest["files"].items():
         try:
-            found = (folder / name).stat().st_size
+            n_bytes = (folder / name).stat().st_size
         except FileNotFoundError:
             raise DataError(f"{folder} is damaged: {name} is missing; {MEND}") from None
         except OSError as error:
             raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
-        if found != size:
+        if n_bytes != size:
             raise DataError(
-                f"{folder} is damaged: {name} has {found:,} bytes where {size:,} were written; {MEND}"
+                f"{folder} is damaged: {name} has {n_bytes:,} bytes where {size:,} were written; {MEND}"
             )
     return manifest

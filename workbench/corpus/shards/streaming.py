@@ -80,7 +80,7 @@ def read_shards(
         That count the words of texts. With more than one a script needs ``if __name__ == "__main__":`` around what it does, as
         always in Python where processes are started. A tokenizer is called in this process alone.
     progress : function of what is done ("reading" or "writing") and a share, optional
-        Called as it goes on.
+        Called during the conversion.
     kept : path, default ``.FOLDER.counted`` beside the folder
         File of the counts of texts so far, 8 bytes a pair and the words of some texts at a time. It is deleted at the end;
         a conversion that is interrupted or killed leaves it, if it took more than some seconds, and the same conversion reads
@@ -91,7 +91,7 @@ def read_shards(
     Warns
     -----
     UserWarning
-        It goes on where an interrupted conversion ended, or begins anew since the file or the options are others.
+        It continues where an interrupted conversion ended, or begins anew since the file or the options are others.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
     counts = KeptCounts(path, identity(request.path, about))
     if counts.n_documents:
         warnings.warn(
-            f"goes on behind the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
+            f"continues after the {counts.n_documents:,} texts that an interrupted conversion has counted; to begin "
             f"anew delete {path}",
             stacklevel=4,
         )
@@ -184,12 +184,12 @@ def _write(
     fields = _Fields(place / "fields")
     pairs = PairFiles(place / "pairs")
     try:
-        read = (
-            partial(_read_texts, processes=processes, kept=counts)
+        read_all = (
+            partial(_read_texts, processes=processes, kept_counts=counts)
             if stream.words == TEXTS
             else _read_counts
         )
-        words, n_documents, rest = read(request, stream, pairs, fields)
+        words, n_documents, rest = read_all(request, stream, pairs, fields)
         n_documents = rest.pop("n_documents", n_documents)
         with ShardWriter(place, len(words.vocabulary)) as writer:
             writer.texts("vocabulary").add(words.vocabulary)
@@ -223,7 +223,7 @@ def _read_texts(
     pairs: PairFiles,
     fields: "_Fields",
     processes: int,
-    kept: KeptCounts | None,
+    kept_counts: KeptCounts | None,
 ):
     """Count all texts; return the words, the number of documents, and further fields."""
     options = as_counted(request.counted, request.text_options)
@@ -238,17 +238,17 @@ def _read_texts(
     ids: dict[str, int] = {}
     occurs_in, totals, n_documents = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
     n_words = 0
-    for batch, found in _with_kept(stream.batches, of_words, processes, kept):
-        numbers = np.array([ids.setdefault(word, len(ids)) for word in found.words], np.int32)
+    for batch, counts in _with_kept(stream.batches, of_words, processes, kept_counts):
+        numbers = np.array([ids.setdefault(word, len(ids)) for word in counts.words], np.int32)
         occurs_in, totals = _longer(occurs_in, len(ids)), _longer(totals, len(ids))
-        occurs_in[numbers] += np.bincount(found.ids, minlength=len(numbers))
+        occurs_in[numbers] += np.bincount(counts.ids, minlength=len(numbers))
         totals[numbers] += np.bincount(
-            found.ids, weights=found.counts, minlength=len(numbers)
+            counts.ids, weights=counts.counts, minlength=len(numbers)
         ).astype(np.int64)
         documents = np.repeat(
-            np.arange(n_documents, n_documents + batch.n_documents, dtype=np.int32), found.lengths
+            np.arange(n_documents, n_documents + batch.n_documents, dtype=np.int32), counts.lengths
         )
-        pairs.add(documents, numbers[found.ids], found.counts)
+        pairs.add(documents, numbers[counts.ids], counts.counts)
         fields.add(batch)
         n_documents += batch.n_documents
         n_words = _check_words(n_words, len(ids))
@@ -259,19 +259,19 @@ def _read_texts(
     vocabulary = list(ids)
     ids.clear()
     order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__))
-    kept = order[kept_words(occurs_in[order], totals[order], n_documents, **pruning)]
+    chosen = order[kept_words(occurs_in[order], totals[order], n_documents, **pruning)]
     numbers = np.full(len(vocabulary), -1, np.int32)
-    numbers[kept] = np.arange(len(kept), dtype=np.int32)
-    return _Words([vocabulary[at] for at in kept], numbers), n_documents, stream.rest()
+    numbers[chosen] = np.arange(len(chosen), dtype=np.int32)
+    return _Words([vocabulary[word] for word in chosen], numbers), n_documents, stream.rest()
 
 
 def _longer(values: np.ndarray, n: int) -> np.ndarray:
     """Return the values padded with zeros to at least n, with space for as many again."""
     if len(values) >= n:
         return values
-    found = np.zeros(max(n, 2 * len(values)), values.dtype)
-    found[: len(values)] = values
-    return found
+    longer = np.zeros(max(n, 2 * len(values)), values.dtype)
+    longer[: len(values)] = values
+    return longer
 
 
 def _check_words(before: int, n_words: int) -> int:
@@ -302,20 +302,20 @@ def _counted(texts: list[str]) -> WordCounts:
 
 
 def _with_kept(
-    batches: Iterator[Batch], of_words: dict, processes: int, kept: KeptCounts | None
+    batches: Iterator[Batch], of_words: dict, processes: int, kept_counts: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
     """Yield the batches in order with their words counted, taking stored counts first."""
-    for found in kept.counts() if kept else ():
+    for counts in kept_counts.counts() if kept_counts else ():
         batch = next(batches, None)
-        if batch is None or batch.n_documents != len(found.lengths):
+        if batch is None or batch.n_documents != len(counts.lengths):
             raise CorpusError(
                 "the counts that were kept are not those of this file; they are deleted, so ask again"
             )
-        yield batch._replace(documents=()), found
-    for batch, found in _all_counted(batches, of_words, processes):
-        if kept:
-            kept.add(found)
-        yield batch, found
+        yield batch._replace(documents=()), counts
+    for batch, counts in _all_counted(batches, of_words, processes):
+        if kept_counts:
+            kept_counts.add(counts)
+        yield batch, counts
 
 
 def _all_counted(
@@ -363,7 +363,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
     """Read all rows of counts; return the words, the number of documents, and further fields."""
     known = known_words(request.path, request.read_options) if stream.words != IDS else ()
-    ids: dict[str, int] = {word: at for at, word in enumerate(known)}
+    ids: dict[str, int] = {word: number for number, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
     for batch in stream.batches:
         documents, words, counts = batch.documents

@@ -29,7 +29,7 @@ from workbench.errors import DataError, Named
 
 _NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
 FOUND = "found"
-"""In the place of a rule: all that is found in the texts."""
+"""Instead of a rule: all that is found in the texts."""
 
 
 @contextmanager
@@ -129,15 +129,15 @@ def count_words(
     name : str
         What pages and file names call the corpus.
     stop_words : a language ("english", "german", "fr" …), a file with a word on each line, words, or None
-        Words left out, in either case. Words are an iterable, or a text with commas ("alpha,beta"; one alone "alpha,"); None,
-        "none" and "" leave all words in. "english" is scikit-learn's list with the stumps of contractions (don, isn, ve);
-        `workbench.corpus.texts.words.languages` lists the others.
+        Words left out, in either case. Words are an iterable, or a text separated by commas ("alpha,beta"; one alone
+        "alpha,"); None, "none" and "" leave all words in. "english" is scikit-learn's list with the stumps of contractions
+        (don, isn, ve); `workbench.corpus.texts.words.languages` lists the others.
     min_documents : int, default 1
         Words in fewer documents than this are left out.
     max_share : float in (0, 1], default 1.0
         Words in more than this share of all documents are left out.
     max_words : int, optional
-        Only so many words, the most frequent ones, are kept after all that; ties go by alphabet.
+        Number of words that are kept after all that, the most frequent ones; ties are ordered by alphabet.
     token_pattern : regular expression
         What counts as a word: by default two or more letters of any alphabet. At most one group.
     lowercase : bool, default True
@@ -146,11 +146,11 @@ def count_words(
     min_letters : int, default 1
         Shorter words are left out.
     ngrams : int, default 1
-        Besides words, sequences of up to so many words (at most 5) that follow each other once stop words are out, joined
+        Besides words, sequences of up to this many words (at most 5) that follow each other once stop words are out, joined
         by _: new_york.
     tokenizer : function of a text that gives its words, optional
-        In the place of the pattern, after case and accents were seen to.
-    more_stop_words : iterable of words, or a text with commas, optional
+        Instead of the pattern, after case and accents were seen to.
+    more_stop_words : iterable of words, or a text separated by commas, optional
         Words left out besides those.
     segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
         Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
@@ -218,7 +218,7 @@ def count_words(
     }
 
 
-def as_counted(counted: Mapping | None, given: Mapping) -> dict:
+def as_counted(counted: Mapping | None, options: Mapping) -> dict:
     """Return the options of `count_words` with which other texts were counted, overridden by ``given``.
 
     ``counted`` : as a DocumentTable has it; None where it is not known, for the defaults.
@@ -229,7 +229,7 @@ def as_counted(counted: Mapping | None, given: Mapping) -> dict:
         The others were cut into words by a tokenizer, and none is given.
     """
     counted = {} if counted is None else counted
-    if counted.get("tokenizer") and "tokenizer" not in given:
+    if counted.get("tokenizer") and "tokenizer" not in options:
         raise DataError(
             "the texts of the run were cut into words by a tokenizer, which is not kept; give it ",
             Named("tokenizer", ...),
@@ -240,7 +240,7 @@ def as_counted(counted: Mapping | None, given: Mapping) -> dict:
         name: value
         for name, value in counted.items()
         if name in TEXT_OPTIONS and name != "tokenizer"
-    } | dict(given)
+    } | dict(options)
 
 
 def as_written(of_words: dict) -> dict:
@@ -248,17 +248,19 @@ def as_written(of_words: dict) -> dict:
 
     Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
     """
-    defaults = {name: one.default for name, one in signature(analyser).parameters.items()}
-    found = {
+    defaults = {
+        name: parameter.default for name, parameter in signature(analyser).parameters.items()
+    }
+    changed = {
         name: plain_value(value)
         for name, value in of_words.items()
         if name in FIRST or value != defaults[name]
     }
-    if "stop_words" in found and not is_language(of_words["stop_words"]):
-        found["stop_words"] = sorted(stop_list(of_words["stop_words"]))
-    if "more_stop_words" in found:
-        found["more_stop_words"] = further_words(of_words["more_stop_words"])
-    return found | ({"tokenizer": True} if "tokenizer" in found else {})
+    if "stop_words" in changed and not is_language(of_words["stop_words"]):
+        changed["stop_words"] = sorted(stop_list(of_words["stop_words"]))
+    if "more_stop_words" in changed:
+        changed["more_stop_words"] = further_words(of_words["more_stop_words"])
+    return changed | ({"tokenizer": True} if "tokenizer" in changed else {})
 
 
 def repeatable(words):
@@ -315,10 +317,10 @@ def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordC
     places.default_factory = places.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
     for text in texts:
-        found = Counter(words_of(text))
-        lengths.append(len(found))
-        ids.extend(map(places.__getitem__, found))
-        counts.extend(found.values())
+        counter = Counter(words_of(text))
+        lengths.append(len(counter))
+        ids.extend(map(places.__getitem__, counter))
+        counts.extend(counter.values())
     places.default_factory = None  # which refers to the dict itself
     return WordCounts(
         list(places), *(np.frombuffer(numbers, np.int32) for numbers in (lengths, ids, counts))
@@ -352,7 +354,7 @@ def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern
         (counts, ids, np.concatenate([[0], np.cumsum(lengths)])), (len(texts), len(words))
     )
     table.sort_indices()
-    return [words[at] for at in order], table
+    return [words[number] for number in order], table
 
 
 def kept_words(

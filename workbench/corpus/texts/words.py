@@ -33,7 +33,7 @@ SEEN = "\u200b"
 
 
 def segmenter_of(name: str | None, between: str = " ") -> Callable[[str], str]:
-    """Return a function that puts blanks between the words of a text; None where texts stay as they are.
+    """Return a function that puts blanks between the words of a text; None where texts do not change.
 
     Only Chinese characters and kana are looked at, so that words of other scripts stay whole.
 
@@ -145,17 +145,19 @@ def analyser(
 
     def words_of(text: str) -> list[str]:
         text = cut(alike(text))
-        found = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
+        words = pattern.findall(text) if tokenizer is None else _tokens(tokenizer, text)
         if lowercase:  # as most texts are read, and faster
-            found = [word for word in found if word not in left_out]
+            words = [word for word in words if word not in left_out]
         elif left_out:
-            found = [word for word in found if word.lower() not in left_out]
+            words = [word for word in words if word.lower() not in left_out]
         if min_letters > 1:
-            found = [word for word in found if len(word) >= min_letters]
+            words = [word for word in words if len(word) >= min_letters]
         longer = (
-            found[at : at + n] for n in range(2, ngrams + 1) for at in range(len(found) - n + 1)
+            words[start : start + n]
+            for n in range(2, ngrams + 1)
+            for start in range(len(words) - n + 1)
         )
-        return [*found, *map(JOINT.join, longer)] if ngrams > 1 else found
+        return [*words, *map(JOINT.join, longer)] if ngrams > 1 else words
 
     return words_of
 
@@ -167,12 +169,12 @@ def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
 
 
 def _tokens(tokenizer: Callable, text: str) -> list[str]:
-    found = list(tokenizer(text))
-    if odd := [token for token in found if not isinstance(token, str)]:
+    tokens = list(tokenizer(text))
+    if odd := [token for token in tokens if not isinstance(token, str)]:
         raise DataError(
             f"the tokenizer must give strings; it gave {shown(repr(odd[0]))}", field="tokenizer"
         )
-    return found
+    return tokens
 
 
 def _without_accents(text: str) -> str:
@@ -180,7 +182,9 @@ def _without_accents(text: str) -> str:
     if text.isascii():
         return text
     return "".join(
-        each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each)
+        character
+        for character in unicodedata.normalize("NFKD", text)
+        if not unicodedata.combining(character)
     )
 
 
@@ -209,7 +213,7 @@ def languages() -> list[str]:
 
 
 def stop_list(stop_words) -> Iterable[str]:
-    """Return the stop words of a language, of a file with one a line, of a list, or of a text with commas.
+    """Return the stop words of a language, of a file with one a line, of a list, or of a text separated by commas.
 
     None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
     """
@@ -232,12 +236,12 @@ def stop_list(stop_words) -> Iterable[str]:
 
 
 def further_words(words) -> list[str]:
-    """Return the words of a list, or of a text with commas; never those of a language or file."""
+    """Return the words of a list, or of a text separated by commas; never those of a language or file."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
         raise DataError.must_be(
-            "more_stop_words", "words with commas, a list of words or None", words
+            "more_stop_words", "words separated by commas, a list of words or None", words
         )
     return [word.strip() for word in listed if word.strip()]
 

@@ -50,9 +50,9 @@ from workbench.engines.parts import (
     Meeting,
     Phase,
     arrays_of,
+    merged_diagnostics,
     over_parts,
     step_of,
-    told_together,
 )
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
@@ -236,7 +236,7 @@ def update(
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
     state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
     draws = draw_diagnostics({name: diagnostics.pop(name) for name in ("drawn", "moved", "scan")})
-    return state, told_together(diagnostics, draws)
+    return state, merged_diagnostics(diagnostics, draws)
 
 
 def updated(

@@ -128,7 +128,7 @@ class Inference:
 
     def slices(self, client=None) -> Iterator[Inferred]:
         """Yield the results of all documents, in order, slice by slice; computed on the workers of a client, if any."""
-        shares: deque[tuple] = deque()  # of the slices under way
+        shares: deque[tuple] = deque()  # of the slices that are computed
 
         def documents() -> Iterator[Slice]:
             places = places_in(self.topics.vocabulary, self.corpus.vocabulary)
@@ -155,7 +155,7 @@ class Inference:
         work = partial(folded_in, self._n_threads)
         shared = self.topics, self._seed
         if client is None:
-            results = (work(*shared, each) for each in documents())
+            results = (work(*shared, documents_part) for documents_part in documents())
         else:
             from workbench.runs.execution.cluster.inferring import results_of
 
@@ -268,8 +268,8 @@ def infer(
         "n_tokens": np.empty(corpus.n_documents, np.int64),
         "out_of_vocabulary": np.empty(corpus.n_documents),
     }
-    with _inferred(inference, client, progress) as each:
-        for inferred in each:
+    with _inferred(inference, client, progress) as slices:
+        for inferred in slices:
             for name, values in data.items():
                 values[inferred.first : inferred.last] = getattr(inferred, name)
     coords = {
@@ -326,9 +326,9 @@ def infer_to_file(
         if any(map(ne, values, corpus.titles))
     }
     topics = (f"topic {k}" for k in range(inference.topics.n_topics))
-    with _written(path) as write, _inferred(inference, client, progress) as each:
+    with _written(path) as write, _inferred(inference, client, progress) as slices:
         write([["document", "n_tokens", "out_of_vocabulary", *topics, *more]])
-        for inferred in each:
+        for inferred in slices:
             place = slice(inferred.first, inferred.last)
             rows = zip(
                 corpus.titles[place],

@@ -20,7 +20,7 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     run : Dataset of a run of a Bayesian network
     records : Records
         Levels are matched by name. A field of the run that they lack is missing in all; of a hidden Markov model their fields
-        are the places of a sequence, in order. Where a network of one's own has numbered states, level i is state i.
+        are the places of a sequence, in order. Where your own network has numbered states, level i is state i.
     n_threads : int
         Never changes a bit.
 

@@ -36,7 +36,7 @@ from workbench.runs.loading import load_data, named_set
 SECONDS = 60.0
 """That reading may take, unless WORKBENCH_READING_SECONDS says another number."""
 SHARE = 4
-"""Of the memory that is available, reading may take one part in so many; what was read, one part in so many of that."""
+"""Of the memory that is available, reading may take one part in this many; what was read, one part in this many of that."""
 GRACE = 5.0
 """Seconds after which a process that should have ended is killed."""
 KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
@@ -174,14 +174,14 @@ def _restored(part: str | list) -> str | Named:
 
 def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
     """Raise DataError for data that take more than ``most`` bytes together with their texts and columns."""
-    if (taken := n_bytes + (of_table or 0)) > most:
+    if (total := n_bytes + (of_table or 0)) > most:
         texts = (
             (", or leave out its texts and columns with ", Named("keep_text", False))
             if n_bytes <= most
             else ()
         )
         raise DataError(
-            f"{name} takes about {format_size(taken)} of memory once it is read, of which a page may take "
+            f"{name} takes about {format_size(total)} of memory once it is read, of which a page may take "
             f"{format_size(most)}; give a part of it",
             *texts,
             ", or read it with Python or the command line",

@@ -124,8 +124,10 @@ def plan(
             for option, value in (options or {}).items()
             if takes(engine_of[name], option, value)
         }
-        not_taken = {*PRIORS, *NETWORK}.difference(engine_of[name].model.takes)
-        values = {setting: value for setting, value in settings.items() if setting not in not_taken}
+        without_use = {*PRIORS, *NETWORK}.difference(engine_of[name].model.takes)
+        values = {
+            setting: value for setting, value in settings.items() if setting not in without_use
+        }
         for chain in range(n_seeds):
             spec = make_spec(
                 train,
@@ -143,9 +145,11 @@ def plan(
 def check_kinds(engines: dict) -> None:
     """Raise SpecError for engines, by name, that infer from data of several types."""
     # the first of each
-    one_of = {engine.model.data: name for name, engine in reversed(engines.items())}
-    if len(one_of) > 1:
-        kinds = " and ".join(f"{name} from {ROWS[kind]}" for kind, name in reversed(one_of.items()))
+    engine_of = {engine.model.data: name for name, engine in reversed(engines.items())}
+    if len(engine_of) > 1:
+        kinds = " and ".join(
+            f"{name} from {ROWS[kind]}" for kind, name in reversed(engine_of.items())
+        )
         raise SpecError(
             f"engines that are compared infer from the same data, and {kinds}; leave one out",
             field="engines",
@@ -210,9 +214,9 @@ def compare(
     if store is None:
         check_room(planned, here=True, stored=False)
         return side_by_side(
-            of_iterations(each)
+            of_iterations(planned_run)
             for spec in specs
-            for each in run_specs([spec], train, test, None, progress)
+            for planned_run in run_specs([spec], train, test, None, progress)
         )
     with at_work_on(client, Path(store), jobs) as workers:
         runs = make_runs(Path(store), planned, workers.jobs_here)

@@ -59,7 +59,7 @@ def warm_start_from(
 ) -> tuple[WarmStart, dict]:
     """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
 
-    The words must be the same. Where the documents are the same too, each of them goes on from where it was, and
+    The words must be the same. Where the documents are the same too, each of them continues from where it was, and
     where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
     topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
     topic. Without ``n_topics`` there are as many as an LDA has by default. Raises SpecError, StoreError or ModelError.
@@ -88,17 +88,17 @@ def warm_start_from(
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
     # each keeps its rank by number
-    taken = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
+    largest = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
     place = np.full(len(n_kw), -1, np.int32)
-    place[taken] = np.arange(len(taken))
-    more = 0, n_topics - len(taken)
+    place[largest] = np.arange(len(largest))
+    more = 0, n_topics - len(largest)
     n_dk = (
-        np.pad(last["n_dk"].values.astype(np.float64)[:, taken], [(0, 0), more])
+        np.pad(last["n_dk"].values.astype(np.float64)[:, largest], [(0, 0), more])
         if same_documents
         else None
     )
     warm_start = WarmStart(
-        np.pad(n_kw[taken], [more, (0, 0)]),
+        np.pad(n_kw[largest], [more, (0, 0)]),
         None if n_dk is None else np.ascontiguousarray(n_dk),
         place[last["token_topics"].values]
         if "token_topics" in dataset and spec.train == train.content_hash
@@ -111,12 +111,12 @@ def warm_start_from(
         "iteration": int(last["snapshot_iteration"]),
         "counts": counts_hash(warm_start),
         "n_topics": int(np.count_nonzero(n_kw.sum(axis=1) > 0)),
-        "dropped": round(float(1 - n_kw[taken].sum() / total), 6) if total else 0.0,
+        "dropped": round(float(1 - n_kw[largest].sum() / total), 6) if total else 0.0,
     }
 
 
 LOSSES = 5
-"""A run is given up when its workers were lost so many times while it did not get past the iteration that it had reached."""
+"""A run is given up when its workers were lost this many times while it did not get past the iteration that it had reached."""
 
 
 def fit(
@@ -278,8 +278,8 @@ def check_in_parts(corpus) -> None:
     rule = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
     client = Named("scheduler", text="client")
     if getattr(corpus, "n_pairs", 0) <= SHARD_PAIRS:
-        one = "is small enough for a single one" if isinstance(corpus, Corpus) else "has none"
-        raise SpecError(f"{rule} {one}: one process infers from it; leave ", client, " out")
+        reason = "is small enough for a single one" if isinstance(corpus, Corpus) else "has none"
+        raise SpecError(f"{rule} {reason}: one process infers from it; leave ", client, " out")
     convert = "convert it: workbench data convert IN FOLDER --shards"
     raise SpecError(
         f"{rule} is whole: one process infers from it; leave ", client, f" out, or {convert}"
@@ -310,7 +310,7 @@ def _in_memory(
             reached = iterate(spec, data, begun, sink, control, on_iteration).iteration
     except PartsLost as lost:
         raise InputError(
-            f"{lost}, and this run with it; with store it goes on from its last checkpoint"
+            f"{lost}, and this run with it; with store it continues from its last checkpoint"
         ) from lost
     return sink.dataset(FINISHED if reached == (sink.settled or spec.n_iterations) else STOPPED)
 
@@ -419,9 +419,9 @@ def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> boo
             if n_lost == LOSSES:
                 raise InputError(
                     f"{lost}, {LOSSES} times before the run got past iteration {furthest}; see to the workers, perhaps "
-                    f"they have too little memory, then go on with: workbench resume {path}"
+                    f"they have too little memory, then continue with: workbench resume {path}"
                 ) from lost
-            print(f"{lost}; the run goes on from its last checkpoint", file=sys.stderr)
+            print(f"{lost}; the run continues from its last checkpoint", file=sys.stderr)
 
 
 def finish(

@@ -103,16 +103,16 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 def engine_memory(engine, model, options, data) -> Memory:
     """Return the memory of an engine; for a corpus in several parts their sum, counts of words once."""
-    first, *others = each = [engine.memory(part, model, options) for part in data.parts()]
+    first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
     of_words = data.n_words * padded(model.n_topics) * DOUBLE
     state, indices = (
-        sum(one.state for one in each) - len(others) * of_words,
-        sum(one.indices for one in each),
+        sum(memory.state for memory in memories) - len(others) * of_words,
+        sum(memory.indices for memory in memories),
     )
-    look = max(one.look for one in each) + _arrays_by_word(engine) * of_words
-    return Memory(state, indices, max(one.step for one in each), look)
+    look = max(memory.look for memory in memories) + _arrays_by_word(engine) * of_words
+    return Memory(state, indices, max(memory.step for memory in memories), look)
 
 
 def _arrays_by_word(engine) -> int:

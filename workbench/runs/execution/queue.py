@@ -89,11 +89,11 @@ def is_queued(path: Path) -> bool:
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False
-    wanted = requested(path)
-    wanted = wanted if wanted in (STOPPED, PAUSED) else WAITING
-    if state != wanted:
-        set_state(path, wanted)
-    return wanted != STOPPED
+    request = requested(path)
+    request = request if request in (STOPPED, PAUSED) else WAITING
+    if state != request:
+        set_state(path, request)
+    return request != STOPPED
 
 
 def main() -> int:

@@ -192,17 +192,17 @@ def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> 
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)
     runs = {
-        each.spec.name: Run(create_run(store, each.spec, each.train, each.test)) for each in longest
+        item.spec.name: Run(create_run(store, item.spec, item.train, item.test)) for item in longest
     }
-    return [runs[each.spec.name] for each in planned]
+    return [runs[item.spec.name] for item in planned]
 
 
 def longest_of_each(planned: list) -> list:
     """Return, for each run, the `Planned` with the most iterations."""
     longest: dict[str, object] = {}
-    for each in planned:
-        known = longest.get(each.spec.name, each)
-        longest[each.spec.name] = max(known, each, key=lambda one: one.spec.n_iterations)
+    for plan in planned:
+        known = longest.get(plan.spec.name, plan)
+        longest[plan.spec.name] = max(known, plan, key=lambda item: item.spec.n_iterations)
     return list(longest.values())
 
 

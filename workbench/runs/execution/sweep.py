@@ -115,14 +115,16 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
         if not axes[name]:
             raise SpecError(f"'{name}' has no value in the grid; give it at least one")
     engines = [get_engine(name) for name in axes.get("engine", [engine])]
-    named = {name: field.name for each in engines for name, field in named_options(each).items()}
+    named = {
+        name: field.name for chosen in engines for name, field in named_options(chosen).items()
+    }
     axes = {named.get(key, key): values for key, values in axes.items()}
     known = [*SETTINGS, *dict.fromkeys(named.values())]
     for key, values in axes.items():
         if key not in SETTINGS and not is_option(key, values, engines):
             hint = meant_or_all(key, known, also=SHORT)
             raise SpecError(
-                f"no key '{shown(key)}' for a grid of {', '.join(each.name for each in engines)}; {hint}"
+                f"no key '{shown(key)}' for a grid of {', '.join(chosen.name for chosen in engines)}; {hint}"
             )
     return axes
 
@@ -137,7 +139,7 @@ def _refuse_twice(axes: dict, beside: dict) -> None:
 def _plain(value):
     """Return a number for "10", ".1" or "inf", None for "none", a tuple for a list; any other value unchanged."""
     if isinstance(value, (list, np.ndarray)):
-        return tuple(_plain(one) for one in value)
+        return tuple(_plain(item) for item in value)
     if isinstance(value, np.generic):
         return value.item()
     if not isinstance(value, str):
@@ -177,7 +179,7 @@ def sweep(
     engine : str
         Of every run, unless the grid has a key ``engine``.
     seeds : int
-        So many inference seeds, counting up; the same as a key ``seed``.
+        Number of inference seeds, counting up; the same as a key ``seed``.
     store : path, optional
         Where the runs are kept and found again; ``WORKBENCH_STORE`` or ``./runs`` by default.
     jobs : int

@@ -106,7 +106,7 @@ def update(
     ----------
     run : Run, path or name
         Of a store; it stays as it is. Its vocabulary is that of the new run: words that it does not know are left out; their
-        number is told and recorded.
+        number is printed and recorded.
     documents : iterable, or Corpus
         Visited once, in order, a batch of the run's ``batch_size`` at a time, and never held whole: a generator may be of any
         length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a mapping of
@@ -146,7 +146,7 @@ def update(
     spec = before.spec
     if spec.engine != STREAMING:
         raise SpecError(
-            f"update goes on from a run of {STREAMING}, and {spec.name} is one of {spec.engine}; begin one from it: "
+            f"update continues a run of {STREAMING}, and {spec.name} is one of {spec.engine}; begin one from it: "
             f"workbench fit {spec.corpus} --engine {STREAMING} --start {spec.name}"
         )
 
@@ -181,7 +181,7 @@ def update_by(
     dataset = before.dataset(train)
     if not dataset.sizes.get("snapshot"):
         raise SpecError(
-            f"{spec.name} has no counts yet to go on from; let it take its first snapshot, or stop it"
+            f"{spec.name} has no counts yet to continue from; let it take its first snapshot, or stop it"
         )
     iteration, priors = int(dataset["snapshot_iteration"][-1]), priors_of(dataset)
     n_kw = np.ascontiguousarray(dataset["n_kw"].isel(snapshot=-1).values, np.float64)
@@ -190,16 +190,16 @@ def update_by(
     )
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
-    def planned(n_kw: np.ndarray, seen: Visited | None = None) -> Planned:
+    def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
         """Return the new run, with the topics from which it begins."""
-        begun, start = _start(spec, iteration, n_kw, seen)
+        begun, start = _start(spec, iteration, n_kw, visited)
         alphas, new_options = (
             priors.alphas.tolist(),
-            spec.options | {one.name: one.default for one in fields(Learning)},
+            spec.options | {option.name: option.default for option in fields(Learning)},
         )
         new_options |= {
             "hold_topics": True,
-            "batches_before": options.batches_before + (seen.n_batches if seen else 0),
+            "batches_before": options.batches_before + (visited.n_batches if visited else 0),
         }
         new_options |= {"total_documents": total_documents} if total_documents else {}
         new = make_spec(
@@ -223,12 +223,14 @@ def update_by(
     check_room([planned(n_kw)], here=True)
     stream = begun(train, options.batch_size)
     state = online_vb.topics_alone(n_kw, priors.alphas, float(priors.beta))
-    seen = _visit(stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress)
-    new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), seen)
-    made = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
-    if seen.stopped and progress:
-        print(_how_to_resume(made.name, seen, stream.n_passes), file=sys.stderr)
-    return made
+    visited = _visit(
+        stream, state, options, StepContext(spec.seed, 0, n_threads), spec.name, progress
+    )
+    new = planned(np.ascontiguousarray(state.mean_wk[:, : len(n_kw)].T), visited)
+    run = finish(Run(create_run(home, *new[:3])), progress=progress, corpora=new[1:3])
+    if visited.stopped and progress:
+        print(_how_to_resume(run.name, visited, stream.n_passes), file=sys.stderr)
+    return run
 
 
 def _going_on(options, train: Corpus, iteration: int, total_documents: int | None):
@@ -241,7 +243,7 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
 
 def is_whole(documents) -> bool:
     """Return whether documents come all at once, as a corpus, a table, a matrix or a path."""
-    is_array = any(hasattr(documents, one) for one in ("iloc", "tocoo", "ndim"))
+    is_array = any(hasattr(documents, attribute) for attribute in ("iloc", "tocoo", "ndim"))
     return is_array or isinstance(documents, AnyCorpus | str | Path)
 
 
@@ -364,34 +366,38 @@ def _visit(stream: Stream, state, options, context, run: str, progress: bool) ->
 
     Raises DataError where no document has a word that the run knows.
     """
-    seen, content, control = Visited(False, 0, 0, 0, 0, 0, "", 1, 0), hashlib.sha256(), _Control()
+    visited, content, control = (
+        Visited(False, 0, 0, 0, 0, 0, "", 1, 0),
+        hashlib.sha256(),
+        _Control(),
+    )
     with (
-        bar(f"{run} goes on", stream.n_expected, progress, unit=" documents") as line,
+        bar(f"{run} continues", stream.n_expected, progress, unit=" documents") as line,
         ending_cleanly(control),
     ):
         while not control.interrupted and (documents := _next(stream.batches, control)):
             arrays, place = as_arrays(documents), stream.place
             for array in arrays:
                 content.update(array.tobytes())
-            rate, share = options.rate(seen.n_batches), options.total_documents / len(documents)
+            rate, share = options.rate(visited.n_batches), options.total_documents / len(documents)
             online_vb.take_in(online_vb.batch_of(*arrays), state, options, rate, share, context)
-            seen = seen._replace(
-                n_documents=seen.n_documents + len(documents),
-                n_tokens=seen.n_tokens + int(arrays[2].sum(dtype=np.int64)),
-                n_batches=seen.n_batches + 1,
+            visited = visited._replace(
+                n_documents=visited.n_documents + len(documents),
+                n_tokens=visited.n_tokens + int(arrays[2].sum(dtype=np.int64)),
+                n_batches=visited.n_batches + 1,
                 **place._asdict(),
             )
             line.update(len(documents))
-    if not seen.n_documents:
+    if not visited.n_documents:
         if control.interrupted:
             raise KeyboardInterrupt
         raise stream.none_known(run)
     # what is left out behind the last batch too
     end = {} if control.interrupted else stream.place._asdict()
-    seen = seen._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
+    visited = visited._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
     if progress:
-        print(_summary(run, seen, stream), file=sys.stderr)
-    return seen
+        print(_summary(run, visited, stream), file=sys.stderr)
+    return visited
 
 
 def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
@@ -407,37 +413,39 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
         control.waiting = False
 
 
-def _summary(run: str, seen: Visited, stream: Stream) -> str:
+def _summary(run: str, visited: Visited, stream: Stream) -> str:
     """Return one sentence about what was visited of a stream."""
     n_documents, n_tokens = stream.n_fitted
     n_documents, n_tokens = (
-        n_documents + seen.n_documents,
-        n_tokens + seen.n_tokens + seen.n_unknown,
+        n_documents + visited.n_documents,
+        n_tokens + visited.n_tokens + visited.n_unknown,
     )
-    n_batches = seen.n_batches + (stream.n_fitted != (0, 0))
+    n_batches = visited.n_batches + (stream.n_fitted != (0, 0))
     batches, passes = (
         "batch" if n_batches == 1 else "batches",
         f" of {stream.n_passes:,} passes" if stream.n_passes > 1 else "",
     )
     sentence = f"{_documents(n_documents)} in {n_batches:,} {batches}{passes}; {run} does not know the words of "
-    sentence += f"{seen.n_unknown:,} of {n_tokens:,} tokens ({seen.n_unknown / n_tokens:.1%})"
-    if seen.n_left_out:
-        verb = "is" if seen.n_left_out == 1 else "are"
-        sentence += f"; left out {verb} {_documents(seen.n_left_out)} without a word that it knows"
-    return sentence + ("; stopped: what came behind them is not in it" if seen.stopped else "")
+    sentence += f"{visited.n_unknown:,} of {n_tokens:,} tokens ({visited.n_unknown / n_tokens:.1%})"
+    if visited.n_left_out:
+        verb = "is" if visited.n_left_out == 1 else "are"
+        sentence += (
+            f"; left out {verb} {_documents(visited.n_left_out)} without a word that it knows"
+        )
+    return sentence + ("; stopped: what came behind them is not in it" if visited.stopped else "")
 
 
-def _how_to_resume(run: str, seen: Visited, n_passes: int) -> str:
+def _how_to_resume(run: str, visited: Visited, n_passes: int) -> str:
     """Return one sentence about where a stream was stopped, with the command that continues it."""
-    of_pass = f" of pass {seen.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
+    of_pass = f" of pass {visited.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
     further = (
         "; then an update by all documents for each further pass"
-        if seen.n_passes < n_passes
+        if visited.n_passes < n_passes
         else ""
     )
     return (
-        f"{run} has the documents{of_pass} up to number {seen.n_came:,}; `workbench update {run} FILES --skip {seen.n_came}` "
-        f"goes on with the others{further}"
+        f"{run} has the documents{of_pass} up to number {visited.n_came:,}; "
+        f"`workbench update {run} FILES --skip {visited.n_came}` continues with the others{further}"
     )
 
 
@@ -446,7 +454,7 @@ def _documents(n: int) -> str:
 
 
 def _start(
-    before: RunSpec, iteration: int, n_kw: np.ndarray, seen: Visited | None
+    before: RunSpec, iteration: int, n_kw: np.ndarray, visited: Visited | None
 ) -> tuple[WarmStart, dict]:
     """Return the warm start of the new run and its record; ``seen`` None: the stream is not visited yet."""
     warm_start = WarmStart(n_kw, None)
@@ -458,9 +466,9 @@ def _start(
         "n_topics": len(n_kw),
         "dropped": 0.0,
     }
-    if seen is not None:
+    if visited is not None:
         start["stream"] = {
-            name: value for name, value in seen._asdict().items() if name != "stopped"
+            name: value for name, value in visited._asdict().items() if name != "stopped"
         }
     return warm_start, start
 
@@ -490,7 +498,7 @@ def fit_stream(
         As `workbench.update` takes them; a generator may be of any length. Of a `ShardedCorpus` one shard after the other is
         mapped into memory, of `workbench.FileDocuments` some documents of a file are; a path is read whole.
     vocabulary : (word,) strings, or a mapping between ids and words
-        Fixed: other words are left out, and told. gensim's Dictionary is one. By default that of a corpus, table or path.
+        Fixed: other words are left out, and reported. gensim's Dictionary is one. By default that of a corpus, table or path.
     n_topics, alpha, beta
         As of `workbench.fit`.
     total_documents : int, optional
@@ -522,7 +530,7 @@ def fit_stream(
     ------
     SpecError, StoreError, DataError
         One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run, once there
-        are two batches; as a stream is not kept, it goes on with those that are given to `workbench.update`, where
+        are two batches; as a stream is not kept, it continues with those that are given to `workbench.update`, where
         ``spec.start["stream"]["n_came"]`` says how many to leave out.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.

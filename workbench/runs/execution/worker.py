@@ -85,7 +85,7 @@ def carry_on(
             writer.flush()
             finished = writer.iteration >= writer.spec.n_iterations
             writer.beat(FINISHED if finished else STOPPED)
-        except PartsLost:  # the caller goes on from the last checkpoint
+        except PartsLost:  # the caller continues from the last checkpoint
             writer.flush()
             raise
         except Exception as error:

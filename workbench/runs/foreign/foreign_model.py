@@ -35,19 +35,19 @@ class ForeignModel(NamedTuple):
     iterations: int | None = None
 
 
-def checked(given: ForeignModel) -> ForeignModel:
+def checked(foreign: ForeignModel) -> ForeignModel:
     """The same, if its arrays fit together and hold probabilities; else a ForeignError."""
-    phi = _probabilities("phi", given.phi, "topic")
-    theta = given.theta
-    if given.words is not None:
-        if len(given.words) != phi.shape[1]:
+    phi = _probabilities("phi", foreign.phi, "topic")
+    theta = foreign.theta
+    if foreign.words is not None:
+        if len(foreign.words) != phi.shape[1]:
             raise ForeignError(
-                f"phi has a column for each word; got {phi.shape[1]:,} columns and {len(given.words):,} "
+                f"phi has a column for each word; got {phi.shape[1]:,} columns and {len(foreign.words):,} "
                 "words; give the words in the order of the columns"
             )
-        if len(set(given.words)) < len(given.words):
-            seen: set[str] = set()
-            twice = next(word for word in given.words if word in seen or seen.add(word))
+        if len(set(foreign.words)) < len(foreign.words):
+            earlier: set[str] = set()
+            twice = next(word for word in foreign.words if word in earlier or earlier.add(word))
             raise ForeignError(
                 f"each word of a model is one column of phi; {twice!r} comes twice; add its columns up"
             )
@@ -60,32 +60,32 @@ def checked(given: ForeignModel) -> ForeignModel:
             )
         known = ~np.isnan(theta).all(axis=1)
         _probabilities("theta", theta[known], "document", np.flatnonzero(known))
-    return given._replace(phi=phi, theta=theta)
+    return foreign._replace(phi=phi, theta=theta)
 
 
 def _probabilities(name: str, values, row: str, numbers: np.ndarray | None = None) -> np.ndarray:
     """(row, …) float64, if each row is a distribution; else a ForeignError that names the first that is not."""
     try:
-        found = np.ascontiguousarray(values, np.float64)
+        table = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):
         raise ForeignError(
             f"{name} holds probabilities; got something that is no number; give numbers alone"
         ) from None
-    if found.ndim != 2 or 0 in found.shape[1:] or (row == "topic" and not len(found)):
+    if table.ndim != 2 or 0 in table.shape[1:] or (row == "topic" and not len(table)):
         raise ForeignError(
-            f"{name} has a row for each {row}; got the shape {found.shape}; give a table of two dimensions"
+            f"{name} has a row for each {row}; got the shape {table.shape}; give a table of two dimensions"
         )
-    sums = found.sum(axis=1)
+    sums = table.sum(axis=1)
     for wrong, what in (
-        (~np.isfinite(found).all(axis=1), "a number that is not finite"),
-        ((found < 0).any(axis=1), "a negative number"),
+        (~np.isfinite(table).all(axis=1), "a number that is not finite"),
+        ((table < 0).any(axis=1), "a negative number"),
         (np.abs(sums - 1) > NEAR_ONE, None),
     ):
         if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            place = at if numbers is None else int(numbers[at])
+            place = int(np.flatnonzero(wrong)[0])
+            number = place if numbers is None else int(numbers[place])
             raise ForeignError(
-                f"each row of {name} is a distribution that sums to 1; that of {row} {place} "
-                f"{'has ' + what if what else f'sums to {sums[at]:.6g}'}; give probabilities"
+                f"each row of {name} is a distribution that sums to 1; that of {row} {number} "
+                f"{'has ' + what if what else f'sums to {sums[place]:.6g}'}; give probabilities"
             )
-    return found
+    return table

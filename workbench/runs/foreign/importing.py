@@ -98,8 +98,8 @@ def import_run(
     foreign = read(model, theta, words, trust)
     foreign = _with_priors(checked(foreign), alpha, beta)
     matched = match(foreign, corpus, test, unknown == LEAVE_OUT)
-    if matched.said:
-        warnings.warn(f"{foreign.program}: {matched.said}", stacklevel=2)
+    if matched.mismatch:
+        warnings.warn(f"{foreign.program}: {matched.mismatch}", stacklevel=2)
     state = state_of(matched.train, matched.theta, matched.phi)
     imported = Imported(
         matched.phi.shape[0],
@@ -172,7 +172,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
         corpus, test = corpora_of(path.parent, spec)
         split = spec.split
     corpus, test = (
-        each.in_memory() if isinstance(each, AnyCorpus) else each for each in (corpus, test)
+        data.in_memory() if isinstance(data, AnyCorpus) else data for data in (corpus, test)
     )
     if not isinstance(corpus, Corpus):
         raise ForeignError(

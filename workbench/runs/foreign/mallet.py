@@ -89,8 +89,8 @@ def read_state(path: Path) -> ForeignModel:
 
 def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
     """Names of all documents; None where they have none that tell them apart."""
-    found = tuple(known.get(d, f"#{d}") for d in range(n_documents))
-    return found if len(set(found)) == n_documents else None
+    titles = tuple(known.get(d, f"#{d}") for d in range(n_documents))
+    return titles if len(set(titles)) == n_documents else None
 
 
 def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:

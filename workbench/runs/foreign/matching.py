@@ -18,16 +18,16 @@ class Matched(NamedTuple):
     test: Corpus | None
     theta: np.ndarray  # (document, topic) of every training document
     phi: np.ndarray  # (topic, word) over the words of the corpus
-    said: str  # what did not match, as a sentence; empty where all did
+    mismatch: str  # what did not match, as a sentence; empty where all did
 
 
-def match(given: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
+def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
     """The model over the words and documents of a training corpus; see `workbench.runs.foreign.importing.import_run`."""
-    words = given.words
+    words = foreign.words
     if words is None:
-        if given.phi.shape[1] != train.n_words:
+        if foreign.phi.shape[1] != train.n_words:
             raise ForeignError(
-                f"the model knows its {given.phi.shape[1]:,} words by number alone and the corpus has "
+                f"the model knows its {foreign.phi.shape[1]:,} words by number alone and the corpus has "
                 f"{train.n_words:,}; give words, in the order of the model's columns"
             )
         words = train.vocabulary
@@ -40,9 +40,9 @@ def match(given: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bo
             f"the model and the corpus have no word in common; the model has {_few(words)}, the corpus "
             f"{_few(train.vocabulary)}; words must be spelt alike"
         )
-    phi = np.zeros((len(given.phi), train.n_words))
-    phi[:, places[places >= 0]] = given.phi[:, places >= 0]
-    said = _of_words(given, words, places, train, known)
+    phi = np.zeros((len(foreign.phi), train.n_words))
+    phi[:, places[places >= 0]] = foreign.phi[:, places >= 0]
+    note = _of_words(foreign, words, places, train, known)
     if not known.all() and leave_out:
         train, test = (
             with_counts(part, np.where(known[part.words], part.counts, 0))
@@ -50,58 +50,58 @@ def match(given: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bo
             else None
             for part in (train, test)
         )
-        said += "; tokens of these are left out of the training and the test set, which are other data than those of other runs"
-    theta, of_documents = _theta_of(given, train, words, places, known)
+        note += "; tokens of these are left out of the training and the test set, which are other data than those of other runs"
+    theta, of_documents = _theta_of(foreign, train, words, places, known)
     if test is not None:
         _refuse_impossible(theta, phi, test)
-    return Matched(train, test, theta, phi, "; ".join(filter(None, (said, of_documents))))
+    return Matched(train, test, theta, phi, "; ".join(filter(None, (note, of_documents))))
 
 
 def _of_words(
-    given: ForeignModel,
+    foreign: ForeignModel,
     words: tuple[str, ...],
     places: np.ndarray,
     train: Corpus,
     known: np.ndarray,
 ) -> str:
     """How many words the other side does not know; nothing where all are known."""
-    told = []
+    sentences = []
     if theirs := int((places < 0).sum()):
-        share = float(given.phi[:, places < 0].sum(axis=1).mean())
-        told.append(
+        share = float(foreign.phi[:, places < 0].sum(axis=1).mean())
+        sentences.append(
             f"{theirs:,} of the {len(words):,} words of the model are not in the corpus (in the mean {share:.2%} of "
             "a topic, which its predictions give to no word of the corpus)"
         )
     if ours := int((~known).sum()):
         tokens = int(train.counts[~known[train.words]].sum())
-        told.append(
+        sentences.append(
             f"{ours:,} of the {train.n_words:,} words of the corpus are not in the model ({tokens:,} training tokens)"
         )
-    return " and ".join(told)
+    return " and ".join(sentences)
 
 
 def _theta_of(
-    given: ForeignModel,
+    foreign: ForeignModel,
     train: Corpus,
     words: tuple[str, ...],
     places: np.ndarray,
     known_words: np.ndarray,
 ) -> tuple[np.ndarray, str]:
     """theta of every training document, and a sentence about documents of which the program has none."""
-    if given.theta is None and given.infer is None:
+    if foreign.theta is None and foreign.infer is None:
         raise ForeignError(
             "the model has no theta of the training documents; give theta, a row for each of them"
         )
-    if given.theta is None:
-        theta = given.infer(known_part(train, words))
+    if foreign.theta is None:
+        theta = foreign.infer(known_part(train, words))
         known = np.isfinite(theta).all(axis=1)
     else:
-        rows = _rows(given, train)
-        theta = np.full((train.n_documents, given.theta.shape[1]), np.nan)
-        theta[rows[rows >= 0]] = given.theta[rows >= 0]
+        rows = _rows(foreign, train)
+        theta = np.full((train.n_documents, foreign.theta.shape[1]), np.nan)
+        theta[rows[rows >= 0]] = foreign.theta[rows >= 0]
         known = np.isfinite(theta).all(axis=1)
-        if given.tokens is not None:
-            _check_tokens(given, rows, train, places, known_words)
+        if foreign.tokens is not None:
+            _check_tokens(foreign, rows, train, places, known_words)
     if known.all():
         return theta, ""
     if not known.any():
@@ -116,15 +116,15 @@ def _theta_of(
     )
 
 
-def _rows(given: ForeignModel, train: Corpus) -> np.ndarray:
+def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
     """(row of the model's theta,) the training document that it is of."""
     if (
-        given.titles is not None
-        and (places := places_in(train.titles, given.titles)) is not None
+        foreign.titles is not None
+        and (places := places_in(train.titles, foreign.titles)) is not None
         and (places >= 0).all()
     ):
         return places
-    n_rows, filled = len(given.theta), np.flatnonzero(train.document_tokens)
+    n_rows, filled = len(foreign.theta), np.flatnonzero(train.document_tokens)
     if n_rows == train.n_documents:
         return np.arange(n_rows)
     if n_rows == len(filled):
@@ -141,10 +141,10 @@ def _rows(given: ForeignModel, train: Corpus) -> np.ndarray:
 
 
 def _check_tokens(
-    given: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
+    foreign: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
 ) -> None:
     """Refuses a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
-    indptr, numbers, counts = given.tokens
+    indptr, numbers, counts = foreign.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
     shared, own = words >= 0, known[train.words]
     theirs = _cells(documents[shared], words[shared], counts[shared], train)
@@ -152,12 +152,12 @@ def _check_tokens(
     if all(map(np.array_equal, ours, theirs)):
         return
     own, other = (
-        set(zip(*(each.tolist() for each in cells), strict=True)) for cells in (ours, theirs)
+        set(zip(*(column.tolist() for column in cells), strict=True)) for cells in (ours, theirs)
     )
-    at = min(cell for cell, _ in own ^ other) // train.n_words
+    document = min(cell for cell, _ in own ^ other) // train.n_words
     raise ForeignError(
-        f"the model was fit on other tokens than the training corpus has, first in document {at} "
-        f"({train.titles[at]!r}); give the corpus that it was fit on, without the tokens that are held out"
+        f"the model was fit on other tokens than the training corpus has, first in document {document} "
+        f"({train.titles[document]!r}); give the corpus that it was fit on, without the tokens that are held out"
     )
 
 

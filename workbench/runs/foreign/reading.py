@@ -16,22 +16,22 @@ WANTED = (
 )
 
 
-def read(given, theta=None, words=None, trust: bool = False) -> ForeignModel:
+def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
     """The topics of a model: an object, arrays, or a file; ``theta`` and ``words`` of what does not have them."""
-    if isinstance(given, str | os.PathLike):
-        found = _read_file(Path(given), trust)
-    elif isinstance(given, np.ndarray | pd.DataFrame | list | tuple):
+    if isinstance(source, str | os.PathLike):
+        foreign = _read_file(Path(source), trust)
+    elif isinstance(source, np.ndarray | pd.DataFrame | list | tuple):
         from workbench.runs.foreign import tables
 
         beside, titles = _theta(theta)
-        found = tables.read_arrays(given, beside, words)
-        return found if titles is None else found._replace(titles=titles)
+        foreign = tables.read_arrays(source, beside, words)
+        return foreign if titles is None else foreign._replace(titles=titles)
     else:
-        found = _read_object(given)
-    if theta is not None and found.theta is None:
+        foreign = _read_object(source)
+    if theta is not None and foreign.theta is None:
         beside, titles = _theta(theta)
-        found = found._replace(theta=beside, titles=titles)
-    return found if words is None else found._replace(words=tuple(map(str, words)))
+        foreign = foreign._replace(theta=beside, titles=titles)
+    return foreign if words is None else foreign._replace(words=tuple(map(str, words)))
 
 
 def _read_object(model) -> ForeignModel:
@@ -108,5 +108,5 @@ def _theta(theta) -> tuple:
     if path.suffix.lower() == ".csv":
         table, titles = tables.read_table(path)
         return table.to_numpy(), titles
-    found, titles = mallet.read_doc_topics(path)
-    return found, titles if len(set(titles)) == len(titles) else None
+    rows, titles = mallet.read_doc_topics(path)
+    return rows, titles if len(set(titles)) == len(titles) else None

@@ -106,9 +106,9 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
 
 def _names(index) -> tuple[str, ...] | None:
     """Names of rows, None where they are numbers or do not tell rows apart."""
-    found = tuple(map(str, index))
+    names = tuple(map(str, index))
     return (
-        found
-        if len(set(found)) == len(found) and not all(name.isdigit() for name in found)
+        names
+        if len(set(names)) == len(names) and not all(name.isdigit() for name in names)
         else None
     )

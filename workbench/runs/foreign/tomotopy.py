@@ -70,7 +70,7 @@ def read_model(model) -> ForeignModel:
 def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, words and counts of documents that are each (words, counts)."""
     indptr = np.cumsum([0, *(len(words) for words, _ in bags)])
-    return indptr, *(np.concatenate(each) for each in zip(*bags, strict=True))
+    return indptr, *(np.concatenate(arrays) for arrays in zip(*bags, strict=True))
 
 
 def looks_like(path: Path) -> bool:
@@ -93,21 +93,21 @@ def read_file(path: Path) -> ForeignModel:
     patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
     with tempfile.TemporaryDirectory() as folder:
         for kind in kinds:
-            found = Path(folder) / "found.npz"
+            arrays_file = Path(folder) / "found.npz"
             command = [
                 sys.executable,
                 "-c",
                 f"from {__name__} import write_found; write_found()",
                 kind,
                 str(path),
-                str(found),
+                str(arrays_file),
             ]
             try:
                 ended = subprocess.run(command, capture_output=True, timeout=patience, text=True)
             except subprocess.TimeoutExpired:
                 continue
             if ended.returncode == 0:
-                return _given(read_arrays(found))
+                return _given(read_arrays(arrays_file))
             if ended.returncode == 2:
                 raise ForeignError(f"{path}: {shown(ended.stdout)}")
     raise ForeignError(
@@ -119,29 +119,29 @@ def read_file(path: Path) -> ForeignModel:
 def write_found() -> None:
     """What a process of its own does: reads the file that it was given, and writes what is in it as arrays; or exits with 1, or
     with 2 after a sentence."""
-    kind, path, found = sys.argv[1:]
+    kind, path, file = sys.argv[1:]
     import tomotopy
 
     try:
-        given = read_model(getattr(tomotopy, kind).load(path))
+        foreign = read_model(getattr(tomotopy, kind).load(path))
     except ForeignError as error:
         print(error)
         sys.exit(2)
-    if not np.allclose(given.phi.sum(axis=1), 1, atol=1e-2):
+    if not np.allclose(foreign.phi.sum(axis=1), 1, atol=1e-2):
         sys.exit(1)  # bytes of a model of another class
-    indptr, words, counts = given.tokens
+    indptr, words, counts = foreign.tokens
     write_arrays(
-        Path(found),
+        Path(file),
         {
-            "about": np.array([given.engine, given.program]),
-            "phi": given.phi,
-            "theta": given.theta,
-            "words": np.array(given.words),
+            "about": np.array([foreign.engine, foreign.program]),
+            "phi": foreign.phi,
+            "theta": foreign.theta,
+            "words": np.array(foreign.words),
             "indptr": indptr,
             "pairs": np.array([words, counts]),
-            "alpha": np.array(given.topic_prior or ()),
-            "beta": np.array(given.word_prior),
-            "iterations": np.array(given.iterations),
+            "alpha": np.array(foreign.topic_prior or ()),
+            "beta": np.array(foreign.word_prior),
+            "iterations": np.array(foreign.iterations),
         },
     )
 

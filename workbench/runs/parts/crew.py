@@ -20,7 +20,7 @@ ONE_AT_A_TIME = Lock()
 
 
 class PartsLost(Exception):
-    """A process that held parts of a run has ended; the run goes on from its last checkpoint."""
+    """A process that held parts of a run has ended; the run continues from its last checkpoint."""
 
 
 class Here:
@@ -29,7 +29,7 @@ class Here:
     def __init__(self, setting: Setting, places: list[Place]):
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
-    def each(self, method: str, *arguments) -> list:
+    def collect(self, method: str, *arguments) -> list:
         """The results of a method of every part, in order."""
         return [*self.each_in_turn(method, *arguments)]
 
@@ -51,13 +51,13 @@ class Here:
             if isinstance(met, Returned):
                 return met
             shared = met.shared
-            return Met({}, {name: own(value) for name, value in met.sums.items()})
+            return Met({}, {name: private_copy(value) for name, value in met.sums.items()})
 
-        each = map(work, reading_ahead(self._parts))
-        first = next(each)
+        results = map(work, reading_ahead(self._parts))
+        first = next(results)
         if isinstance(first, Returned):
             return first
-        total = in_tree(chain([first], each), add_met)  # after it all parts have had their turn
+        total = in_tree(chain([first], results), add_met)  # after it all parts have had their turn
         return Met(shared, total.sums)
 
     def side_by_side(
@@ -96,14 +96,16 @@ def changes(
     shared: dict | None,
     interrupt: Callable,
     warm_start: WarmStart | None,
-    kept: dict,
+    values: dict,
 ) -> Met | Returned:
     """What parts, each from the same shared arrays, change of them, added up in the tree; of a start what the first has.
 
     kept : what was made once for all parts of the call in this process
     """
-    once = once_in(kept)
-    scratch = None if shared is None else {name: own(value) for name, value in shared.items()}
+    once = once_in(values)
+    scratch = (
+        None if shared is None else {name: private_copy(value) for name, value in shared.items()}
+    )
 
     def work(part: Part) -> Met | Returned:
         for name, value in (shared or {}).items():
@@ -116,15 +118,15 @@ def changes(
         if shared is not None:
             names = [name for name in shared if name not in met.sums]
             left = {name: met.shared[name] - shared[name] for name in names}
-        return Met(left, {name: own(value) for name, value in met.sums.items()})
+        return Met(left, {name: private_copy(value) for name, value in met.sums.items()})
 
-    each = map(work, reading_ahead(parts))
-    first = next(each)
-    return first if isinstance(first, Returned) else in_tree(chain([first], each), add_met)
+    results = map(work, reading_ahead(parts))
+    first = next(results)
+    return first if isinstance(first, Returned) else in_tree(chain([first], results), add_met)
 
 
 def add_met(a: Met, b: Met) -> Met:
-    """What parts bring to a meeting, added up; arrays in the place of the first."""
+    """Return the sum of what two parts bring to a meeting, in the arrays of the first."""
     return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 
@@ -145,20 +147,20 @@ def merged(shared: dict | None, met: Met) -> dict:
     return shared
 
 
-def own(value):
+def private_copy(value):
     """A copy of an array that nothing else changes; of what becomes a number that number."""
     if isinstance(value, np.ndarray):
         return aligned_copy(value) if value.ndim else value.copy()
     return np.asarray(value).item() if hasattr(value, "__array__") else value
 
 
-def once_in(kept: dict) -> Callable:
+def once_in(values: dict) -> Callable:
     """(name, make) -> what is made once for all parts that work from the same shared arrays in this process."""
 
     def once(name: str, make: Callable):
         with ONE_AT_A_TIME:
-            if name not in kept:
-                kept[name] = make()
-            return kept[name]
+            if name not in values:
+                values[name] = make()
+            return values[name]
 
     return once

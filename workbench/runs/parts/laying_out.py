@@ -13,7 +13,7 @@ import numpy as np
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
-from workbench.engines.parts import in_tree, row_fields, told_together
+from workbench.engines.parts import in_tree, merged_diagnostics, row_fields
 from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
@@ -55,13 +55,13 @@ class Whole:
         return state, initial_average(self.test)
 
     def step(self, state, context) -> tuple:
-        """The state after a step, and what the step tells."""
+        """Return the state after a step, and the diagnostics of the step."""
         return self.engine.step(self.train, self.model, self.options, state, context)
 
     def score(self, state, average: Average, past_burn_in: bool, context) -> tuple:
         """The average with a state taken in, the test perplexities, and what `further_scores` takes."""
-        given = self.engine, self.train, self.test, self.model, self.options
-        return score(*given, state, average, past_burn_in, context)
+        data = self.engine, self.train, self.test, self.model, self.options
+        return score(*data, state, average, past_burn_in, context)
 
     def further_scores(self, predicted) -> dict:
         """The further scores of the model's family, by name."""
@@ -73,8 +73,8 @@ class Whole:
 
     def train_perplexity(self, state, context) -> float:
         """The perplexity of the training items."""
-        given = self.train, self.model, self.options, state, self.train, context
-        return perplexity(self.train, self.engine.predict(*given))
+        arguments = self.train, self.model, self.options, state, self.train, context
+        return perplexity(self.train, self.engine.predict(*arguments))
 
     def counts(self, state) -> dict:
         """What a snapshot keeps, by name."""
@@ -120,8 +120,8 @@ class LaidOut:
             None if scratch is None else tempfile.TemporaryDirectory(".partial", "rows-", scratch)
         )
         folder = self._scratch and self._scratch.name
-        given = sent(train), None if test is None else sent(test)
-        self.crew = crew(Setting(spec, *given, folder, self._samples), self.places)
+        corpora = sent(train), None if test is None else sent(test)
+        self.crew = crew(Setting(spec, *corpora, folder, self._samples), self.places)
 
     @property
     def rows(self) -> LaidOut:
@@ -137,15 +137,15 @@ class LaidOut:
         return state, initial_average(None)
 
     def step(self, state, context: StepContext) -> tuple:
-        """The state after every phase of a step over all parts, and what the step tells."""
-        spent, told = self.crew.cpu_seconds_elsewhere(), {}
+        """Return the state after every phase of a step over all parts, and the diagnostics of the step."""
+        spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
-            told = told_together(told, more)
-        return state, told | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
+            info = merged_diagnostics(info, more)
+        return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state, context: StepContext) -> tuple:
-        """The state after a phase, and what the phase tells."""
+        """Return the state after a phase, and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
             met = self.crew.in_turn(call, shared, context.interrupt)
@@ -168,8 +168,8 @@ class LaidOut:
         """The average with a state taken in, and the test perplexities; the running average is with the parts."""
         if self.test is None:
             return average, {}, None
-        logs = self.crew.each("scored", self._shared(state), average.n_averaged, past_burn_in)
-        columns = zip(*(map(float, each) for each in logs), strict=True)
+        logs = self.crew.collect("scored", self._shared(state), average.n_averaged, past_burn_in)
+        columns = zip(*(map(float, log) for log in logs), strict=True)
         total = Logs(*(in_tree(column, float.__add__) for column in columns))
         average = average._replace(n_averaged=average.n_averaged + past_burn_in)
         return *scores_from(total, average, self.test, self._samples, past_burn_in), None
@@ -185,7 +185,7 @@ class LaidOut:
 
     def train_perplexity(self, state, context: StepContext) -> float:
         """The perplexity of the training tokens."""
-        logs = map(float, self.crew.each("fitted", self._shared(state)))
+        logs = map(float, self.crew.collect("fitted", self._shared(state)))
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
     def counts(self, state) -> dict:
@@ -202,11 +202,11 @@ class LaidOut:
 
     def save(self, folder: Path) -> None:
         """Writes the rows of all parts into files of the folder."""
-        self.crew.each("save", str(folder))
+        self.crew.collect("save", str(folder))
 
     def load(self, folder: Path) -> None:
         """The rows of all parts from such files."""
-        self.crew.each("load", str(folder))
+        self.crew.collect("load", str(folder))
 
     def close(self) -> None:
         """Lets the rows go, and deletes the files they were in."""

@@ -70,14 +70,14 @@ class Derived:
     def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
         """The arrays of that name, by ``make`` where they are not there yet; those of files are mapped, read-only."""
         if name not in self._held:
-            made = make()
+            values = make()
             if self._folder is None:
-                self._held[name] = made
-                return made
+                self._held[name] = values
+                return values
             self._folder.mkdir(parents=True, exist_ok=True)
-            for field, value in made._asdict().items():
+            for field, value in values._asdict().items():
                 np.save(self._folder / f"{name}-{field}.npy", value)
-            self._held[name] = type(made)
+            self._held[name] = type(values)
         kind = self._held[name]
         return (
             kind(*map(partial(self._mapped, name), kind._fields))

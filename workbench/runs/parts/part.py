@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What every process that works on parts of a run is told; it can be sent."""
+    """Settings of a run that every process with parts of it receives; they can be pickled."""
 
     spec: RunSpec
     # folder of the corpus; the corpus itself where it is in memory
@@ -78,10 +78,10 @@ class Part:
         if which in self._held:
             return self._held[which]
         whole = getattr(self._setting, which)
-        found = None if whole is None else opened(whole).rows(self.place.first, self.place.last)
+        documents = None if whole is None else opened(whole).rows(self.place.first, self.place.last)
         if self._folder is None:
-            self._held[which] = found
-        return found
+            self._held[which] = documents
+        return documents
 
     def read_ahead(self) -> None:
         """Has its files read while another part is worked on."""
@@ -115,15 +115,15 @@ class Part:
     def work(
         self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
     ) -> Met | Returned:
-        """Works on a phase up to its meeting; ``shared``: None in a start. The first part goes on with `finish`."""
-        phase, given = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
+        """Compute a phase up to its meeting; ``shared`` is None in a start. The first part continues with `finish`."""
+        phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
             if test := self.corpus("test"):
                 self.put_average(initial_average(test))
-            given += context, self._of_documents(warm_start)
+            arguments += context, self._of_documents(warm_start)
         else:
-            given += self.state(shared), context
-        generator = phase.work(*given)
+            arguments += self.state(shared), context
+        generator = phase.work(*arguments)
         try:
             meeting = next(generator)
         except StopIteration as end:
@@ -151,7 +151,7 @@ class Part:
         def empty(state):
             rows = {name: getattr(state, name) for name in names}
             return state._replace(
-                **{name: np.zeros((0,) * each.ndim, each.dtype) for name, each in rows.items()}
+                **{name: np.zeros((0,) * array.ndim, array.dtype) for name, array in rows.items()}
             )
 
         return with_state(value, self.engine.state, empty)
@@ -171,15 +171,15 @@ class Part:
     def fitted(self, shared: dict) -> float:
         """The log likelihood of the training tokens."""
         corpus, state = self.corpus(), self.state(shared)
-        given = corpus, self._model, self._options, state, corpus
-        return log_likelihood(corpus.weights, self.engine.predict(*given))
+        arguments = corpus, self._model, self._options, state, corpus
+        return log_likelihood(corpus.weights, self.engine.predict(*arguments))
 
     def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
         """Takes the probabilities of the held-out tokens into the running average; returns their logarithms."""
         test, rows = self.corpus("test"), self.average.get()
-        given = self.corpus(), self._model, self._options, self.state(shared), test
+        arguments = self.corpus(), self._model, self._options, self.state(shared), test
         average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
-        average, logs = taken_in(test, self.engine.predict(*given), average, past_burn_in)
+        average, logs = taken_in(test, self.engine.predict(*arguments), average, past_burn_in)
         if past_burn_in:
             self.put_average(average)
         return logs
@@ -251,7 +251,7 @@ class Returned(NamedTuple):
 
 
 def with_state(value, kind: type, change: Callable):
-    """What a phase returned (a state, a state and what is told, or what is watched) with its state changed."""
+    """Return the value of a phase (a state, a state and diagnostics, or watched numbers) with its state changed."""
     if isinstance(value, kind):
         return change(value)
     return (change(value[0]), value[1]) if isinstance(value, tuple) else value

@@ -68,5 +68,5 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
 
 def _rows(path, start: str) -> dict[str, np.ndarray]:
     """The arrays of one part in the file of its group, aligned as kernels want them, by name."""
-    found = read_arrays(path, start, mend="")
-    return {name.removeprefix(start): aligned_copy(array) for name, array in found.items()}
+    arrays = read_arrays(path, start, mend="")
+    return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

@@ -194,7 +194,7 @@ class Stored:
 
         before : the commit counter when chunks were last filled. A chunk within it that is missing was lost, and stays so.
         """
-        now, then = ((self.recorded.width(each.n_topics),) for each in (committed, before))
+        now, then = ((self.recorded.width(counter.n_topics),) for counter in (committed, before))
         fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)
         for name, array in self.counts.items():
             now, then = (

@@ -1,6 +1,6 @@
 """Read the counts of a run's snapshots as a lazy Dataset; a snapshot that was deleted since, or is damaged, is an error.
 
-A run that goes on thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So with
+A run that continues thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So with
 every read it is looked up whether the run still has what was read.
 """
 

@@ -37,10 +37,10 @@ def run_paths(store: Path) -> list[Path]:
         raise InputError(
             f"the store {store} cannot be read: {error.strerror}; check the folder"
         ) from error
-    made = {path: _made(path) for path in inside if is_run(path)}
+    numbers = {path: _made(path) for path in inside if is_run(path)}
     return sorted(
-        (path for path, when in made.items() if when is not None),
-        key=lambda path: (made[path], path.name),
+        (path for path, when in numbers.items() if when is not None),
+        key=lambda path: (numbers[path], path.name),
     )
 
 

@@ -70,15 +70,15 @@ def _read_json(path: Path) -> dict:
     return values
 
 
-def set_wanted(path: Path, wanted: str) -> None:
+def set_wanted(path: Path, state: str) -> None:
     """Write the requested state of the run in a folder."""
-    replace_json(path / "control.json", {"wanted": wanted})
+    replace_json(path / "control.json", {"wanted": state})
 
 
-def request(path: Path, wanted: str) -> None:
+def request(path: Path, state: str) -> None:
     """Write the requested state of a run from outside; raise StoreError where that fails."""
     try:
-        set_wanted(path, wanted)
+        set_wanted(path, state)
     except OSError as error:
         raise StoreError(
             f"cannot control run '{path.name}': {error.strerror} ({path / 'control.json'})"
@@ -87,8 +87,8 @@ def request(path: Path, wanted: str) -> None:
 
 def requested(path: Path) -> str | None:
     """Return the requested state of the run in a folder; None where none, or an unknown one, is requested."""
-    wanted = read_json(path / "control.json", {}).get("wanted")
-    return wanted if wanted in (RUNNING, PAUSED, STOPPED) else None
+    state = read_json(path / "control.json", {}).get("wanted")
+    return state if state in (RUNNING, PAUSED, STOPPED) else None
 
 
 def set_state(path: Path, state: str, **more) -> None:
@@ -162,10 +162,10 @@ def settle(path: Path, iteration: int, rule: StopRule) -> None:
 
 
 def _change_ending(path: Path, known: Ending, **changed) -> None:
-    if (wanted := known._replace(**changed)) != known:
+    if (ending := known._replace(**changed)) != known:
         replace_json(
             path / "end.json",
-            {name: getattr(wanted, name) for name in ("n_iterations", "rule", "settled")},
+            {name: getattr(ending, name) for name in ("n_iterations", "rule", "settled")},
         )
 
 

@@ -45,7 +45,7 @@ MENDING = {
     errno.EACCES: "make it writable again",
     errno.EIO: "see to the disk",
 }
-"""What to do before a run can go on, by the error of the system that ended it."""
+"""What to do before a run can continue, by the error of the system that ended it."""
 FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
 """Share of the time of a run that commits and checkpoints may take; on a busy disk, or with a large state, they are rarer."""
 

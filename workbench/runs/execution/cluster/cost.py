@@ -1,4 +1,4 @@
-"""What a run shared by the workers of a cluster will take, told before it begins: time, and bytes over the network."""
+"""The costs of a run shared by the workers of a cluster, before it begins: time, and bytes over the network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SAMPLE = 2**24
 """Bytes that are sent to a worker and back, to measure the network."""
 TINY = 9
-"""Words of a document of the corpus whose state tells how many bytes a word has in the counts."""
+"""Words of a document of the corpus whose state has the number of bytes that a word takes in the counts."""
 
 
 class Network(NamedTuple):
@@ -48,7 +48,7 @@ def moved_by(planned: Planned) -> list[Moved]:
     state = engine.init(tiny, model, options, StepContext(0, 0))
     shared = set(engine.state._fields) - set(row_fields(engine.state))
     arrays = (np.asarray(getattr(state, name)) for name in shared)
-    of_words = sum(each.nbytes for each in arrays if each.shape[-2:-1] == (tiny.n_words,))
+    of_words = sum(array.nbytes for array in arrays if array.shape[-2:-1] == (tiny.n_words,))
     for phase in engine.step.phases:
         if next(phase.work(tiny, model, options, state, context), None) is not None:
             idle = engine.idle(options) is not None and not phase.side_by_side(options)
@@ -72,7 +72,7 @@ def network_of(phases: list[Moved], n_workers: int) -> Network:
 def cost_of(client: Client, planned: Planned) -> str:
     """Return one sentence: time and network traffic of an iteration, and how many workers are too many.
 
-    Of a long run one iteration over a shard is timed on a worker; of a short one no time is told.
+    Of a long run one iteration over a shard is timed on a worker; of a short one no time is reported.
     """
     spec, train = planned.spec, planned.train
     threads, n_parts = client.nthreads(), train.n_parts
@@ -99,14 +99,14 @@ def cost_of(client: Client, planned: Planned) -> str:
         *losses(),
         KeyError,
         TimeoutError,
-    ):  # the run itself says what is wrong, or goes on with the others
+    ):  # the run itself says what is wrong, or continues with the others
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
         """Return seconds (computing, waiting for the network) on n workers with as many threads as these."""
         waiting = any(phase.in_turn for phase in phases)
-        at_once = 1 if waiting else min(n * threads[home], n_parts)
-        return computed / at_once, network_of(phases, n).waited * per_byte
+        n_busy = 1 if waiting else min(n * threads[home], n_parts)
+        return computed / n_busy, network_of(phases, n).waited * per_byte
 
     text += f", about {format_duration(sum(seconds(n_workers)))} each"
     too_many = next((n for n in range(1, n_parts + 1) if np.less(*seconds(n))), None)

@@ -76,11 +76,11 @@ class OnWorkers:
         self._workers = sorted(set(self._homes))
         self._subtrees = [*self._dealt_out(client.nthreads())]
         self._sent: tuple[tuple, Future] | None = None
-        told = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
+        without_start = setting._replace(spec=replace(setting.spec, warm_start=None), scratch=None)
         self._check_room(places)
         self._wait(
             [
-                self._submit(number, make_part, self._key, told, number, place)
+                self._submit(number, make_part, self._key, without_start, number, place)
                 for number, place in enumerate(places)
             ],
             never_interrupted,
@@ -88,7 +88,7 @@ class OnWorkers:
 
     # ------------------------------------------------------------------ a crew's methods
 
-    def each(self, method: str, *arguments) -> list:
+    def collect(self, method: str, *arguments) -> list:
         """The results of a method of every part, in order."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
@@ -145,8 +145,10 @@ class OnWorkers:
         (value,) = self._wait([result], never_interrupted)
 
         def whole(state):
-            kept = {name: each for name, each in shared.items() if getattr(state, name) is None}
-            return state._replace(**kept)
+            unchanged = {
+                name: value for name, value in shared.items() if getattr(state, name) is None
+            }
+            return state._replace(**unchanged)
 
         return with_state(value, self._setting.spec.parts()[0].state, whole)
 
@@ -170,15 +172,18 @@ class OnWorkers:
         for home in self._workers:
             first, n = self._homes.index(home), self._homes.count(home)
             tasks = min(threads[home], n)
-            for at in range(tasks):
+            for task in range(tasks):
                 for level, numbers in subtrees(
-                    first + at * n // tasks, first + (at + 1) * n // tasks
+                    first + task * n // tasks, first + (task + 1) * n // tasks
                 ):
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
         """A method of a part; what all share, a dict, is sent to the workers once."""
-        arguments = [self._there(each) if isinstance(each, dict) else each for each in arguments]
+        arguments = [
+            self._there(argument) if isinstance(argument, dict) else argument
+            for argument in arguments
+        ]
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
@@ -237,7 +242,7 @@ class OnWorkers:
 
     @contextlib.contextmanager
     def _seeing_losses(self, *also: type) -> Iterator[None]:
-        """Raises PartsLost in the place of what Dask raises where a worker with parts, or its results, are gone.
+        """Raise PartsLost instead of what Dask raises where a worker with parts, or its results, are gone.
 
         also : what a request to workers raises besides; a task may raise it for reasons of its own
         """
@@ -262,7 +267,7 @@ class OnWorkers:
             there = None
         if there is None:
             raise ClusterError(
-                "the scheduler is gone; start one again, and then go on with: workbench resume --scheduler"
+                "the scheduler is gone; start one again, and then continue with: workbench resume --scheduler"
             )
         if lost := sorted(set(self._workers) - set(there)):
             raise PartsLost(f"worker {lost[0]} was lost")
@@ -271,8 +276,10 @@ class OnWorkers:
         """Refuses workers that have too little memory for their parts and for the counts of words."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
-            own = [place for number, place in enumerate(places) if self._homes[number] == home]
-            needed = bytes_of(self._setting, own)
+            places_of_home = [
+                place for number, place in enumerate(places) if self._homes[number] == home
+            ]
+            needed = bytes_of(self._setting, places_of_home)
             if needed > free[home]:
                 raise ClusterError(
                     f"worker {home} would need about {format_size(needed)} of memory for its part of {spec.name}, and "
@@ -288,6 +295,6 @@ def bytes_of(setting: Setting, places: list[Place]) -> int:
     total = COPIES * of_words
     for place in places:
         corpus = train.rows(place.first, place.last)
-        own = engine.memory(corpus, model, options)
-        total += corpus.memory_bytes + own.state + own.indices - of_words
+        memory = engine.memory(corpus, model, options)
+        total += corpus.memory_bytes + memory.state + memory.indices - of_words
     return total

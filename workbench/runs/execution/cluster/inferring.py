@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AT_A_TIME = 3
-"""Tasks under way for each thread of the workers: one at work, and two whose turn is next or whose result is not fetched."""
+"""Active tasks of each thread of the workers: one is computed, two are next or have a result that is not fetched."""
 RETRIES = 2
 """How often a failed task is retried."""
 LOSSES = 5
@@ -40,7 +40,7 @@ GONE = "the scheduler is gone, and nothing was kept; start it again with its wor
 def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
     """Yield work(*shared, piece) of each piece, in order; pieces are taken as their tasks are submitted.
 
-    What a lost worker had is done by another. Tasks that are under way are cancelled when the generator is closed. Ctrl-C is
+    What a lost worker had is done by another. Active tasks are cancelled when the generator is closed. Ctrl-C is
     raised while a result is waited for: raised anywhere, it may be lost in a destructor of Dask.
 
     Raises

@@ -6,7 +6,7 @@ from workbench.data.available_memory import available_memory
 from workbench.engines.engine import WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
-from workbench.runs.parts.crew import add_met, changes, once_in, own
+from workbench.runs.parts.crew import add_met, changes, once_in, private_copy
 from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting, with_state
 
 PARTS: dict[tuple[str, int], Part] = {}
@@ -88,7 +88,9 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
     """A part's turn in a phase: what all share as it leaves it, and its sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
-    met = part.work(call, {name: own(value) for name, value in shared.items()}, context, None)
+    met = part.work(
+        call, {name: private_copy(value) for name, value in shared.items()}, context, None
+    )
     return met if isinstance(met, Returned) else (met.shared, Met({}, met.sums))
 
 
@@ -97,10 +99,10 @@ def finish(key: str, shared: dict, sums: dict):
     part = part_of(key, 0)
 
     def without(state):
-        kept = (name for name in shared if np.array_equal(getattr(state, name), shared[name]))
-        return state._replace(**dict.fromkeys(kept))
+        unchanged = (name for name in shared if np.array_equal(getattr(state, name), shared[name]))
+        return state._replace(**dict.fromkeys(unchanged))
 
-    value = part.finish({name: own(each) for name, each in shared.items()}, sums)
+    value = part.finish({name: private_copy(array) for name, array in shared.items()}, sums)
     return with_state(value, part.engine.state, without)
 
 
@@ -116,4 +118,4 @@ def added_up(a: Met, b: Met) -> Met:
 
 def owned(met: Met) -> Met:
     """The same with arrays that may be written to: those that came over the network may not."""
-    return Met(*({name: own(value) for name, value in each.items()} for each in met))
+    return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

@@ -52,8 +52,8 @@ def check_shared(client: Client, store: Path) -> Path:
             began = time.time()
             answers = ask_workers(client, look_at_probe, str(probe))
             ended = time.time()
-        for address, seen in answers.items():
-            _check_seen(seen, f"worker {address} on {seen.machine}", probe, token, began, ended)
+        for address, view in answers.items():
+            _check_seen(view, f"worker {address} on {view.machine}", probe, token, began, ended)
     except OSError as error:
         raise StoreError(
             f"cannot write to the store {store}: {error.strerror or error}; choose another"
@@ -85,27 +85,27 @@ def sees_lock(path: str) -> bool:
 
 
 def _check_seen(
-    seen: Seen, worker: str, probe: Path, token: str, began: float, ended: float
+    view: Seen, worker: str, probe: Path, token: str, began: float, ended: float
 ) -> None:
     """Raise ClusterError for what a worker does not see, or for its clock.
 
     began, ended : times of this machine's clock between which the worker looked.
     """
     store = probe.parent
-    if seen.token != token:
+    if view.token != token:
         raise ClusterError(f"{worker} does not see the files of the store {store}; {ADVICE}")
-    if not seen.wrote:
+    if not view.wrote:
         raise ClusterError(f"{worker} cannot write to the store {store}; make it writable there")
-    if _read(probe / seen.wrote) != token:
+    if _read(probe / view.wrote) != token:
         raise ClusterError(
             f"a file that {worker} writes to the store {store} is not seen here; {ADVICE}"
         )
-    if not seen.is_held:
+    if not view.is_held:
         raise ClusterError(
             f"{worker} does not see a lock that is held here in the store {store}; "
             "its file system needs locks that hold across machines (NFS: not mounted with nolock or local_lock)",
         )
-    ahead = seen.time - min(max(seen.time, began), ended)
+    ahead = view.time - min(max(view.time, began), ended)
     if abs(ahead) > APART:
         raise ClusterError(
             f"the clock of {worker} is {abs(ahead):,.1f} s {'ahead' if ahead > 0 else 'behind'} of that here, and {APART:.0f} "

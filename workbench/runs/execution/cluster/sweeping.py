@@ -265,10 +265,10 @@ class _Queue:
         due = time.monotonic() - self._beaten > BEAT_EVERY
         self._beaten = time.monotonic() if due else self._beaten
         for run in [*self._tasks, *self._paused]:
-            wanted = requested(run.path)
-            if (due or wanted != RUNNING) and not _waits(run):
+            request = requested(run.path)
+            if (due or request != RUNNING) and not _waits(run):
                 self._paused.discard(run)
-                if run in self._tasks and (wanted == STOPPED or not is_run(run.path)):
+                if run in self._tasks and (request == STOPPED or not is_run(run.path)):
                     self._client.cancel(self._tasks.pop(run))
         goes_on = [run for run in self._paused if requested(run.path) == RUNNING]
         self._paused.difference_update(goes_on)
@@ -342,7 +342,9 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
     Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
-        rule = "on a cluster as many runs go on at a time as its workers have threads; leave "
+        rule = (
+            "on a cluster as many runs are computed at a time as its workers have threads; leave "
+        )
         raise ClusterError(rule, Named("jobs"), " out", value=jobs)
     with client_of(scheduler) as client:
         check_workers(client)
