@@ -158,7 +158,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self.n_components_
 
     def fit(self, X, y=None):
-        """Learns topics from counts.
+        """Learn topics from counts.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @available_if(_goes_on)
     def partial_fit(self, X, y=None):
-        """Moves the topics by further documents, in batches of ``options["batch_size"]`` in their order; of `online-vb` alone.
+        """Move the topics by further documents, in batches of ``options["batch_size"]`` in their order; of `online-vb` alone.
 
         The first call, where there are no topics yet, is a fit of one iteration. Later ones visit each document once, as
         `workbench.update` does, with priors as they were after the last fit.
@@ -217,7 +217,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def transform(self, X):
-        """theta, the shares of topics in documents, which the engine folds in.
+        """Return theta, the shares of topics in documents, which the engine folds in.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return theta / theta.sum(axis=1, keepdims=True)
 
     def perplexity(self, X, y=None) -> float:
-        """Perplexity of documents by document completion: theta is fitted to a random half of each, the other half is scored.
+        """Return the perplexity by document completion: theta is fitted to a random half of each document, the other is scored.
 
         exp of the mean negative log probability of the scored tokens, as `workbench.document_completion` has it. That of
         LatentDirichletAllocation is exp of a bound, of the very words that theta is fitted to: the two differ.
@@ -257,11 +257,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
 
     def score(self, X, y=None) -> float:
-        """Mean log probability of a scored token, in nats: minus the log of `perplexity`. Larger is better."""
+        """Return the mean log probability of a scored token, in nats: minus the log of `perplexity`. Larger is better."""
         return -math.log(self.perplexity(X))
 
     def _corpus(self, X, first: bool) -> Corpus:
-        """The counts as documents; where they are the first, their features are those of the estimator."""
+        """Return the counts as documents; where they are the first, their features are those of the estimator."""
         counts = validate_data(
             self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
         )
@@ -273,12 +273,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return corpus_of_counts(counts, tuple(map(str, words)))
 
     def _unseen(self, X) -> Corpus:
-        """Documents to be folded in."""
+        """Return the documents that are folded in."""
         check_is_fitted(self)
         return self._corpus(X, first=False)
 
     def _learn(self, corpus: Corpus, n_iterations: int, store) -> None:
-        """A run from its beginning, and what it has learnt."""
+        """Run an engine from its beginning, and keep what it has learnt."""
         _refuse_empty(corpus)
         seed, n_threads = _seed_of(self.random_state), self._n_threads()
         engine = _engine_of_counts(self.engine)
@@ -319,7 +319,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
 
     def _go_on(self, corpus: Corpus) -> None:
-        """Moves the topics by the batches of a corpus."""
+        """Move the topics by the batches of a corpus."""
         _refuse_empty(corpus)
         options, (priors, n_kw) = self._topics.spec.parts()[2], self._topics.of_words
         rows = np.flatnonzero(corpus.document_tokens)
@@ -337,13 +337,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         vars(self).pop("run_", None)
 
     def _keep(self, topics: Topics) -> None:
-        """What was learnt, as `transform` needs it and as scikit-learn's users read it."""
+        """Keep what was learnt, as `transform` needs it and as scikit-learn's users read it."""
         priors, n_kw = topics.of_words
         self._topics, self.n_components_ = topics, topics.n_topics
         self.components_ = (n_kw + priors.beta)[: topics.n_topics]
 
     def _n_threads(self) -> int:
-        """Threads, by the rules of joblib."""
+        """Return the number of threads, by the rules of joblib."""
         n_jobs = self.n_jobs
         if n_jobs is None:
             return 1
@@ -391,14 +391,14 @@ def _worded() -> Iterator[None]:
 
 
 def _seed_of(random_state) -> int:
-    """The seed that a ``random_state`` says, or one drawn from it."""
+    """Return the seed of a ``random_state``, or one drawn from it."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _engine_of_counts(name) -> Engine:
-    """The engine of a name; raises OptionError where there is none, SpecError where counts are not enough for it."""
+    """Return the engine of a name; raise OptionError where there is none, SpecError where counts are not enough for it."""
     engine = get_engine(name)
     if lacking := _lacking(engine):
         sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
@@ -407,7 +407,7 @@ def _engine_of_counts(name) -> Engine:
 
 
 def _able(*watched: str) -> str:
-    """The engines that learn topics of counts, and record these scalars, for a sentence."""
+    """Return the engines that learn topics of counts, and record these scalars, for a sentence."""
     engines = (get_engine(name) for name in ENGINES)
     return ", ".join(
         engine.name
@@ -417,7 +417,7 @@ def _able(*watched: str) -> str:
 
 
 def _lacking(engine: Engine) -> str:
-    """What keeps an engine from learning topics of counts, as the end of a sentence; empty where nothing does."""
+    """Return what keeps an engine from learning topics of counts, as the end of a sentence; empty where nothing does."""
     if engine.model.data is not Corpus:
         return f"infers from {engine.model.data.__name__}"
     if engine.fold_in is None:
@@ -431,7 +431,7 @@ def _lacking(engine: Engine) -> str:
 
 
 def _refuse_empty(corpus: Corpus) -> None:
-    """Raises DataError for documents without a single word."""
+    """Raise DataError for documents without a single word."""
     if not corpus.n_tokens:
         shape = f"{corpus.n_documents} x {corpus.n_words}"
         raise DataError(
@@ -440,7 +440,7 @@ def _refuse_empty(corpus: Corpus) -> None:
 
 
 def _refuse_priors(engine: Engine, priors: dict) -> None:
-    """Raises SpecError for a prior that the model of an engine does not have."""
+    """Raise SpecError for a prior that the model of an engine does not have."""
     for name in (
         name
         for name, value in priors.items()

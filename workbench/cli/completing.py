@@ -42,7 +42,7 @@ def figure_formats(incomplete: str) -> list[str]:
 
 
 def _runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Complete names of runs in the store given earlier on the line, or the default store."""
+    """Return complete names of runs in the store given earlier on the line, or the default store."""
     from workbench.runs.store.places import default_store, is_run
 
     store = Path(context.params.get("store") or default_store())

@@ -49,11 +49,11 @@ class AnyCorpus:
     input_names: tuple[str, ...]
 
     def parts(self) -> Iterable[Corpus]:
-        """The documents in order, one part in memory at a time."""
+        """Return the documents in order, one part in memory at a time."""
         raise NotImplementedError
 
     def parts_in_order(self) -> Iterator[tuple[int, Corpus]]:
-        """(number of the first document, documents) of each part."""
+        """Yield (number of the first document, documents) of each part."""
         first = 0
         for part in self.parts():
             yield first, part
@@ -65,7 +65,7 @@ class AnyCorpus:
         return self.n_tokens
 
     def same_rows(self, other) -> bool:
-        """Has another corpus the same number of documents and the same words, as a test set has?"""
+        """Return whether another corpus has the same number of documents and the same words, as a test set has."""
         return (
             isinstance(other, AnyCorpus)
             and other.n_documents == self.n_documents
@@ -73,7 +73,7 @@ class AnyCorpus:
         )
 
     def check_input(self, name: str) -> None:
-        """Raises DataError for a name that is none of the inputs'."""
+        """Raise DataError for a name that is none of the inputs'."""
         if name not in self.input_names:
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
@@ -259,7 +259,7 @@ class Corpus(SavedByHash, AnyCorpus):
     def from_pairs(
         cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about
     ) -> Corpus:
-        """The corpus of coordinate triples, in any order; equal (document, word) rows are added up.
+        """Return the corpus of coordinate triples, in any order; equal (document, word) rows are added up.
 
         Parameters
         ----------
@@ -325,43 +325,43 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def from_texts(cls, texts, titles=None, **options) -> Corpus:
-        """The corpus of raw strings, one per document; see `workbench.corpus.texts.counting.count_words` for the options."""
+        """Return the corpus of raw strings, one per document; see `workbench.corpus.texts.counting.count_words`."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
     @classmethod
     def from_tokens(cls, documents, **about) -> Corpus:
-        """The corpus of lists of tokens, one a document, which are taken as they are; ``about`` as for `from_pairs`."""
+        """Return the corpus of lists of tokens, one a document, which are taken as they are; ``about`` as for `from_pairs`."""
         return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
     @classmethod
     def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
-        """The corpus of a DataFrame with a row a document; see `corpus_of`."""
+        """Return the corpus of a DataFrame with a row a document; see `corpus_of`."""
         return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
 
     @classmethod
     def from_scipy(cls, matrix, vocabulary=None, name: str = "counts") -> Corpus:
-        """The corpus of a matrix of counts (document, word), sparse or not; see `corpus_of`."""
+        """Return the corpus of a matrix of counts (document, word), sparse or not; see `corpus_of`."""
         return corpus_of(matrix, vocabulary=vocabulary, name=name)
 
     @classmethod
     def from_bow(cls, documents, vocabulary=None, name: str = "counts") -> Corpus:
-        """The corpus of lists of (word id, count) pairs; ``vocabulary`` may be gensim's Dictionary."""
+        """Return the corpus of lists of (word id, count) pairs; ``vocabulary`` may be gensim's Dictionary."""
         return corpus_of(documents, vocabulary=vocabulary, name=name)
 
     @classmethod
     def of_checked(cls, **values) -> Corpus:
-        """The corpus of fields that were checked before, as those of a shard: nothing is copied, nothing checked again."""
+        """Return the corpus of fields that were checked before, as those of a shard, without copies or checks."""
         corpus = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(corpus, field.name, values.get(field.name, field.default))
         return corpus
 
     def with_pairs(self, indptr, words, counts, **about) -> Corpus:
-        """The same documents and vocabulary with other pairs (a split, a subset)."""
+        """Return the same documents and vocabulary with other pairs (a split, a subset)."""
         return replace(self, indptr=indptr, words=words, counts=counts, **about)
 
     def of_documents(self, documents) -> Corpus:
-        """The corpus of these documents alone, in the order given; the vocabulary stays whole.
+        """Return the corpus of these documents alone, in the order given; the vocabulary stays whole.
 
         ``documents`` are ids, at least one. What is known of a document, from its title to its inputs, goes with it.
         """
@@ -379,7 +379,7 @@ class Corpus(SavedByHash, AnyCorpus):
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def rows(self, first: int, last: int) -> Corpus:
-        """The documents from ``first`` to before ``last`` with numbers of their own; nothing but the cuts is copied."""
+        """Return the documents from ``first`` to before ``last`` with numbers of their own; nothing but the cuts is copied."""
         indptr, about = self.indptr[first : last + 1], {}
         pairs = slice(int(indptr[0]), int(indptr[-1]))
         for field in (*ROWWISE, "inputs"):
@@ -397,7 +397,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
+        """Return indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(
@@ -405,14 +405,14 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def input(self, name: str) -> np.ndarray:
-        """(document,) float64: one input; a name that is none of the inputs' is refused."""
+        """Return (document,) float64: one input; a name that is none of the inputs' is refused."""
         self.check_input(name)
         return self.inputs[:, self.input_names.index(name)]
 
     # ------------------------------------------------------------------ ways out
 
     def to_scipy(self):
-        """The counts as a scipy.sparse.csr_array (document, word) int32, which is a copy."""
+        """Return the counts as a scipy.sparse.csr_array (document, word) int32, which is a copy."""
         from scipy.sparse import csr_array
 
         return csr_array(
@@ -421,7 +421,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def to_dataframe(self):
-        """A pandas DataFrame with a row a document: title, what else is known of it, its inputs, n_tokens, and its table."""
+        """Return a pandas DataFrame with a row a document: title, other fields, its inputs, n_tokens, and its table."""
         import pandas as pd
 
         known = {
@@ -439,7 +439,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def _repr_html_(self) -> str:
-        """Sizes, the most frequent words and the first titles, for a notebook."""
+        """Return the sizes, the most frequent words and the first titles, for a notebook."""
         totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
         words = [self.vocabulary[w] for w in np.argsort(-totals, kind="stable")[:SHOWN]]
         more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
@@ -501,7 +501,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def describe(self) -> dict[str, int]:
-        """Sizes for tables and captions, each by its name in the plural."""
+        """Return the sizes for tables and captions, each by its name in the plural."""
         sizes = {
             "documents": self.n_documents,
             "words": self.n_words,
@@ -641,13 +641,13 @@ def corpus_of(
 
 
 def _integers(values, what: str) -> np.ndarray:
-    """(row,) the values in the type that they have, where that is one of integers; else as int64."""
+    """Return (row,) the values in the type that they have, where that is one of integers; else as int64."""
     of_integers = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
     return values if of_integers else whole_numbers(values, what)
 
 
 def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:
-    """Refuses sizes that must be a mistake."""
+    """Refuse sizes that must be a mistake."""
     if n_documents > MOST_UNNAMED + n_counts:
         raise DataError(
             f"{n_documents} documents with {n_counts} counts must be a mistake; correct their number"
@@ -659,7 +659,7 @@ def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary:
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
-    """How many documents or words there are, given ids and perhaps a stated size."""
+    """Return how many documents or words there are, given ids and perhaps a stated size."""
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))

@@ -30,7 +30,7 @@ class BySequence(NamedTuple):
 def checked_inputs(
     inputs, names: Sequence[str], n_documents: int
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """(document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
+    """Return (document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
 
     Values that are no finite numbers, more or fewer than the documents, and names that are empty or stand twice are refused.
     """
@@ -63,7 +63,7 @@ def checked_inputs(
 
 
 def _column(values, name: str, n_documents: int) -> np.ndarray:
-    """(document,) float64: the values of one input."""
+    """Return (document,) float64: the values of one input."""
     values = as_array(values, f"the input {name!r}")
     if values.shape != (n_documents,):
         shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
@@ -84,7 +84,7 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
 
 
 def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
-    """One (name of the sequence, position) per document; a position that a sequence has twice is refused."""
+    """Return one (name of the sequence, position) per document; a position that a sequence has twice is refused."""
     if not isinstance(sequence, Iterable):
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     rows = {}
@@ -111,7 +111,7 @@ def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
 
 
 def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
-    """The documents sorted by sequence and position."""
+    """Return the documents sorted by sequence and position."""
     ids = {name: s for s, name in enumerate(dict.fromkeys(name for name, _ in sequence))}
     of_document = np.array([ids[name] for name, _ in sequence], np.int64)
     order = np.lexsort((np.array([position for _, position in sequence], np.int64), of_document))

@@ -73,7 +73,7 @@ class DocumentTable:
         return {name: values for name, values in self.columns.items() if name != self.text}
 
     def column(self, name: str) -> tuple:
-        """(document,) one column; a name that is none is refused with the nearest ones."""
+        """Return (document,) one column; a name that is none is refused with the nearest ones."""
         if name not in self.columns:
             raise DataError(
                 f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}"
@@ -104,7 +104,7 @@ class DocumentTable:
         return hashlib.sha256(self._content).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
-        """Writes the table into the folder, compressed and named by its content hash, unless it is there; returns its path."""
+        """Write the table into the folder, compressed and named by its content hash, unless it is there; return its path."""
         path = Path(folder) / f"{self.content_hash}{SUFFIX}"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class DocumentTable:
 
     @classmethod
     def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
-        """The table in a file that `save` wrote; one that is missing, damaged or of another content is a DataError."""
+        """Return the table in a file that `save` wrote; one that is missing, damaged or of another content is a DataError."""
         path = Path(path)
         try:
             content = gzip.decompress(path.read_bytes())
@@ -144,6 +144,6 @@ def plain_value(value):
 
 
 def iso(moment) -> str:
-    """A date as 2024-07-31, with the time of day where it has one: 2024-07-31T12:30:00."""
+    """Return a date as 2024-07-31, with the time of day where it has one: 2024-07-31T12:30:00."""
     text = moment.isoformat()
     return text.removesuffix("T00:00:00")

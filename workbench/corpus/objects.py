@@ -47,7 +47,7 @@ def is_frame(data) -> bool:
 
 
 def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
-    """Texts, lists of tokens, or bags of words."""
+    """Return the fields of texts, lists of tokens, or bags of words."""
     if not data or any(isinstance(element, str) for element in data):
         refuse_vocabulary(vocabulary, data)
         return count_words(data, name=name, **as_counted(counted, text_options))
@@ -120,7 +120,7 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
 
 
 def _of_matrix(matrix, vocabulary, name: str) -> dict:
-    """A row a document, a column a word."""
+    """Return the fields of a matrix with a row a document, a column a word."""
     n_documents, n_words = matrix.shape
     if hasattr(matrix, "tocoo"):
         cells = matrix.tocoo()
@@ -164,7 +164,7 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
 
 
 def _of_values(values: list, counted, text_options: dict, **about) -> dict:
-    """Texts, or lists of tokens, of pandas; what is missing is an empty document, and named."""
+    """Return the fields of texts, or lists of tokens, of pandas; warn of missing ones, which are empty documents."""
     tokens, missing = (
         _are_tokens(values),
         [row for row, value in enumerate(values) if _is_missing(value)],
@@ -192,7 +192,7 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
 
 
 def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
-    """A row a document; the text in one column, what is known of it in others."""
+    """Return the fields of a DataFrame with a row a document: the text in one column, other fields in others."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
         if column not in frame.columns:

@@ -45,7 +45,7 @@ def hold_out_tokens(
     per: str = "corpus",
     folder=None,
 ) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
-    """Training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
+    """Return training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
 
     Both have the documents and the vocabulary of the corpus (documents may become empty, words unused),
     and their counts add up to the corpus pair by pair. With ``fraction=0`` the test corpus has no pairs.
@@ -90,7 +90,7 @@ def hold_out_tokens(
 def hold_out_documents(
     corpus: Corpus, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Corpus, Corpus]:
-    """Training documents and unseen documents: every choice of ``round(fraction * n_documents)`` equally likely.
+    """Return training documents and unseen documents: every choice of ``round(fraction * n_documents)`` equally likely.
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
     of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
@@ -116,7 +116,7 @@ def hold_out_documents(
 
 
 def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
-    """Observed and scored half of each document's tokens, every such pair of halves equally likely.
+    """Return observed and scored half of each document's tokens, every such pair of halves equally likely.
 
     The token left over from an odd number goes to the observed half. Documents of fewer than two tokens are
     empty in both halves; all documents keep their places. Equal seeds give equal halves everywhere; a seed out of
@@ -139,7 +139,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 def hold_out_halves(
     corpus: Corpus, fraction: float = 0.2, seed: int = 0
 ) -> tuple[Corpus, Corpus, int]:
-    """Training corpus, test corpus of scored halves, and how many tokens were left out of the test.
+    """Return training corpus, test corpus of scored halves, and how many tokens were left out of the test.
 
     Documents are drawn as by `hold_out_documents`, and of each of them a half as by `split_halves` is scored. The other half,
     and all other documents, are the training corpus. Scored tokens whose word has no training token are left out, and counted.
@@ -174,7 +174,7 @@ def hold_out_halves(
 
 
 def known_words(documents: Corpus, train: Corpus) -> Corpus:
-    """The documents without the words that no training document has: of these an estimate of topics says nothing."""
+    """Return the documents without the words that no training document has: of these an estimate of topics says nothing."""
     return with_counts(
         documents, np.where(np.isin(documents.words, train.words), documents.counts, 0)
     )
@@ -183,7 +183,7 @@ def known_words(documents: Corpus, train: Corpus) -> Corpus:
 def hold_out_rows(
     corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
 ) -> tuple[Corpus, Corpus]:
-    """Training and test corpus: whole documents held out by what is known of them, as a time or a place.
+    """Return training and test corpus: whole documents held out by what is known of them, as a time or a place.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`: a document has all its tokens in one
     of them and is empty in the other.
@@ -234,7 +234,7 @@ def hold_out_rows(
 
 
 def asked_rows(text: str, corpus: Corpus) -> dict:
-    """The arguments of `hold_out_rows` or `hold_out_ends` that a text asks for: "last 10", "year>=2012", "year=2012,2013".
+    """Return the arguments of `hold_out_rows` or `hold_out_ends` in a text: "last 10", "year>=2012", "year=2012,2013".
 
     What is compared with is a number where it reads as one and, of several values, where the corpus has that number.
     """
@@ -257,7 +257,7 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
 
 
 def rows_as_asked(rows: dict) -> str:
-    """These arguments as the text that asks for them."""
+    """Return these arguments as the text that asks for them."""
     if "n_rows" in rows:
         return f"last {rows['n_rows']}"
     if rows.get("values") is None:
@@ -267,7 +267,7 @@ def rows_as_asked(rows: dict) -> str:
 
 
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
-    """Training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
+    """Return training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`; ``n_rows`` says how many documents of
     each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
@@ -290,13 +290,13 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
 
 
 def _check_corpus(corpus) -> None:
-    """Refuses what is no corpus in memory."""
+    """Refuse what is no corpus in memory."""
     check_kind(corpus, AnyCorpus, "Corpus")
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 
 def _known(corpus: Corpus, by: str) -> list:
-    """(document,) an input, the labels, the times or the names of the sequences."""
+    """Return (document,) an input, the labels, the times or the names of the sequences."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
     fields = [
@@ -311,7 +311,7 @@ def _known(corpus: Corpus, by: str) -> list:
 
 
 def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
-    """Training and test corpus with the documents (document,) bool held out, all others empty."""
+    """Return training and test corpus with the documents (document,) bool held out, all others empty."""
     in_test = held_out[corpus.documents]
     parts = tuple(
         with_counts(corpus, np.where(mask, corpus.counts, 0)) for mask in (~in_test, in_test)
@@ -327,7 +327,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 
 
 def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, np.ndarray]:
-    """(group,) int64 tokens, and how many of them `hold_out_tokens` draws: of the corpus, or of each document.
+    """Return (group,) int64 tokens, and how many of them `hold_out_tokens` draws: of the corpus, or of each document.
 
     Refuses arguments out of range, and a split that would leave no test or no training token.
     """
@@ -347,7 +347,7 @@ def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, n
 
 
 def _check_sizes(corpus, fraction, per, lengths, n_test):
-    """Refuses a split without test tokens (unless none was asked for) or without training tokens."""
+    """Refuse a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
         raise CorpusError(
             f"a corpus needs at least one token to be split; {corpus.name!r} has none"
@@ -374,7 +374,7 @@ def _check_sizes(corpus, fraction, per, lengths, n_test):
 def _drawn(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
-    """(pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
+    """Return (pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):
@@ -383,7 +383,7 @@ def _drawn(
 
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
-    """The corpus with these counts; pairs left with none are gone."""
+    """Return the corpus with these counts; pairs left with none are gone."""
     used = counts > 0
     pairs_before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=pairs_before[1:])
@@ -402,7 +402,7 @@ def split_shards(
     blocks: Iterator[np.ndarray],
     folder: str | Path | None = None,
 ) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Training and test corpus in the folders ``train`` and ``test`` of a folder, whole or not at all; opened if it is there.
+    """Write training and test corpus into the folders ``train`` and ``test`` of a folder, unless they exist, and open them.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def split_shards(
 def _with_counts(
     documents: Documents, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr, words and counts of documents with these counts; pairs left with none are gone."""
+    """Return indptr, words and counts of documents with these counts; pairs left with none are gone."""
     used = counts > 0
     before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=before[1:])
@@ -463,7 +463,7 @@ def _with_counts(
 
 
 def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """The parts in a folder; refused if they are those of another split."""
+    """Return the parts in a folder; refused if they are those of another split."""
     try:
         known = json.loads((folder / SPLIT).read_bytes())
     except (OSError, ValueError):

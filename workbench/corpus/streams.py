@@ -106,7 +106,7 @@ class Vocabulary:
 
 
 def _checked_counts(counts: list) -> np.ndarray:
-    """(row,) int64."""
+    """Return the counts as (row,) int64; refuse others than whole numbers from 0 to 2^31 - 1."""
     values = as_array(counts, "counts")
     whole = not len(counts) or (
         values.dtype.kind in "iuf" and values.ndim == 1 and np.all(values == np.floor(values))

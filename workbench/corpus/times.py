@@ -24,7 +24,7 @@ YEAR_FIRST = re.compile(r"[0-9]{4}(?![0-9])")
 
 
 def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
-    """(document,) the time of each document: a whole number as it is, a date as text (2024-07-31), None where there is none.
+    """Return the time of each document: a whole number as it is, a date as text (2024-07-31), None where it has none.
 
     Dates are read by pandas: in the form of the first one, day before month only where month before day does not fit all of
     them; those of a time zone are converted to UTC. In an error ``where(row)`` says where a value stands, and ``name`` is the
@@ -56,7 +56,7 @@ def _is_missing(value) -> bool:
 
 
 def _as_text(value):
-    """Text and numbers as text, dates as they are; pandas would take a number for nanoseconds."""
+    """Return text and numbers as text, dates as they are; pandas would take a number for nanoseconds."""
     value = value.item() if hasattr(value, "item") else value
     whole = isinstance(value, float) and value.is_integer()
     return (
@@ -67,7 +67,7 @@ def _as_text(value):
 
 
 def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], str]):
-    """The dates of texts, dates and times as timestamps without a time zone."""
+    """Return the dates of texts, dates and times as timestamps without a time zone."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]

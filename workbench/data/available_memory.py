@@ -60,7 +60,7 @@ def _shared_memory() -> AvailableMemory:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as 4G or 500M, in WORKBENCH_MEMORY; raises DataError for another text."""
+    """Return the bytes of a size such as 4G or 500M, in WORKBENCH_MEMORY; raise DataError for another text."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
     if size <= 0:

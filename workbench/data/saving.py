@@ -166,7 +166,7 @@ class SavedByHash:
         return path
 
     def parts(self) -> tuple[Self, ...]:
-        """The data as a sequence of parts: these, in memory as they are."""
+        """Return the data as a sequence of parts: these, in memory as they are."""
         return (self,)
 
     @property
@@ -175,15 +175,15 @@ class SavedByHash:
         return 1
 
     def in_memory(self) -> Self:
-        """The data themselves, which are in memory."""
+        """Return the data themselves, which are in memory."""
         return self
 
     def require_memory(self, what: str) -> Self:
-        """The data themselves; of a corpus in shards the error that ``what`` is not to be had of it."""
+        """Return the data themselves; for a corpus in shards raise the error that it has no ``what``."""
         return self
 
     def check(self) -> None:
-        """Does nothing: data in memory were checked when they were made."""
+        """Do nothing: data in memory were checked when they were made."""
 
     @property
     def n_entries(self) -> int:

@@ -116,12 +116,12 @@ class RecordSet:
         }
 
     def fetch(self) -> Path:
-        """Return the folder with its file, verified; raises DataError where it is missing, as no public address has it."""
+        """Return the folder with its file, verified; raise DataError where it is missing, as no public address has it."""
         self.load()
         return self.folder()
 
     def load(self, **options) -> Records:
-        """Return the records with these options; raises DataError where the file is missing or has other content."""
+        """Return the records with these options; raise DataError where the file is missing or has other content."""
         folder = self.folder()
         if folder is None:
             raise DataError(self._how_to_get())

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def attributes(
     spec: RunSpec, made_with: dict, state: str, settled: int | None = None, taken_on: str = ""
 ) -> dict:
-    """The attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other kernels or
-    machines computed than it was made with (`workbench.runs.store.provenance.describe_provenance`)."""
+    """Return the attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other
+    kernels or machines computed than it was made with (`workbench.runs.store.provenance.describe_provenance`)."""
     values = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
         "name": spec.name,
@@ -37,7 +37,7 @@ def attributes(
 
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """The per-iteration part: rows are (iteration, column) as `Recorded.values` makes them; NaN for topics not there yet."""
+    """Return the per-iteration part of rows (iteration, column) as `Recorded.values` makes them; NaN for missing topics."""
     import xarray as xr
 
     names, vectors, _, variables, sizes = leaves
@@ -64,12 +64,12 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
 
 
 def model_of(run: xr.Dataset):
-    """The model of a run, with the labels that its Dataset has (the authors of a network)."""
+    """Return the model of a run, with the labels that its Dataset has (the authors of a network)."""
     return RunSpec.from_json(run.attrs["spec"]).parts()[1].with_coords(run.coords)
 
 
 def last_snapshot(run: xr.Dataset) -> xr.Dataset:
-    """The arrays of the last snapshot of a run, and what was recorded of its iteration."""
+    """Return the arrays of the last snapshot of a run, and what was recorded of its iteration."""
     last, iteration = run.isel(snapshot=-1), int(run["snapshot_iteration"][-1])
     return (
         last.sel(iteration=iteration)
@@ -79,7 +79,7 @@ def last_snapshot(run: xr.Dataset) -> xr.Dataset:
 
 
 def priors_of(run: xr.Dataset) -> Priors:
-    """The priors behind the counts of a run's last snapshot: as learnt by then, or as they were given.
+    """Return the priors behind the counts of a run's last snapshot: as learnt by then, or as they were given.
 
     run : a run's Dataset with at least one snapshot.
     """
@@ -89,7 +89,7 @@ def priors_of(run: xr.Dataset) -> Priors:
 def label_counts(
     dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, data, leaves: Recorded
 ) -> xr.Dataset:
-    """The Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
+    """Return the Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
     dataset = dataset.merge(counts)
     at = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
@@ -119,7 +119,7 @@ def label_counts(
 
 
 def _as_variables(estimates: dict, leaves: Recorded, sizes: dict[str, int]) -> dict:
-    """What a model estimates by name, with dims; of an `Estimate` the rows that are used are computed when they are."""
+    """Return what a model estimates by name, with dims; of an `Estimate` the rows that are used are computed when they are."""
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Estimated, lazy_dataset
 

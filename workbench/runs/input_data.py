@@ -29,7 +29,7 @@ def data_from(
     counted=None,
     **of_text,
 ) -> Corpus | Records:
-    """The data that an engine infers from; see `workbench.corpus.corpus.corpus_of` for what documents may be.
+    """Return the data that an engine infers from; see `workbench.corpus.corpus.corpus_of` for what documents may be.
 
     A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
     ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see
@@ -69,17 +69,17 @@ def data_from(
 
 
 def whole_if_one(data):
-    """A corpus in a single shard as an ordinary one; other data as they are."""
+    """Return a corpus in a single shard as an ordinary one; other data as they are."""
     return data.in_memory() if data.n_parts == 1 else data
 
 
 def beside(train, test):
-    """The test data beside these training data: in memory where these are in one part."""
+    """Return the test data beside these training data: in memory where these are in one part."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
 def taken(settings: dict) -> dict:
-    """What is said of the data among the settings of a run, taken out of these."""
+    """Take the settings of the data out of those of a run, and return them."""
     return {
         name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings
     }

@@ -10,7 +10,7 @@ from workbench.models.estimate import Estimate
 
 
 def lazy_dataset(arrays: dict[str, tuple[tuple[str, ...], BackendArray]]) -> xr.Dataset:
-    """The arrays, each with its dims, by name. ``chunks`` of an array: what is read at once, however little is wanted."""
+    """Return the arrays, each with its dims, by name. ``chunks`` of an array is the shape that is read at once."""
     return xr.open_dataset(None, engine=_Arrays, arrays=arrays)
 
 

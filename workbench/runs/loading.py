@@ -15,7 +15,7 @@ def record_sets() -> dict[str, RecordSet | SimulatedSet]:
 
 
 def load_records(name_or_path, **options) -> Records:
-    """The records of that name, drawn if it is of simulated ones, or those in a file.
+    """Return the records of that name, drawn if it is of simulated ones, or those in a file.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
 
 
 def named_set(name_or_path) -> DataSet | RecordSet | SimulatedSet | None:
-    """The data set of a name, with options or without; None of what is no name of a catalog."""
+    """Return the data set of a name, with options or without; None for any other name."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 
 
 def kind_of(name_or_path) -> type | None:
-    """The data type of a name of a catalog; None of what is no name."""
+    """Return the data type of a name of a catalog; None for any other name."""
     data_set = named_set(name_or_path)
     return data_set and next(
         kind for kind, catalog in CATALOGS.items() if data_set.name in catalog()
@@ -61,7 +61,7 @@ def kind_of(name_or_path) -> type | None:
 
 
 def check_kind(name_or_path, kind: type) -> None:
-    """Refuses a name of data of another type."""
+    """Refuse a name of data of another type."""
     if (actual := kind_of(name_or_path)) not in (None, kind):
         raise DataError(
             f"{name_or_path!r} is a data set of {ROWS[actual]}, and {ROWS[kind]} were wanted; choose other data, or "
@@ -70,6 +70,6 @@ def check_kind(name_or_path, kind: type) -> None:
 
 
 def load_data(name_or_path, kind: type = Corpus, **options) -> Corpus | Records:
-    """The data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
+    """Return the data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
     check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

@@ -56,7 +56,7 @@ OnIteration = Callable[[Position, dict], None]
 
 
 def initial_position(spec: RunSpec, data: Whole | LaidOut) -> Position:
-    """The position before the first iteration."""
+    """Return the position before the first iteration."""
     context = StepContext(spec.seed, 0, spec.n_threads)
     state, average = data.init(context, spec.warm_start)
     return Position(0, state, average, 0.0, 0.0, 0, data.rows)
@@ -70,7 +70,7 @@ def iterate(
     control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
-    """Runs from a position to the end of the spec, until its rule says that it has settled, or until stopped.
+    """Run from a position to the end of the spec, until its rule says that it has settled, or until stopped.
 
     Returns where it got to. The last iteration, and one after which the run rests, is recorded and snapshot
     whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
@@ -137,7 +137,7 @@ class _Trail:
 
 
 def load_kernels(engine, model, options) -> None:
-    """Compiles the kernels of a step that learns priors, or takes them from the cache, so that no clock counts it."""
+    """Compile the kernels of a step that learns priors, or load them from the cache, so that no clock counts it."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
     # a document with few topics, and one with most: by documents or words
     for most in (9, 4 * model.dims().get("topic", 0)):
@@ -154,7 +154,7 @@ def load_kernels(engine, model, options) -> None:
 def advance(
     spec: RunSpec, data: Whole | LaidOut, position: Position, control: Control
 ) -> tuple[Position, dict]:
-    """One step, timed without the time spent paused."""
+    """Compute one step, timed without the time spent paused."""
     iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
@@ -173,7 +173,7 @@ def advance(
 def measure(
     data: Whole | LaidOut, position: Position, numbers: dict, info: dict, context: StepContext
 ) -> Row:
-    """The row of an iteration: clocks, perplexities, and what the engine watches."""
+    """Return the row of an iteration: clocks, perplexities, and what the engine watches."""
     watched = data.watch(position.state)
     of_topics = {
         variable.name: np.array(watched.pop(variable.name), float)
@@ -217,7 +217,7 @@ class MemorySink:
         self.settled = iteration
 
     def dataset(self, state: str) -> xr.Dataset:
-        """The Dataset of the rows and snapshots so far."""
+        """Return the Dataset of the rows and snapshots so far."""
         import xarray as xr
 
         rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
@@ -247,7 +247,7 @@ class MemorySink:
         )
 
     def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
-        """The counts with zeros for topics that came later."""
+        """Return the counts with zeros for topics that came later."""
         missing = [
             self._n_topics - n if dim == "topic" else 0
             for dim, n in zip(about.dims[1:], counts.shape, strict=True)

@@ -16,7 +16,7 @@ REPORTED_EVERY = 10.0
 def bar(
     text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more
 ) -> tqdm:
-    """A bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
+    """Return a bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
     return tqdm(
         total=total,
         initial=done,
@@ -31,13 +31,13 @@ def bar(
 
 
 def decimals(perplexity: float) -> int:
-    """With how many decimals a perplexity, and what is compared with it, is reported: the nearer to 1, the more."""
+    """Return the number of decimals of a perplexity, and of what is compared with it: the nearer to 1, the more."""
     return 1 if not perplexity < 100 else 2 if perplexity >= 10 else 4
 
 
 @contextlib.contextmanager
 def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
-    """The callback `on_iteration` of the loop that moves a bar; None where no bar is shown."""
+    """Yield the callback `on_iteration` of the loop that moves a bar; None where no bar is shown."""
     with bar(spec.caption, spec.n_iterations, shown, done) as line:
 
         def on_iteration(position: Position, scores: dict) -> None:
@@ -82,7 +82,7 @@ def _report(runs: list):
 
 @contextlib.contextmanager
 def bars(runs: list, shown: bool = True):
-    """A bar for each `Run`, and the function that moves the bars of the runs in a list to their present iteration.
+    """Show a bar for each `Run`; yield a function that moves the bars of the runs in a list to their present iteration.
 
     Where stderr is no terminal, which cannot draw several bars, a line when a run has come to its end, and one now and then.
     """

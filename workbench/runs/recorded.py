@@ -108,7 +108,7 @@ class Recorded(NamedTuple):
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
     def values(self, row, n_topics: int) -> np.ndarray:
-        """(column,) float64 of a `Row` of the loop, 0 for topics that are not there yet."""
+        """Return (column,) float64 of a `Row` of the loop, 0 for topics that are not there yet."""
         of_topics = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):
             of_topics[: len(row.vectors[name]), column] = row.vectors[name]
@@ -117,14 +117,14 @@ class Recorded(NamedTuple):
         )
 
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
-        """The shape of each array of a snapshot, given the length of every dim."""
+        """Return the shape of each array of a snapshot, given the length of every dim."""
         return {
             name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept
         }
 
 
 def recorded(spec: RunSpec) -> Recorded:
-    """What a run records and keeps, in order."""
+    """Return what a run records and keeps, in order."""
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
     clocks = CLOCKS
@@ -162,7 +162,7 @@ def recorded(spec: RunSpec) -> Recorded:
 
 
 def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
-    """The columns of an array of every iteration: its own name where it is a number."""
+    """Return the columns of an array of every iteration: its own name where it is a number."""
     if len(variable.dims) == 1:
         return [variable.name]
     return [
@@ -171,7 +171,7 @@ def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
 
 
 def in_columns(numbers: dict) -> dict:
-    """Numbers of an iteration with arrays taken apart, cell by cell."""
+    """Return numbers of an iteration with arrays taken apart, cell by cell."""
     values = {}
     for name, value in numbers.items():
         if np.ndim(value):
@@ -184,7 +184,7 @@ def in_columns(numbers: dict) -> dict:
 def put_together(
     data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]
 ) -> dict[str, np.ndarray]:
-    """Columns (iteration,) by name with those of an array as one (iteration, …)."""
+    """Return columns (iteration,) by name with those of an array as one (iteration, …)."""
     columns: dict[str, list] = {}
     for name, values in data.items():
         cell = CELL.fullmatch(name)

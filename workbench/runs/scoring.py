@@ -43,12 +43,12 @@ class Logs(NamedTuple):
 
 
 def perplexity(items, probability: np.ndarray) -> float:
-    """exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
+    """Return exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
     return perplexity_of(log_likelihood(items.weights, probability), items)
 
 
 def perplexity_of(log_likelihood: float, items) -> float:
-    """The perplexity of items from their log likelihood, nats; NaN where there is none."""
+    """Return the perplexity of items from their log likelihood, nats; NaN where there is none."""
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
@@ -62,7 +62,7 @@ def initial_average(test) -> Average:
 def predict_entries(
     engine, train, model, options, state, test, context
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(test pair or cell,) its probability given the state, and (row, word) the distributions of the rows that have a pair.
+    """Return (test pair or cell,) probabilities given the state, and (row, word) distributions of the rows that have a pair.
 
     The latter are None unless the engine predicts whole rows.
     """
@@ -76,7 +76,7 @@ def predict_entries(
 def score(
     engine, train, test, model, options, state, average: Average, past_burn_in: bool, context=None
 ) -> tuple[Average, dict, Predicted | None]:
-    """The average with this iteration taken in, the test perplexities by name, and what further scores are computed from."""
+    """Return the average with this iteration, the test perplexities by name, and what further scores are computed from."""
     if test is None:
         return average, {}, None
     samples, further = engine.samples(train, options), bool(model.scores)
@@ -107,7 +107,7 @@ def score(
 def taken_in(
     test, probability: np.ndarray, average: Average, past_burn_in: bool
 ) -> tuple[Average, Logs]:
-    """The average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
+    """Return the average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
     logarithms.
 
     What it does for parts of a test set adds up to what it does for the whole.
@@ -128,7 +128,7 @@ def taken_in(
 def scores_from(
     logs: Logs, average: Average, test, samples: bool, past_burn_in: bool
 ) -> tuple[Average, dict]:
-    """The average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
+    """Return the average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
     if past_burn_in:
         average = average._replace(
             log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
@@ -148,7 +148,7 @@ def scores_from(
 
 
 def further_scores(train, test, model, predicted: Predicted | None) -> dict:
-    """The further scores of the model's family, by name; none where it has none or nothing is held out."""
+    """Return the further scores of the model's family, by name; none where it has none or nothing is held out."""
     if predicted is None:
         return {}
     return {
@@ -161,7 +161,7 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
 def _predicted(
     test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None
 ) -> Predicted:
-    """The probabilities that the headline scores: those of the average, or of the state where there is none."""
+    """Return the probabilities that the headline scores: those of the average, or of the state where there is none."""
     if average is None:
         of_seen = None if seen is None else _of_groups(test, probability, seen)
         return Predicted(
@@ -180,13 +180,13 @@ def _predicted(
 
 
 def _of_groups(test, probability: np.ndarray, counted=slice(None)) -> np.ndarray:
-    """(group,) log of the probability of all its held-out items together; ``counted``: of these pairs alone."""
+    """Return (group,) log of the probability of all its held-out items together; ``counted``: of these pairs alone."""
     with np.errstate(divide="ignore"):
         logs = test.weights[counted] * np.log(probability[counted])
     return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
 
 
 def _take_in_seen(test, probability: np.ndarray, average: Average, seen: np.ndarray) -> np.ndarray:
-    """(group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
+    """Return (group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

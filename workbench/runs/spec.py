@@ -103,11 +103,11 @@ class RunSpec(RunSettings):
             ) from None
 
     def __getstate__(self) -> dict:
-        """What is pickled: without the objects of `parts`, which are computed anew."""
+        """Return what is pickled: without the objects of `parts`, which are computed anew."""
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data=None) -> tuple:
-        """(engine, model, options) as objects; with ``data`` the model has what they alone determine (names of authors)."""
+        """Return (engine, model, options) as objects; with ``data`` the model has what they determine (names of authors)."""
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
 
@@ -138,7 +138,7 @@ class RunSpec(RunSettings):
         return "=".join(map(str, self.parts()[1].size_label or ()))
 
     def to_json(self) -> str:
-        """The spec as one JSON object; infinity is the string "inf"."""
+        """Return the spec as one JSON object; infinity is the string "inf"."""
         return _json(self.settings())
 
     def settings(self) -> dict:
@@ -151,7 +151,7 @@ class RunSpec(RunSettings):
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
-        """The spec that `to_json` wrote; fields that this version does not know are left out.
+        """Return the spec that `to_json` wrote; fields that this version does not know are left out.
 
         What `to_json` cannot have written is a SpecError.
         """
@@ -179,7 +179,7 @@ class RunSpec(RunSettings):
         return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
-        """The same run with another end, and this rule for an early one."""
+        """Return the same run with another end, and this rule for an early one."""
         on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
         return replace(
             self,
@@ -199,7 +199,7 @@ class RunSpec(RunSettings):
         return f"{self.label()} seed {self.seed}"
 
     def label(self) -> str:
-        """Engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
+        """Return engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
         engine, model, _ = self.parts()
         described, options = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
@@ -225,7 +225,7 @@ def _defaults(kind: type) -> dict:
 
 
 def _check_types(spec: RunSpec) -> None:
-    """Refuses a spec whose fields have values of other types than `make_spec` gives them."""
+    """Refuse a spec whose fields have values of other types than `make_spec` gives them."""
     optional = {
         "test": str,
         "split": dict,
@@ -356,7 +356,7 @@ def make_spec(
 
 
 def _refuse_in_parts(engine, train: AnyCorpus) -> None:
-    """Refuses engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
+    """Refuse engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         reason = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
@@ -371,7 +371,7 @@ def _refuse_in_parts(engine, train: AnyCorpus) -> None:
 
 
 def _refuse_uncountable(engine, options, train) -> None:
-    """Refuses a document or a word with more tokens to be sampled than counts of 32 bits hold."""
+    """Refuse a document or a word with more tokens to be sampled than counts of 32 bits hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
     if max(train.document_tokens.max(), train.word_tokens.max()) <= INT32_MAX:
@@ -396,7 +396,7 @@ def _refuse_uncountable(engine, options, train) -> None:
 
 
 def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
-    """Refuses rows with counts in training and in test, where a model predicts whole rows."""
+    """Refuse rows with counts in training and in test, where a model predicts whole rows."""
     both = np.intersect1d(train.documents, test.documents)
     if len(both):
         first = repr(train.titles[both[0]])
@@ -407,7 +407,7 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
-    """One sentence for each engine that has nothing to do for more threads than one and was given them."""
+    """Return one sentence for each engine that has nothing to do for more threads than one and was given them."""
     reasons = [
         (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
     ]
@@ -417,7 +417,7 @@ def idle_threads(specs: list[RunSpec]) -> list[str]:
 
 
 def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
-    """The model of an engine, of what was given (not None, not empty) and its defaults.
+    """Return the model of an engine, of what was given (not None, not empty) and its defaults.
 
     Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
     """
@@ -451,12 +451,12 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
 
 
 def model_fields(engine) -> tuple[str, ...]:
-    """The numbers among the settings that the model of an engine takes: n_topics, and the priors that it has."""
+    """Return the numbers among the settings that the model of an engine takes: n_topics, and the priors that it has."""
     return tuple(name for name in engine.model.takes if name in ("n_topics", *PRIORS))
 
 
 def _check_rule(spec: RunSpec, engine) -> None:
-    """Refuses a rule for an early end that the run cannot follow."""
+    """Refuse a rule for an early end that the run cannot follow."""
     if spec.stop_on is None:
         return
     if spec.stop_on not in WATCHED:
@@ -508,7 +508,7 @@ def no_setting(name: str, known) -> str:
 
 
 def meant_or_all(name: str, known, also=()) -> str:
-    """The end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
+    """Return the end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
     meant = next(
         (
             setting
@@ -521,7 +521,7 @@ def meant_or_all(name: str, known, also=()) -> str:
 
 
 def checked(settings: dict) -> dict:
-    """The settings of `RunSettings` that are given, whole numbers as ints; raises SpecError outside their ranges."""
+    """Return the settings of `RunSettings` that are given, whole numbers as ints; raise SpecError outside their ranges."""
     values = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
@@ -536,7 +536,7 @@ def checked(settings: dict) -> dict:
 
 
 def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
-    """The value as an int within its range; else raises SpecError about ``field``, which is called ``what``."""
+    """Return the value as an int within its range; else raise SpecError about ``field``, which is called ``what``."""
     number = (
         isinstance(value, numbers.Real)
         and not isinstance(value, bool)
@@ -550,7 +550,7 @@ def whole(what: str, value, low: int, high: int | None = None, field: str | None
 
 
 def _plain(values: dict) -> dict:
-    """Values that JSON can hold: infinity as "inf", tuples as lists."""
+    """Return the values as JSON can hold them: infinity as "inf", tuples as lists."""
     return {
         name: "inf"
         if isinstance(value, float) and math.isinf(value)

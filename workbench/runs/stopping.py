@@ -28,11 +28,11 @@ class StopRule(NamedTuple):
         return WATCHED[self.on]
 
     def begins_after(self, burn_in: int) -> int:
-        """The iteration after which the rule applies: the average means nothing before burn-in is over."""
+        """Return the iteration after which the rule applies: the average means nothing before burn-in is over."""
         return burn_in if self.on == "perplexity" else 0
 
     def settled(self, trail: list[tuple[int, float]]) -> bool:
-        """Does the rule end the run, given (iteration, value) of what was recorded?"""
+        """Return whether the rule ends the run, given (iteration, value) of what was recorded."""
         if not trail:
             return False
         now, value = trail[-1]
@@ -42,7 +42,7 @@ class StopRule(NamedTuple):
         return bool(earlier) and abs(value - earlier[-1]) <= self.tolerance * abs(value)
 
     def describe(self, iteration: int) -> str:
-        """How the rule ended a run after an iteration, as a sentence."""
+        """Return a sentence about how the rule ended a run after an iteration."""
         if self.on == "steps":
             return f"ended after iteration {iteration}: {self.tolerance:,.0f} steps were taken"
         return f"ended after iteration {iteration}: {self.watched} changed by at most {self.tolerance:g} in {WINDOW} iterations"

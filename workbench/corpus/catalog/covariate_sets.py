@@ -80,7 +80,7 @@ class MadeSet(DataSet):
 
 
 def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Corpus:
-    """Boys' names by state and year: 44 states, 1960 to 2013, the 100 names with the largest totals, the largest first.
+    """Return boys' names by state and year: 44 states, 1960 to 2013, the 100 names with the largest totals, the largest first.
 
     Rows of the years before 2012 have ``births`` births drawn without replacement with the seed ``draw``, or with "all" their
     full counts, as the years from 2012 on always have.
@@ -133,7 +133,7 @@ def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Cor
 
 
 def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """(row, word) of each row's items, n drawn; every subset equally likely (Floyd's algorithm, on the bits of PCG64)."""
+    """Return (row, word) of n drawn items of each row, every subset equally likely (Floyd's algorithm, on bits of PCG64)."""
     totals, bits = counts.sum(axis=1), np.random.PCG64(seed)
     chosen = np.full((len(counts), n), -1, np.int64)
     for i in range(n):
@@ -150,7 +150,7 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
 
 
 def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
-    """Latitude and longitude of each of the states, from lines ``state,latitude,longitude``."""
+    """Return latitude and longitude of each of the states, from lines ``state,latitude,longitude``."""
     known = {
         row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))
     }
@@ -161,14 +161,14 @@ def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
 
 
 def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus:
-    """The corpus with a row of one count for each symbol, by the sequence's name."""
+    """Return the corpus with a row of one count for each symbol, by the sequence's name."""
     rows = rows_of_symbols(symbols)
     ids, _ = numbered(rows["words"], vocabulary)
     return Corpus.from_pairs(**rows | {"words": ids, "vocabulary": vocabulary})
 
 
 def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
-    """Consecutive stretches of that length, numbered from 0; more than there are are refused."""
+    """Return consecutive stretches of that length, numbered from 0; more than there are are refused."""
     most = len(symbols) // length
     if check_whole("windows", n, 1) > most:
         raise CorpusError(f"windows must be at most {most}, of {length:,} symbols each; got {n}")
@@ -176,13 +176,13 @@ def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
 
 
 def protein(path: Path) -> Corpus:
-    """Nineteen windows of 682 symbols, amino acids and ``*``; the symbols in their alphabetical order."""
+    """Return nineteen windows of 682 symbols, amino acids and ``*``; the symbols in their alphabetical order."""
     symbols = list("".join(read_text(path).split()))
     return of_sequences(windows_of(symbols, 682, 19), sorted(set(symbols)))
 
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
-    """Windows of 4,000 tokens of a book, of its 1,000 most frequent words that are no stop words."""
+    """Return windows of 4,000 tokens of a book, of its 1,000 most frequent words that are no stop words."""
     tokens = _unstopped(read_text(path))
     words = _most_frequent(Counter(tokens), 1000)
     return of_sequences(
@@ -191,7 +191,7 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 
 
 def stories(path: Path) -> Corpus:
-    """The first 20 stories of at least 60 tokens, of the 200 most frequent words of all stories that are no stop words."""
+    """Return the first 20 stories of at least 60 tokens, of the 200 most frequent words of all stories, without stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
     texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
     words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
@@ -203,14 +203,14 @@ def stories(path: Path) -> Corpus:
 
 
 def _unstopped(text: str) -> list[str]:
-    """The words of a text in small letters, those of scikit-learn's list of stop words left out."""
+    """Return the words of a text in small letters, those of scikit-learn's list of stop words left out."""
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS
     ]
 
 
 def _most_frequent(counts: Counter, n: int) -> list[str]:
-    """Number of words, the most frequent first; of equally frequent ones by the alphabet."""
+    """Return the ``n`` most frequent words, the most frequent first; ties are ordered by alphabet."""
     return sorted(counts, key=lambda word: (-counts[word], word))[:n]
 
 

@@ -195,7 +195,7 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """The corpus, or one of its parts, from the first form whose content is right.
+        """Return the corpus, or one of its parts, from the first form whose content is right.
 
         Files that are nowhere, cannot be read, or hold something else than was published are a CorpusError.
         """
@@ -205,7 +205,7 @@ class DataSet:
         return corpus if part == "all" else self._part(corpus, part)
 
     def fetch(self, progress: bool = True) -> Path:
-        """The folder with its files, downloaded into the user's cache unless they are here already.
+        """Return the folder with its files, which are downloaded into the user's cache unless they are here already.
 
         Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
         for each file (stderr). WORKBENCH_CACHE moves the cache. It is a CorpusError if there is no public address, if it cannot

@@ -38,7 +38,7 @@ def is_named(name) -> bool:
 def load_corpus(
     name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options
 ) -> Corpus | ShardedCorpus:
-    """The corpus of that name in the catalog, or at that path in any format that the readers know.
+    """Return the corpus of that name in the catalog, or at that path in any format that the readers know.
 
     A folder of shards is opened as the `ShardedCorpus` that it is, and nothing of it read.
 

@@ -62,7 +62,7 @@ def newsgroups(labels: Path, groups: Path) -> dict:
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
-    """(document,) names: the authors of document d are ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
+    """Return (document,) names: document d has the authors ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
     named = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
@@ -267,18 +267,18 @@ FIVE_GROUPS = (
 
 
 def five_groups(news20: Corpus) -> Corpus:
-    """The messages of five groups: stop words out, then words of fewer than ten tokens."""
+    """Return the messages of five groups: stop words out, then words of fewer than ten tokens."""
     return frequent_words(drop_stop_words(keep_documents(news20, FIVE_GROUPS)), 10)
 
 
 def five_hundred(kos: Corpus) -> Corpus:
-    """500 documents drawn with numpy's generator and seed 0, in the order drawn, with the words that they use."""
+    """Return 500 documents drawn with numpy's generator and seed 0, in the order drawn, with the words that they use."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
 
 
 def thousand_of_messages(news20: Corpus) -> Corpus:
-    """The 1,000 most frequent words that are no stop words by scikit-learn's list, stumps of contractions kept."""
+    """Return the 1,000 most frequent words that are no stop words by scikit-learn's list, stumps of contractions kept."""
     return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
 
 
@@ -295,7 +295,7 @@ class PreparedSet(DataSet):
         return self.source.folders()
 
     def fetch(self, progress: bool = True) -> Path:
-        """The folder with the files of its source; see `DataSet.fetch`."""
+        """Return the folder with the files of its source; see `DataSet.fetch`."""
         return self.source.fetch(progress)
 
     def load(self) -> Corpus:
@@ -312,7 +312,7 @@ class PreparedSet(DataSet):
 def _prepared(
     name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts
 ) -> PreparedSet:
-    """The data set that is made of a source, under the source's licence."""
+    """Return the data set that is made of a source, under the source's licence."""
     origin = f"made here of {source.name!r}: {source.origin}"
     return PreparedSet(
         name,

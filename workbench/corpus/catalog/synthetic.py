@@ -117,7 +117,7 @@ def bars(
     seed: int = 0,
     alpha: float = 1.0,
 ) -> tuple[Corpus, dict]:
-    """Pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
+    """Return pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
 
     The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first. An
     argument out of range raises a CorpusError, here as below.
@@ -194,7 +194,7 @@ def lda(
     alpha: float = 0.1,
     beta: float = 0.1,
 ) -> tuple[Corpus, dict]:
-    """Documents of one length drawn from LDA, as its inference takes them to be; `workbench.models.LDA.simulate` has more."""
+    """Return documents of one length drawn from LDA, as its inference assumes; `workbench.models.LDA.simulate` has more."""
     return draw_lda(np.full(n_topics, alpha), beta, n_documents, n_words, tokens_per_document, seed)
 
 
@@ -206,7 +206,7 @@ def draw_lda(
     tokens_per_document: int,
     seed: int,
 ) -> tuple[Corpus, dict]:
-    """The corpus of `workbench.models.LDA.simulate` and its truth: topics, then documents, then counts topic by topic."""
+    """Return the corpus of `workbench.models.LDA.simulate` and its truth: topics, documents, and counts topic by topic."""
     random = np.random.default_rng(seed)
     n_topics = len(alphas)
     phi = random.dirichlet(np.full(n_words, beta), n_topics)

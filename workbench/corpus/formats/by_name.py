@@ -27,7 +27,7 @@ class Rows(NamedTuple):
     where: Callable[[int], str]  # file and line of a row
 
     def column(self, what: str, name: str | None) -> list:
-        """(row,) the values of a column; refused if missing, unless it is a title or label that nobody asked for by name."""
+        """Return (row,) the values of a column; refuse one that is missing, unless it is a title or label by default."""
         for where, names in self.headers:
             if name not in names and (what == "text" or name not in (None, what)):
                 there = ", ".join(map(repr, names))
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
         return self.values(name)
 
     def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
-        """Titles, labels, times, inputs, sequence and table of the documents, as far as they are there: fields of a Corpus.
+        """Return titles, labels, times, inputs, sequence and table of the documents, where there are any: fields of a Corpus.
 
         Without positions the documents of a sequence stand in it as they do in the file. ``without``: columns of counts.
         """
@@ -114,7 +114,7 @@ class Kept:
         self._kind, self._where = "", []
 
     def about(self, rows: Rows, n_rows: int) -> dict:
-        """Titles, labels and inputs of some rows."""
+        """Return titles, labels and inputs of some rows."""
         if self._columns:
             fields = {
                 name: rows.column(what, name)
@@ -128,7 +128,7 @@ class Kept:
         return rows.about(self._now)
 
     def rest(self) -> dict:
-        """Times and sequence of all rows."""
+        """Return times and sequence of all rows."""
         named = [("", self._columns)]
         return Rows(
             self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__

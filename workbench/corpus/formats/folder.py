@@ -15,7 +15,7 @@ TAKES = ("encoding",)
 
 
 def read(folder: Path, read_options: ReadOptions) -> dict:
-    """Every .txt file below the folder, in the order of their paths; hidden ones are left out.
+    """Return every .txt file below the folder, in the order of their paths; hidden ones are left out.
 
     Titles are the file names, labels the subfolders if there are any.
     """
@@ -26,7 +26,7 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some files at a time."""
+    """Stream the same, some files at a time."""
     inside, _ = _inside(folder)
     return stream_called(
         inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress

@@ -36,11 +36,11 @@ class Frames:
         )
 
     def looks_like(self, start: bytes, read_options: ReadOptions) -> bool:
-        """Whether the first bytes are those of such a file."""
+        """Return whether the first bytes are those of such a file."""
         return self._starts.match(start) is not None
 
     def read(self, path: Path, read_options: ReadOptions) -> dict:
-        """The chosen columns, or the counts where the columns say so."""
+        """Return the chosen columns, or the counts where the columns say so."""
         import pandas as pd
 
         with self._opening(path):
@@ -67,7 +67,7 @@ class Frames:
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
-        """The same of Parquet, some rows at a time."""
+        """Stream the same of Parquet, some rows at a time."""
         if self._is_excel:
             return None
         with self._opening(path):

@@ -39,7 +39,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The chosen fields of each object, or the counts where there is no text.
+    """Return the chosen fields of each object, or the counts where there is no text.
 
     Words are numbered in the order in which they first appear; count 0 makes a word known.
     """
@@ -61,7 +61,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some lines at a time."""
+    """Stream the same, some lines at a time."""
     encoding = encoding_of(
         path, STRICT if read_options.encoding == DETECT else read_options.encoding
     )
@@ -96,7 +96,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """One object per document with its title, label and counts; everything else is lost.
+    """Return one object per document with its title, label and counts; everything else is lost.
 
     With ``vocabulary`` the first document has every word, count 0 where it has none of it, which keeps the order of
     the words and those that occur nowhere.
@@ -186,7 +186,7 @@ def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
 
 
 def _json_object(content: str, where: str) -> dict:
-    """The object on a line."""
+    """Return the object on a line."""
     try:
         entry = json.loads(content, object_pairs_hook=_added_up)
     except json.JSONDecodeError as error:

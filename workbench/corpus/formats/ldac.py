@@ -40,7 +40,7 @@ ALSO = "vocab.txt"
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
+    """Return whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
 
     The last line may be cut off and does not count, unless it is the only one.
     """
@@ -57,12 +57,12 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
+    """Return the counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
     return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some lines at a time."""
+    """Stream the same, some lines at a time."""
     return _stream(path, read_options, line_blocks(path, progress))
 
 
@@ -128,7 +128,7 @@ def _pairs(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """The lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
     pairs = [
         f"{word}:{count}"
         for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)

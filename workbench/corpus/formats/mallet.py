@@ -42,7 +42,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
+    """Return the texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
 
     ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
     """
@@ -53,7 +53,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some lines at a time."""
+    """Stream the same, some lines at a time."""
     _refuse_java(path)
     encoding = encoding_of(path, read_options.encoding)
 

@@ -36,22 +36,22 @@ WANTED = ("matrix coordinate integer general", "matrix coordinate real general")
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Whether a file that begins with these bytes is a Matrix Market file of any kind."""
+    """Return whether a file that begins with these bytes is a Matrix Market file of any kind."""
     return BANNER.match(start.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
+    """Return the counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some entries at a time."""
+    """Stream the same, some entries at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Path, stem, vocabulary, the blocks below the header, the sizes in it, and whether the entries are real numbers."""
+    """Return path, stem, vocabulary, the blocks below the header, the sizes in it, and whether the entries are real numbers."""
     start, blocks = with_head(blocks, path)
     start = start.removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(start)
@@ -77,7 +77,7 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """The Matrix Market file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the Matrix Market file, with vocabulary, titles and labels beside it; authors and times have no place."""
     sizes = f"{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}"
     content = f"%%MatrixMarket {WANTED[0]}\n{sizes}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

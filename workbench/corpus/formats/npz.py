@@ -43,7 +43,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The counts in an npz file; entries of one document and word are added up.
+    """Return the counts in an npz file; entries of one document and word are added up.
 
     Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
     """
@@ -89,7 +89,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """The npz file with every field inside; authors and times that JSON cannot hold are lost."""
+    """Return the npz file with every field inside; authors and times that JSON cannot hold are lost."""
     further, lost = {}, []
     for name in FURTHER:
         try:
@@ -156,7 +156,7 @@ def read_arrays(
 
 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
-    """The array in a member of a file."""
+    """Return the array in a member of a file."""
     with file.open(info) as member:
         version = np.lib.format.read_magic(member)
         read_header = {

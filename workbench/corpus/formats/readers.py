@@ -76,7 +76,7 @@ def read_corpus(
     counted: Mapping | None = None,
     **text_options,
 ) -> Corpus:
-    """The corpus in a file or folder.
+    """Return the corpus in a file or folder.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Request(NamedTuple):
 
 
 def request_of(path: str | os.PathLike, **options) -> Request:
-    """Return the arguments of `read_corpus` as a request; raises CorpusError for those refused before reading."""
+    """Return the arguments of `read_corpus` as a request; raise CorpusError for those refused before reading."""
     arguments = signature(read_corpus).bind(path, **options)
     arguments.apply_defaults()
     return _request(arguments.arguments)
@@ -323,5 +323,5 @@ def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
 
 
 def format_of(path: str | os.PathLike, format: str | None = None, text: str = "text") -> str:
-    """Return the name of the format in which `read_corpus` reads a path; raises CorpusError as it does."""
+    """Return the name of the format in which `read_corpus` reads a path; raise CorpusError as it does."""
     return _format(path_of(path), format, ReadOptions(text=text))

@@ -51,7 +51,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
+    """Return the chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
     return read_table(
         path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
     )
@@ -77,7 +77,7 @@ def read_table(
 def stream(
     path: Path, read_options: ReadOptions, progress: Callable[[float], None]
 ) -> Stream | None:
-    """The same, some rows at a time; not of a table that may have a column for each word, of which all rows must be known."""
+    """Stream the same, some rows at a time; refuse a table that may have a column for each word: all its rows must be known."""
     return stream_table(
         path,
         read_options,
@@ -114,7 +114,7 @@ def stream_table(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """One row per pair: ``document,word,count``, then ``label`` where there are labels; everything else is lost.
+    """Return one row per pair: ``document,word,count``, then ``label`` where there are labels; everything else is lost.
 
     Documents are called by their titles; where two have the same they are numbered from 0, and ``title`` is a
     column of its own. With ``vocabulary`` the first document has a row for every word, count 0 where it has none

@@ -37,17 +37,17 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """The counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
+    """Return the counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some rows at a time."""
+    """Stream the same, some rows at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Path, stem, vocabulary, the blocks below the header and the sizes in it."""
+    """Return path, stem, vocabulary, the blocks below the header and the sizes in it."""
     head, blocks = with_head(blocks, path)
     header = HEADER.match(head)
     if not header:
@@ -75,6 +75,6 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """The UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
     content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

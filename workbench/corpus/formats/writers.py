@@ -15,7 +15,7 @@ WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "wri
 def write_corpus(
     corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
 ) -> list[Path]:
-    """Writes a corpus so that `workbench.corpus.read_corpus` reads the same one; whole or not at all.
+    """Write a corpus so that `workbench.corpus.read_corpus` reads the same one; whole or not at all.
 
     Parameters
     ----------

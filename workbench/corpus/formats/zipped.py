@@ -33,7 +33,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Every .txt file of the archive, in the order of their names; hidden ones are left out.
+    """Return every .txt file of the archive, in the order of their names; hidden ones are left out.
 
     Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
     whose name leads out of the archive is refused, and texts that would take more memory than is available.
@@ -52,7 +52,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """The same, some members at a time."""
+    """Stream the same, some members at a time."""
     with _opened(path, path) as archive:
         members = _members(archive, path)
 
@@ -109,7 +109,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfil
 
 
 def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
-    """The text of one member, which is never longer than the archive says; an empty one is an empty document."""
+    """Return the text of one member, which is never longer than the archive says; an empty one is an empty document."""
     if member.flag_bits & ENCRYPTED:
         raise CorpusError(f"{path} is encrypted; make it again without a password")
     try:

@@ -54,11 +54,11 @@ class ShardWriter:
         self.close()
 
     def close(self) -> None:
-        """Writes what is not yet in the files."""
+        """Write what is not yet in the files."""
         self._open.close()
 
     def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """The pairs of the next documents: (document + 1,) from 0 on; (pair,) words, ascending in a document, and counts."""
+        """Add the pairs of the next documents: (document + 1,) from 0 on; (pair,) words, ascending, and counts."""
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
@@ -81,20 +81,20 @@ class ShardWriter:
         return list(self._inputs)
 
     def texts(self, field: str) -> TextsWriter:
-        """Where the entries of a field are written: vocabulary, titles, authors, labels, times or sequence."""
+        """Return the writer of the entries of a field: vocabulary, titles, authors, labels, times or sequence."""
         if field not in self._texts:
             self._texts[field] = TextsWriter(self.folder / field, as_json=field in VALUES)
             self._open.callback(self._texts[field].close)
         return self._texts[field]
 
     def inputs(self, name: str) -> GrowingArray:
-        """Where the numbers of an input are written, finite ones."""
+        """Return the writer of the numbers of an input, finite ones."""
         if name not in self._inputs:
             self._inputs[name] = self._array(f"input-{len(self._inputs)}", np.float64)
         return self._inputs[name]
 
     def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
-        """What is known of words and documents from another folder that has the same: hard links, or copies."""
+        """Take the files of words and documents from another folder that has the same, as hard links or copies."""
         for field in fields:
             for file in text_files(folder / field):
                 link(file, self.folder / file.name)
@@ -103,7 +103,7 @@ class ShardWriter:
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None = None) -> dict:
-        """Writes what is left and returns the manifest, but for hashes: `seal` writes it."""
+        """Write what is left and return the manifest, but for hashes: `seal` writes it."""
         self._end()
         array = self._array("word_tokens", np.int64)
         array.add(self._word_tokens)
@@ -180,7 +180,7 @@ class ShardWriter:
 
 
 def seal(folder: Path, manifest: dict, content_hash: str) -> None:
-    """Writes the manifest of a folder whose files are written, with the hashes of all of them."""
+    """Write the manifest of a folder whose files are written, with the hashes of all of them."""
     files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
     manifest = manifest | {"content_hash": content_hash, "files": files}
     (folder / MANIFEST).write_text(
@@ -189,13 +189,13 @@ def seal(folder: Path, manifest: dict, content_hash: str) -> None:
 
 
 def hash_of(file: Path) -> str:
-    """sha256 (hex) of a file."""
+    """Return the sha256 (hex) of a file."""
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def link(source: Path, target: Path) -> None:
-    """A hard link where the file system has them, else a copy."""
+    """Make a hard link where the file system has them, else a copy."""
     try:
         os.link(source, target)
     except OSError:
@@ -203,5 +203,5 @@ def link(source: Path, target: Path) -> None:
 
 
 def shard_stem(shard: int) -> str:
-    """How the names of a shard's files begin."""
+    """Return the beginning of the names of a shard's files."""
     return f"shard-{shard:05d}"

@@ -124,7 +124,7 @@ class ShardedCorpus(AnyCorpus):
 
     @classmethod
     def open(cls, folder: str | Path) -> ShardedCorpus:
-        """The corpus in a folder that `write` wrote; one that is missing or damaged, or a file of it, is a DataError.
+        """Return the corpus in a folder that `write` wrote; one that is missing or damaged, or a file of it, is a DataError.
 
         The sizes of all files are looked at; `check` reads them.
         """
@@ -137,7 +137,7 @@ class ShardedCorpus(AnyCorpus):
         folder: str | Path,
         name: str | None = None,
     ) -> ShardedCorpus:
-        """Writes a folder that is not yet there, whole or not at all, and opens it.
+        """Write a folder that is not yet there, whole or not at all, and open it.
 
         Parameters
         ----------
@@ -179,11 +179,11 @@ class ShardedCorpus(AnyCorpus):
         return len(self.bounds) - 1
 
     def parts(self) -> Iterator[Corpus]:
-        """The shards in order; see `shard`."""
+        """Return the shards in order; see `shard`."""
         return map(self.shard, range(self.n_parts))
 
     def shard(self, shard: int) -> Corpus:
-        """The documents of one shard as a corpus with numbers of its own; nothing is copied.
+        """Return the documents of one shard as a corpus with numbers of its own; nothing is copied.
 
         Words and counts that no corpus has, as a damaged file may give, are a DataError; else nothing is checked again.
         """
@@ -192,7 +192,7 @@ class ShardedCorpus(AnyCorpus):
         return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._arrays(shard))
 
     def rows(self, first: int, last: int) -> Corpus:
-        """The documents from ``first`` to before ``last``; copied where they are of several shards."""
+        """Return the documents from ``first`` to before ``last``; copied where they are of several shards."""
         if not 0 <= first < last <= self.n_documents:
             raise DataError(
                 f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}"
@@ -241,7 +241,7 @@ class ShardedCorpus(AnyCorpus):
         return self._manifest["fields"]
 
     def in_memory(self) -> Corpus:
-        """The whole corpus as one, checked; refused where memory does not hold it."""
+        """Return the whole corpus as one, checked; refused where memory does not hold it."""
         n_texts = self.n_words + sum(
             self.n_documents for field in ROWWISE if getattr(self, field) is not None
         )
@@ -290,7 +290,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Refuses numbers that would have a kernel read or write beside its arrays."""
+        """Refuse numbers that would have a kernel read or write beside its arrays."""
         bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
         if not bounded or (
             len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)
@@ -312,7 +312,7 @@ class ShardedCorpus(AnyCorpus):
         return np.asarray(self._mapped("document_tokens", self.n_documents))
 
     def input(self, name: str) -> np.ndarray:
-        """(document,) float64: one input; a name that is none of the inputs' is refused."""
+        """Return (document,) float64: one input; a name that is none of the inputs' is refused."""
         self.check_input(name)
         stem = f"input-{self.input_names.index(name)}"
         return np.asarray(self._mapped(stem, self.n_documents))
@@ -364,7 +364,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def describe(self) -> dict[str, int]:
-        """Sizes for tables and captions, each by its name in the plural."""
+        """Return the sizes for tables and captions, each by its name in the plural."""
         sizes = {
             "documents": self.n_documents,
             "words": self.n_words,
@@ -380,7 +380,7 @@ class ShardedCorpus(AnyCorpus):
         return self._manifest["content_hash"] or self.computed_hash()
 
     def computed_hash(self) -> str:
-        """The content hash, computed of what is there."""
+        """Return the content hash, computed from the files."""
         pairs = [(shard, int(n)) for shard, n in enumerate(np.diff(self.first_pairs))]
 
         def array(part: str) -> Iterator[np.ndarray]:
@@ -461,7 +461,7 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ the store
 
     def save(self, folder: str | Path) -> Path:
-        """Puts the corpus into ``folder/HASH``, unless it is there: hard links to its files, else copies; returns its path."""
+        """Put the corpus into ``folder/HASH``, unless it is there: hard links to its files, else copies; return its path."""
         path = Path(folder) / self.content_hash
         if path.exists():
             return path
@@ -481,11 +481,11 @@ class ShardedCorpus(AnyCorpus):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def require_memory(self, what: str) -> Corpus:
-        """Raises DataError: ``what`` is not to be had of a corpus in shards."""
+        """Raise DataError: a corpus in shards has no ``what``."""
         raise self.only_in_memory(what)
 
     def only_in_memory(self, what: str) -> DataError:
-        """The error that something of it, ``what``, is not to be had while it is in shards."""
+        """Return the error that it has no ``what`` while it is in shards."""
         return DataError(
             f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
             "allows, in_memory()"
@@ -500,18 +500,18 @@ class ShardedCorpus(AnyCorpus):
 
 
 def is_sharded(path: str | Path) -> bool:
-    """Is a path the folder of a sharded corpus?"""
+    """Return whether a path is the folder of a sharded corpus."""
     return (Path(path) / MANIFEST).is_file()
 
 
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
-    """Ends the writing of a folder: its manifest, with the hashes of the content and of every file."""
+    """End the writing of a folder: its manifest, with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
     seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
 
 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
-    """Refuses a part of another vocabulary, or of other fields, than the first."""
+    """Refuse a part of another vocabulary, or of other fields, than the first."""
 
     def fields(corpus) -> list:
         return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
@@ -528,7 +528,7 @@ def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
 
 
 def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
-    """Writes the documents of a part; titles only where they are not the default ones."""
+    """Write the documents of a part; titles only where they are not the default ones."""
     n_before = writer.n_documents
     numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
     if "titles" in writer.fields or part.titles != numbered:

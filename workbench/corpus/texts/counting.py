@@ -113,7 +113,7 @@ def count_words(
     table: DocumentTable | None = None,
     **about,
 ) -> dict:
-    """The counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
+    """Return the counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
 
     Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
     (code point) order. Nothing but stop words disappears by default; for topics of real text

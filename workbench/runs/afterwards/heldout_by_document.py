@@ -94,7 +94,7 @@ def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart]) -> Scored:
-    """`score_documents` of a corpus in shards, a part after the other."""
+    """Return `score_documents` of a corpus in shards, a part after the other."""
     engine, model, options = spec.parts()
     n_averaged, sums = position.average.n_averaged, []
     for part in parts:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def warm_start_from(
     run, train: Corpus, n_topics: int | None = None, store=None
 ) -> tuple[WarmStart, dict]:
-    """The last counts of a run (a `Run`, path, name or Dataset), to begin another one from, and the record of it.
+    """Return the last counts of a run (a `Run`, path, name or Dataset), from which another one begins, and the record of it.
 
     The words must be the same. Where the documents are the same too, each of them continues from where it was, and
     where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
@@ -431,7 +431,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """`resume` that returns the run itself, at its end or where it was stopped."""
+    """Resume a run as `resume` does, and return the run itself, at its end or where it was stopped."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:

@@ -116,7 +116,7 @@ def engine_memory(engine, model, options, data) -> Memory:
 
 
 def _arrays_by_word(engine) -> int:
-    """Arrays (word, topic) beside the state while a run over a corpus in parts is looked at."""
+    """Return the number of arrays (word, topic) beside the state while a run over a corpus in parts is looked at."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 

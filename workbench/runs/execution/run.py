@@ -158,7 +158,7 @@ class Run(RunReader):
         return f"Run({self.name!r}, {self._state_text()})"
 
     def _state_text(self) -> str:
-        """State and iteration, or the program that a model is from."""
+        """Return state and iteration, or the program that a model is from."""
         status, spec = self.status(), self.spec
         if not spec.length:
             return f"imported from {spec.model['program']}"

@@ -171,7 +171,7 @@ def update_by(
     n_threads: int = 1,
     progress: bool = True,
 ) -> Run:
-    """`update`, given a function (training corpus, documents of a batch) that returns the stream."""
+    """Update a run as `update` does, given a function (training corpus, documents of a batch) that returns the stream."""
     spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(

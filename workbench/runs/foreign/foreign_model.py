@@ -36,7 +36,7 @@ class ForeignModel(NamedTuple):
 
 
 def checked(foreign: ForeignModel) -> ForeignModel:
-    """The same, if its arrays fit together and hold probabilities; else a ForeignError."""
+    """Return the same, or raise ForeignError unless its arrays fit together and hold probabilities."""
     phi = _probabilities("phi", foreign.phi, "topic")
     theta = foreign.theta
     if foreign.words is not None:
@@ -64,7 +64,7 @@ def checked(foreign: ForeignModel) -> ForeignModel:
 
 
 def _probabilities(name: str, values, row: str, numbers: np.ndarray | None = None) -> np.ndarray:
-    """(row, …) float64, if each row is a distribution; else a ForeignError that names the first that is not."""
+    """Return (row, …) float64, or raise ForeignError with the first row that is no distribution."""
     try:
         table = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):

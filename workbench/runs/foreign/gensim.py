@@ -16,7 +16,7 @@ DOCUMENTS = 2000
 
 
 def read_model(model) -> ForeignModel:
-    """The topics of a model."""
+    """Return the topics of a model."""
     import gensim
 
     words = None
@@ -35,7 +35,7 @@ def read_model(model) -> ForeignModel:
 
 
 def theta_of(model, documents: Corpus) -> np.ndarray:
-    """(document, topic) gamma / sum(gamma) of `LdaModel.inference`; the random numbers of the model stay as they were."""
+    """Return (document, topic) gamma / sum(gamma) of `LdaModel.inference`; restore the random numbers of the model."""
     before, theta = model.random_state, np.empty((documents.n_documents, model.num_topics))
     model.random_state = np.random.RandomState(START)
     try:
@@ -61,7 +61,7 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
 
 
 def read_file(path: Path) -> ForeignModel:
-    """The topics of a model that gensim saved: a pickle, which is opened only for those who trust it."""
+    """Return the topics of a model that gensim saved: a pickle, which is opened only for those who trust it."""
     try:
         from gensim.models import LdaModel
     except ImportError as error:

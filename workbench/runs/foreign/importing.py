@@ -125,7 +125,7 @@ def import_run(
 
 
 def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
-    """The folder of a run with a model as its one row and snapshot; whole, or not there. One that is there is left as it is."""
+    """Write the folder of a run, whole, with a model as its one row and snapshot, unless it exists; return its path."""
     there = is_run(store / spec.name)
     path = create_run(store, spec, train, test)
     if there and RunReader(path).status()["state"] == FINISHED:
@@ -147,7 +147,7 @@ def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, st
 
 
 def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Row:
-    """What a model has to be compared by: its perplexities, as all runs have them, and the sizes of its topics."""
+    """Return the row of a model: its perplexities, as all runs have them, and the sizes of its topics."""
     engine, model, options = spec.parts(train)
     _, scores, _ = score(engine, train, test, model, options, state, initial_average(test), False)
     of_training = probability(state, train)
@@ -156,7 +156,7 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
 
 
 def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
-    """The training corpus, the test set and the record of the split: those of a run, or those that are given."""
+    """Return the training corpus, the test set and the record of the split: those of a run, or those that are given."""
     if (like is None) == (corpus is None):
         raise ForeignError(
             "a model is imported beside the tokens that it was fit on: give like, a run with the same "
@@ -183,7 +183,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
 
 
 def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
-    """The model with the priors that are said beside it."""
+    """Return the model with the priors that are given beside it."""
     if alpha is not None:
         alpha = tuple(np.ravel(alpha).tolist())
         model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)

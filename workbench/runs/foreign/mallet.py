@@ -12,7 +12,7 @@ ENGINE, PROGRAM = "mallet-lda", "MALLET"
 
 
 def is_state(path: Path) -> bool:
-    """Does a file begin as the state that MALLET writes?"""
+    """Return whether a file begins as the state that MALLET writes."""
     try:
         with gzip.open(path, "rb") as file:
             return file.read(20).startswith(b"#doc source pos")
@@ -21,7 +21,7 @@ def is_state(path: Path) -> bool:
 
 
 def read_state(path: Path) -> ForeignModel:
-    """Topics and documents of ``--output-state``: theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k).
+    """Return the model of ``--output-state``: theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k).
 
     Documents without a token do not stand in it.
     """
@@ -88,13 +88,13 @@ def read_state(path: Path) -> ForeignModel:
 
 
 def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
-    """Names of all documents; None where they have none that tell them apart."""
+    """Return the names of all documents; None where these are not distinct."""
     titles = tuple(known.get(d, f"#{d}") for d in range(n_documents))
     return titles if len(set(titles)) == n_documents else None
 
 
 def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """phi and words of ``--topic-word-weights-file``: topic, word, weight (beta + n_kw) in each line."""
+    """Return phi and words of ``--topic-word-weights-file``: topic, word, weight (beta + n_kw) in each line."""
     vocabulary, cells = {}, []
     for number, line in enumerate(_lines(path), start=1):
         try:
@@ -120,7 +120,7 @@ def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """theta and names of ``--output-doc-topics``: number, name, and the share of each topic; or pairs of topic and share."""
+    """Return theta and names of ``--output-doc-topics``: number, name, and each topic's share, or pairs of topic and share."""
     rows, names = [], []
     for number, line in enumerate(_lines(path), start=1):
         if line.startswith("#"):

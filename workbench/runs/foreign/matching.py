@@ -22,7 +22,7 @@ class Matched(NamedTuple):
 
 
 def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
-    """The model over the words and documents of a training corpus; see `workbench.runs.foreign.importing.import_run`."""
+    """Return the model over the words and documents of a training corpus; see `workbench.runs.foreign.importing.import_run`."""
     words = foreign.words
     if words is None:
         if foreign.phi.shape[1] != train.n_words:
@@ -64,7 +64,7 @@ def _of_words(
     train: Corpus,
     known: np.ndarray,
 ) -> str:
-    """How many words the other side does not know; nothing where all are known."""
+    """Return a sentence about the words that the other side does not know; empty where all are known."""
     sentences = []
     if theirs := int((places < 0).sum()):
         share = float(foreign.phi[:, places < 0].sum(axis=1).mean())
@@ -87,7 +87,7 @@ def _theta_of(
     places: np.ndarray,
     known_words: np.ndarray,
 ) -> tuple[np.ndarray, str]:
-    """theta of every training document, and a sentence about documents of which the program has none."""
+    """Return theta of every training document, and a sentence about documents of which the program has none."""
     if foreign.theta is None and foreign.infer is None:
         raise ForeignError(
             "the model has no theta of the training documents; give theta, a row for each of them"
@@ -117,7 +117,7 @@ def _theta_of(
 
 
 def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
-    """(row of the model's theta,) the training document that it is of."""
+    """Return (row of the model's theta,) the training document that it is of."""
     if (
         foreign.titles is not None
         and (places := places_in(train.titles, foreign.titles)) is not None
@@ -143,7 +143,7 @@ def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
 def _check_tokens(
     foreign: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
 ) -> None:
-    """Refuses a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
+    """Refuse a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
     indptr, numbers, counts = foreign.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
     shared, own = words >= 0, known[train.words]
@@ -162,7 +162,7 @@ def _check_tokens(
 
 
 def _cells(documents, words, counts, train: Corpus) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of (document, word), ascending, and their tokens."""
+    """Return the numbers of (document, word), ascending, and their tokens."""
     cells, inverse = np.unique(
         documents.astype(np.int64) * train.n_words + words, return_inverse=True
     )
@@ -170,7 +170,7 @@ def _cells(documents, words, counts, train: Corpus) -> tuple[np.ndarray, np.ndar
 
 
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
-    """Refuses a model that gives probability 0 to a held-out token: its perplexity would be infinite."""
+    """Refuse a model that gives probability 0 to a held-out token: its perplexity would be infinite."""
     known = phi.any(axis=0)
     sure = (
         (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
@@ -191,6 +191,6 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
 
 
 def _few(words, most: int = 3) -> str:
-    """The first of some words, for a sentence."""
+    """Return the first of some words, for a sentence."""
     shown = ", ".join(repr(re.sub(r"\s+", " ", str(word))[:30]) for word in list(words)[:most])
     return shown + (f" and {len(words) - most:,} more" if len(words) > most else "")

@@ -17,7 +17,7 @@ WANTED = (
 
 
 def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
-    """The topics of a model: an object, arrays, or a file; ``theta`` and ``words`` of what does not have them."""
+    """Return the topics of a model: an object, arrays, or a file; ``theta`` and ``words`` are of a model without them."""
     if isinstance(source, str | os.PathLike):
         foreign = _read_file(Path(source), trust)
     elif isinstance(source, np.ndarray | pd.DataFrame | list | tuple):
@@ -35,7 +35,7 @@ def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
 
 
 def _read_object(model) -> ForeignModel:
-    """Reads a model that the other program has in memory."""
+    """Read a model that the other program has in memory."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):
         from workbench.runs.foreign.tomotopy import read_model
@@ -51,7 +51,7 @@ def _read_object(model) -> ForeignModel:
 
 
 def _read_file(path: Path, trust: bool) -> ForeignModel:
-    """Reads a model from a file, by its first bytes."""
+    """Read a model from a file, by its first bytes."""
     from workbench.runs.foreign import mallet, tables, tomotopy
 
     try:
@@ -81,7 +81,7 @@ def _read_file(path: Path, trust: bool) -> ForeignModel:
 
 
 def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
-    """Of gensim, for those who trust the file; a sentence for all others: what is unpickled can run anything."""
+    """Read a model of gensim for those who trust the file; for all others raise an error, since unpickling can run anything."""
     if b"gensim" not in start:
         raise ForeignError(
             f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
@@ -99,7 +99,7 @@ def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
 
 
 def _theta(theta) -> tuple:
-    """theta beside a phi, and names of its documents: an array as it is, or a CSV file, or doc-topics of MALLET."""
+    """Return theta beside a phi, and names of its documents: an array as it is, or a CSV file, or doc-topics of MALLET."""
     if not isinstance(theta, str | os.PathLike):
         return theta, None
     from workbench.runs.foreign import mallet, tables

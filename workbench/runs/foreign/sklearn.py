@@ -10,7 +10,7 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 def read_model(model) -> ForeignModel:
-    """The topics of a model that was fitted; of words it knows the names only where it was fitted on a DataFrame."""
+    """Return the topics of a model that was fitted; of words it knows the names only where it was fitted on a DataFrame."""
     import sklearn
 
     if not hasattr(model, "components_"):
@@ -30,7 +30,7 @@ def read_model(model) -> ForeignModel:
 
 
 def theta_of(model, documents: Corpus) -> np.ndarray:
-    """(document, topic) as `transform` gives it."""
+    """Return (document, topic) as `transform` gives it."""
     counts = csr_matrix(
         (documents.counts.astype(np.float64), documents.words, documents.indptr),
         (documents.n_documents, documents.n_words),

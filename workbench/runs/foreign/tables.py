@@ -15,7 +15,7 @@ NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
 
 
 def read_arrays(phi, theta=None, words=None) -> ForeignModel:
-    """Topics given as arrays or DataFrames: of these the columns of phi name the words, the index of theta the documents."""
+    """Return the model of arrays or DataFrames, where the columns of phi name the words, the index of theta the documents."""
     titles = None
     if isinstance(phi, pd.DataFrame):
         words, phi = tuple(map(str, phi.columns)) if words is None else words, phi.to_numpy()
@@ -32,7 +32,7 @@ def read_arrays(phi, theta=None, words=None) -> ForeignModel:
 
 
 def read_npz(path: Path) -> ForeignModel:
-    """``phi`` (topic, word), ``theta`` (document, topic) and ``words`` of an npz file, and what it has of ``titles``,
+    """Return ``phi`` (topic, word), ``theta`` (document, topic) and ``words`` of an npz file, and what it has of ``titles``,
     ``alpha`` and ``beta``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -74,13 +74,13 @@ def read_npz(path: Path) -> ForeignModel:
 
 
 def read_csv(path: Path) -> ForeignModel:
-    """phi of a CSV file: a line for each topic, words above the columns; a first column that numbers the topics is left out."""
+    """Return phi of a CSV file: a line for each topic, words above the columns, without a first column of topic numbers."""
     table, _ = read_table(path)
     return ForeignModel(ENGINE, path.name, table.to_numpy(), tuple(map(str, table.columns)))
 
 
 def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
-    """The numbers of a CSV file, and the names of its rows, if it has some."""
+    """Return the numbers of a CSV file, and the names of its rows, if it has some."""
     try:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
         table = pd.read_csv(path, header=None, skiprows=1, keep_default_na=False, na_values=[""])
@@ -105,7 +105,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
 
 
 def _names(index) -> tuple[str, ...] | None:
-    """Names of rows, None where they are numbers or do not tell rows apart."""
+    """Return the names of rows, None where they are numbers or not distinct."""
     names = tuple(map(str, index))
     return (
         names

@@ -26,7 +26,7 @@ PATIENCE, BYTES_PER_SECOND = 30.0, 2e6
 
 
 def read_model(model) -> ForeignModel:
-    """The topics of a model, with what it kept of each document; HDP: of those topics that have a token.
+    """Return the topics of a model, with what it kept of each document; HDP: of those topics that have a token.
 
     p(w | d) of a pachinko model goes over its lower topics, so these are its topics here.
     """
@@ -68,19 +68,19 @@ def read_model(model) -> ForeignModel:
 
 
 def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indptr, words and counts of documents that are each (words, counts)."""
+    """Return indptr, words and counts of documents that are each (words, counts)."""
     indptr = np.cumsum([0, *(len(words) for words, _ in bags)])
     return indptr, *(np.concatenate(arrays) for arrays in zip(*bags, strict=True))
 
 
 def looks_like(path: Path) -> bool:
-    """Does a file begin as tomotopy writes it?"""
+    """Return whether a file begins as tomotopy writes it."""
     with open(path, "rb") as file:
         return file.read(4) in STARTS
 
 
 def read_file(path: Path) -> ForeignModel:
-    """The topics of a model that tomotopy saved, its kind found out.
+    """Return the topics of a model that tomotopy saved, its kind found out.
 
     It is read in a process of its own: of a damaged file tomotopy ends the process, or does not come to an end.
     """
@@ -117,7 +117,7 @@ def read_file(path: Path) -> ForeignModel:
 
 
 def write_found() -> None:
-    """What a process of its own does: reads the file that it was given, and writes what is in it as arrays; or exits with 1, or
+    """Read the file of the command line, and write what it holds as arrays, in a process of its own; exit with 1, or
     with 2 after a sentence."""
     kind, path, file = sys.argv[1:]
     import tomotopy

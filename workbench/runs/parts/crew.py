@@ -30,19 +30,19 @@ class Here:
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
     def collect(self, method: str, *arguments) -> list:
-        """The results of a method of every part, in order."""
+        """Return the results of a method of every part, in order."""
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """`each`, one result at a time."""
+        """Yield the results of `collect`, one at a time."""
         return (getattr(part, method)(*arguments) for part in reading_ahead(self._parts))
 
     def alone(self, number: int, method: str, *arguments):
-        """The result of a method of one part."""
+        """Return the result of a method of one part."""
         return getattr(self._parts[number], method)(*arguments)
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Works on a phase, each part with the shared arrays that the one before has left."""
+        """Work on a phase, each part with the shared arrays that the one before has left."""
         once = once_in({})
 
         def work(part: Part) -> Met | Returned:
@@ -67,23 +67,23 @@ class Here:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Works on a phase, each part from the same shared arrays; what they changed is added up."""
+        """Work on a phase, each part from the same shared arrays; what they changed is added up."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
-        """What a phase returns after the meeting."""
+        """Return what a phase returns after the meeting."""
         return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """CPU seconds that other processes have spent: none."""
+        """Return CPU seconds that other processes have spent: none."""
         return 0.0
 
     def close(self) -> None:
-        """Does nothing: what the parts hold goes with them."""
+        """Do nothing: what the parts hold goes with them."""
 
 
 def reading_ahead(parts: list[Part]) -> Iterator[Part]:
-    """Parts in order; the files of the next are read while one is worked on."""
+    """Yield the parts in order; the files of the next are read while one is worked on."""
     for part, following in zip_longest(parts, parts[1:]):
         if following is not None:
             following.read_ahead()
@@ -98,7 +98,7 @@ def changes(
     warm_start: WarmStart | None,
     values: dict,
 ) -> Met | Returned:
-    """What parts, each from the same shared arrays, change of them, added up in the tree; of a start what the first has.
+    """Return the sum, in the tree, of what parts change of the same shared arrays; of a start what the first has.
 
     kept : what was made once for all parts of the call in this process
     """
@@ -131,7 +131,7 @@ def add_met(a: Met, b: Met) -> Met:
 
 
 def merged(shared: dict | None, met: Met) -> dict:
-    """What all parts share after they have worked side by side; counts do not fall below 0 by rounding."""
+    """Return what all parts share after they have worked side by side; counts do not fall below 0 by rounding."""
     if shared is None:
         return met.shared
     shared = dict(shared)
@@ -148,14 +148,14 @@ def merged(shared: dict | None, met: Met) -> dict:
 
 
 def private_copy(value):
-    """A copy of an array that nothing else changes; of what becomes a number that number."""
+    """Return a copy of an array that nothing else changes; of what becomes a number that number."""
     if isinstance(value, np.ndarray):
         return aligned_copy(value) if value.ndim else value.copy()
     return np.asarray(value).item() if hasattr(value, "__array__") else value
 
 
 def once_in(values: dict) -> Callable:
-    """(name, make) -> what is made once for all parts that work from the same shared arrays in this process."""
+    """Return (name, make) -> what is made once for all parts that work from the same shared arrays in this process."""
 
     def once(name: str, make: Callable):
         with ONE_AT_A_TIME:

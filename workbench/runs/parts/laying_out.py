@@ -50,7 +50,7 @@ class Whole:
         self.engine, self.model, self.options = spec.parts(train)
 
     def init(self, context, warm_start=None) -> tuple:
-        """The first state, and the average before the first iteration."""
+        """Return the first state, and the average before the first iteration."""
         state = self.engine.init(self.train, self.model, self.options, context, warm_start)
         return state, initial_average(self.test)
 
@@ -59,32 +59,32 @@ class Whole:
         return self.engine.step(self.train, self.model, self.options, state, context)
 
     def score(self, state, average: Average, past_burn_in: bool, context) -> tuple:
-        """The average with a state taken in, the test perplexities, and what `further_scores` takes."""
+        """Return the average with a state taken in, the test perplexities, and what `further_scores` takes."""
         data = self.engine, self.train, self.test, self.model, self.options
         return score(*data, state, average, past_burn_in, context)
 
     def further_scores(self, predicted) -> dict:
-        """The further scores of the model's family, by name."""
+        """Return the further scores of the model's family, by name."""
         return further_scores(self.train, self.test, self.model, predicted)
 
     def watch(self, state) -> dict:
-        """The numbers that the engine watches."""
+        """Return the numbers that the engine watches."""
         return self.engine.watch(self.train, self.model, self.options, state)
 
     def train_perplexity(self, state, context) -> float:
-        """The perplexity of the training items."""
+        """Return the perplexity of the training items."""
         arguments = self.train, self.model, self.options, state, self.train, context
         return perplexity(self.train, self.engine.predict(*arguments))
 
     def counts(self, state) -> dict:
-        """What a snapshot keeps, by name."""
+        """Return what a snapshot keeps, by name."""
         return self.engine.counts(self.train, self.model, self.options, state)
 
     def load(self, folder: Path) -> None:
-        """Does nothing: the rows of documents are in the state."""
+        """Do nothing: the rows of documents are in the state."""
 
     def close(self) -> None:
-        """Does nothing: there are no files."""
+        """Do nothing: there are no files."""
 
 
 class LaidOut:
@@ -129,7 +129,7 @@ class LaidOut:
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
-        """The first state, and the average before the first iteration."""
+        """Return the first state, and the average before the first iteration."""
         met = self.crew.side_by_side(Call("init", 0), None, context.interrupt, warm_start)
         state = self._finished(merged(None, met), met.sums)
         for number in range(1, len(self.engine.init.phases)):
@@ -156,16 +156,16 @@ class LaidOut:
         return met.value if shared is None else self._finished(shared, met.sums)
 
     def _finished(self, shared: dict, sums: dict):
-        """What a phase returns after the meeting; sums that are fields of the state are in their places."""
+        """Return what a phase returns after the meeting; sums that are fields of the state are in their places."""
         fields = {name: value for name, value in sums.items() if name in shared}
         return self.crew.finish(shared | fields, sums)
 
     def _shared(self, state) -> dict:
-        """What all parts share, by name."""
+        """Return what all parts share, by name."""
         return {name: value for name, value in state._asdict().items() if name not in self._own}
 
     def score(self, state, average: Average, past_burn_in: bool, context: StepContext) -> tuple:
-        """The average with a state taken in, and the test perplexities; the running average is with the parts."""
+        """Return the average with a state taken in, and the test perplexities; the running average is with the parts."""
         if self.test is None:
             return average, {}, None
         logs = self.crew.collect("scored", self._shared(state), average.n_averaged, past_burn_in)
@@ -175,21 +175,21 @@ class LaidOut:
         return *scores_from(total, average, self.test, self._samples, past_burn_in), None
 
     def further_scores(self, predicted: None) -> dict:
-        """The further scores of the model's family: none are computed by parts."""
+        """Return the further scores of the model's family: none are computed by parts."""
         return {}
 
     def watch(self, state) -> dict:
-        """The numbers that the engine watches."""
+        """Return the numbers that the engine watches."""
         met = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
         return self.crew.finish(met.shared, met.sums)
 
     def train_perplexity(self, state, context: StepContext) -> float:
-        """The perplexity of the training tokens."""
+        """Return the perplexity of the training tokens."""
         logs = map(float, self.crew.collect("fitted", self._shared(state)))
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
     def counts(self, state) -> dict:
-        """What a snapshot keeps: counts by word as they are, rows of documents and tokens from the parts."""
+        """Return what a snapshot keeps: counts by word as they are, rows of documents and tokens from the parts."""
         shared = self._shared(state)
         counts = self.crew.alone(0, "counts", shared)
         variables = (*VARIABLES.values(), *self.model.recorded(self.options))
@@ -201,15 +201,15 @@ class LaidOut:
         return counts
 
     def save(self, folder: Path) -> None:
-        """Writes the rows of all parts into files of the folder."""
+        """Write the rows of all parts into files of the folder."""
         self.crew.collect("save", str(folder))
 
     def load(self, folder: Path) -> None:
-        """The rows of all parts from such files."""
+        """Read the rows of all parts from such files."""
         self.crew.collect("load", str(folder))
 
     def close(self) -> None:
-        """Lets the rows go, and deletes the files they were in."""
+        """Let the rows go, and delete the files they were in."""
         self.crew.close()
         if self._scratch:
             self._scratch.cleanup()
@@ -227,7 +227,7 @@ class InRows:
         self._pieces, self.shape = pieces, shape
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
-        """(first row, rows) of each part."""
+        """Yield (first row, rows) of each part."""
         first = 0
         for rows in self._pieces():
             yield first, rows
@@ -238,12 +238,12 @@ class InRows:
 
 
 def sent(corpus: AnyCorpus) -> str | AnyCorpus:
-    """How another process finds the corpus: by its folder, where it has one."""
+    """Return the corpus as another process receives it: its folder, where it has one."""
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 
 def places_of(corpus: ShardedCorpus) -> list[Place]:
-    """The place of each part: a shard each."""
+    """Return the place of each part: a shard each."""
     firsts = corpus.first_pairs.tolist(), corpus.first_tokens.tolist()
     bounds = pairwise(corpus.bounds.tolist())
     return [

@@ -13,7 +13,7 @@ from workbench.kernels.simd.lanes import aligned_copy
 
 
 def read_ahead(folder: Path) -> None:
-    """Asks the system to read the arrays of a folder while something else is computed; nothing where it cannot be asked."""
+    """Ask the system to read the arrays of a folder while something else is computed; nothing where it cannot be asked."""
     if hasattr(os, "posix_fadvise"):
         for path in folder.rglob("*.npy"):
             with open(path, "rb") as file:
@@ -30,7 +30,7 @@ class OwnRows:
         self._folder, self._held = folder, {}
 
     def put(self, arrays: dict[str, np.ndarray]) -> None:
-        """Keeps the arrays under their names, for good."""
+        """Keep the arrays under their names, for good."""
         for name, array in arrays.items():
             if self._folder is None or not array.size:  # a file of no bytes cannot be mapped
                 self._held[name] = array
@@ -45,7 +45,7 @@ class OwnRows:
             self._mapped(name)[...] = array
 
     def get(self) -> dict[str, np.ndarray]:
-        """The arrays by name, to be read and written; another thread may put arrays meanwhile."""
+        """Return the arrays by name, to be read and written; another thread may put arrays meanwhile."""
         return {
             name: self._mapped(name) if array is None else array
             for name, array in self._held.copy().items()
@@ -55,7 +55,7 @@ class OwnRows:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
 
     def load(self, arrays: dict[str, np.ndarray]) -> None:
-        """`put` of arrays from a file, aligned as those are that kernels work on."""
+        """Put arrays of a file, aligned for kernels."""
         self.put(
             {name: array if self._folder else aligned_copy(array) for name, array in arrays.items()}
         )
@@ -68,7 +68,7 @@ class Derived:
         self._folder, self._held = folder, {}
 
     def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
-        """The arrays of that name, by ``make`` where they are not there yet; those of files are mapped, read-only."""
+        """Return the arrays of that name, by ``make`` where they are not there yet; those of files are mapped, read-only."""
         if name not in self._held:
             values = make()
             if self._folder is None:

@@ -74,7 +74,7 @@ class Part:
         self._waiting: Generator | None = None
 
     def corpus(self, which: str = "train") -> Corpus | None:
-        """The documents, to train on or to test; mapped anew for each use where memory is to be spared."""
+        """Return the documents, to train on or to test; mapped anew for each use where memory is to be spared."""
         if which in self._held:
             return self._held[which]
         whole = getattr(self._setting, which)
@@ -84,16 +84,16 @@ class Part:
         return documents
 
     def read_ahead(self) -> None:
-        """Has its files read while another part is worked on."""
+        """Have its files read while another part is worked on."""
         if self._folder is not None:
             read_ahead(self._folder)
 
     def state(self, shared: dict) -> NamedTuple:
-        """The state of the engine: what is shared, and the rows of these documents."""
+        """Return the state of the engine: what is shared, and the rows of these documents."""
         return self.engine.state(**shared | self.own.get())
 
     def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
-        """The context of a step whose uniforms are those that the part has in the whole corpus."""
+        """Return the context of a step whose uniforms are those that the part has in the whole corpus."""
         _, _, first_pair, first_token = self.place
         streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
         before = [(stream, first_token) for stream in streams]
@@ -136,7 +136,7 @@ class Part:
         return Met(fields, dict(meeting.sums))
 
     def finish(self, shared: dict, sums: dict):
-        """What a phase returns, given what all parts share after the meeting, and the sums."""
+        """Return what a phase returns, given what all parts share after the meeting, and the sums."""
         try:
             self._waiting.send((self.state(shared), sums))
         except StopIteration as end:
@@ -145,7 +145,7 @@ class Part:
         raise TypeError("a phase of an engine has one meeting, and this one yielded twice")
 
     def _without_rows(self, value):
-        """What a phase returned, its state without the rows, which stay here."""
+        """Return what a phase returned, its state without the rows, which stay here."""
         names = row_fields(self.engine.state)
 
         def empty(state):
@@ -157,7 +157,7 @@ class Part:
         return with_state(value, self.engine.state, empty)
 
     def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
-        """What is known of these documents."""
+        """Return what is known of these documents."""
         if warm_start is None:
             return None
         n_dk, topics, place = warm_start.n_dk, warm_start.topics, self.place
@@ -169,13 +169,13 @@ class Part:
         )
 
     def fitted(self, shared: dict) -> float:
-        """The log likelihood of the training tokens."""
+        """Return the log likelihood of the training tokens."""
         corpus, state = self.corpus(), self.state(shared)
         arguments = corpus, self._model, self._options, state, corpus
         return log_likelihood(corpus.weights, self.engine.predict(*arguments))
 
     def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
-        """Takes the probabilities of the held-out tokens into the running average; returns their logarithms."""
+        """Take the probabilities of the held-out tokens into the running average, and return their logarithms."""
         test, rows = self.corpus("test"), self.average.get()
         arguments = self.corpus(), self._model, self._options, self.state(shared), test
         average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
@@ -185,22 +185,22 @@ class Part:
         return logs
 
     def put_average(self, average: Average) -> None:
-        """Keeps the running average of these documents."""
+        """Keep the running average of these documents."""
         names = "probability", "log_of_groups"
         self.average.put({name: getattr(average, name) for name in names})
 
     def counts(self, shared: dict) -> dict[str, np.ndarray]:
-        """What a snapshot keeps, by name, with rows of these documents."""
+        """Return what a snapshot keeps, by name, with rows of these documents."""
         return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
 
     def rows_of(self, name: str, shared: dict) -> np.ndarray:
-        """One array of `counts`."""
+        """Return one array of `counts`."""
         return self.counts(shared)[name]
 
     # ------------------------------------------------------------------ checkpoints
 
     def save(self, folder: str) -> None:
-        """Writes the rows into a file of the folder, which is replaced whole."""
+        """Write the rows into a file of the folder, which is replaced whole."""
         arrays = {
             f"{kind}_{name}": array
             for kind in ("own", "average")
@@ -210,7 +210,7 @@ class Part:
         write_arrays(Path(folder) / f"{self.number}.npz", arrays)
 
     def load(self, folder: str) -> None:
-        """The rows from such a file."""
+        """Read the rows from such a file."""
         arrays = read_arrays(Path(folder) / f"{self.number}.npz")
         for kind in ("own", "average"):
             start = f"{kind}_"
@@ -232,7 +232,7 @@ class Call(NamedTuple):
 
 
 def phase_of(engine: Engine, call: Call) -> Phase:
-    """The phase of the engine that is called."""
+    """Return the phase of the engine that is called."""
     return getattr(engine, call.function).phases[call.phase]
 
 

@@ -31,7 +31,7 @@ class StoredPart(NamedTuple):
 
 
 def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Result]) -> Result:
-    """What ``take`` makes of the position and the parts of a run over a corpus in shards; the run may be at work meanwhile.
+    """Return ``take`` of the position and the parts of a run over a corpus in shards; the run may be active meanwhile.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
 
 
 def _parts(run, position: Position) -> Iterator[StoredPart]:
-    """The parts in the order of their documents."""
+    """Yield the parts in the order of their documents."""
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
     for number, place in enumerate(places_of(train)):
@@ -67,6 +67,6 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
 
 
 def _rows(path, start: str) -> dict[str, np.ndarray]:
-    """The arrays of one part in the file of its group, aligned as kernels want them, by name."""
+    """Return the arrays of one part in the file of its group, aligned as kernels want them, by name."""
     arrays = read_arrays(path, start, mend="")
     return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

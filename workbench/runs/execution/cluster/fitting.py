@@ -89,22 +89,22 @@ class OnWorkers:
     # ------------------------------------------------------------------ a crew's methods
 
     def collect(self, method: str, *arguments) -> list:
-        """The results of a method of every part, in order."""
+        """Return the results of a method of every part, in order."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
             never_interrupted,
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """`each`, one result at a time."""
+        """Yield the results of `collect`, one at a time."""
         return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
 
     def alone(self, number: int, method: str, *arguments):
-        """The result of a method of one part."""
+        """Return the result of a method of one part."""
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Works on a phase, each part with the shared arrays that the one before has left."""
+        """Work on a phase, each part with the shared arrays that the one before has left."""
         left, sums = self._there(shared), []
         for number, home in enumerate(self._homes):
             result = self._submit(number, in_turn, self._key, number, call, left)
@@ -122,7 +122,7 @@ class OnWorkers:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Works on a phase, each part from the same shared arrays; what they changed is added up."""
+        """Work on a phase, each part from the same shared arrays; what they changed is added up."""
         there = None if shared is None else self._there(shared)
         results = [
             (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
@@ -135,12 +135,12 @@ class OnWorkers:
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
-        """What the first part returned without a meeting, if it did; its state shares what was sent."""
+        """Return what the first part returned without a meeting, if it did; its state shares what was sent."""
         (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
-        """What a phase returns after the meeting."""
+        """Return what a phase returns after the meeting."""
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
@@ -153,13 +153,13 @@ class OnWorkers:
         return with_state(value, self._setting.spec.parts()[0].state, whole)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """CPU seconds that the workers with parts have spent."""
+        """Return the CPU seconds that the workers with parts have spent."""
         with self._seeing_losses(KeyError):
             spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
         return sum(spent.values())
 
     def close(self) -> None:
-        """Lets the workers forget the parts."""
+        """Let the workers forget the parts."""
         self._sent = None
         with contextlib.suppress(OSError):  # where the scheduler is gone
             if self._client.status == "running":
@@ -168,7 +168,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Subtrees of the parts whose sum one task takes: (worker, level, numbers), for each thread of a worker some."""
+        """Yield the subtrees of the parts whose sum one task takes: (worker, level, numbers), some for each thread."""
         for home in self._workers:
             first, n = self._homes.index(home), self._homes.count(home)
             tasks = min(threads[home], n)
@@ -179,7 +179,7 @@ class OnWorkers:
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
-        """A method of a part; what all share, a dict, is sent to the workers once."""
+        """Return a task that calls a method of a part; what all share, a dict, is sent to the workers once."""
         arguments = [
             self._there(argument) if isinstance(argument, dict) else argument
             for argument in arguments
@@ -187,21 +187,21 @@ class OnWorkers:
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
-        """A task on the worker that has a part."""
+        """Return a task on the worker that has a part."""
         return self._at(self._homes[number], function, *arguments)
 
     def _add(self, a: Future, b: Future) -> Future:
-        """The sum of two parts, made on a worker that has one of them."""
+        """Return the sum of two parts, made on a worker that has one of them."""
         return self._at(self._workers, added_up, a, b)
 
     def _at(self, workers: str | list[str], function: Callable, *arguments) -> Future:
-        """A task on one of these workers and no other."""
+        """Return a task on one of these workers and no other."""
         return self._client.submit(
             function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
         )
 
     def _there(self, shared: dict) -> Future:
-        """What all share, on the workers; sent once as long as it is the same arrays, which nobody has changed in place."""
+        """Return what all share, on the workers; the same arrays, which nobody has changed in place, are sent once."""
         values = tuple(shared.values())
         if self._sent is None or any(
             a is not b for a, b in zip(self._sent[0], values, strict=True)
@@ -214,7 +214,7 @@ class OnWorkers:
         return self._sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
-        """Results of tasks; raises PartsLost where a worker with parts is gone, and what a task or ``interrupt`` raises."""
+        """Return the results of tasks; raise PartsLost where a worker with parts is gone, or the error of a task."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
@@ -232,7 +232,7 @@ class OnWorkers:
                 gathered.cancel()
 
     def _within(self, act: Callable) -> bool:
-        """Has it been done, without a TimeoutError? If not, looks at the workers."""
+        """Return whether it has been done without a TimeoutError; if not, look at the workers."""
         try:
             act()
         except TimeoutError:
@@ -255,7 +255,7 @@ class OnWorkers:
             ) from error
 
     def _look(self) -> None:
-        """Raises PartsLost where a worker that has parts is gone, and ClusterError where the scheduler is."""
+        """Raise PartsLost where a worker that has parts is gone, and ClusterError where the scheduler is."""
         # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
         try:
             there = (
@@ -273,7 +273,7 @@ class OnWorkers:
             raise PartsLost(f"worker {lost[0]} was lost")
 
     def _check_room(self, places: list[Place]) -> None:
-        """Refuses workers that have too little memory for their parts and for the counts of words."""
+        """Refuse workers that have too little memory for their parts and for the counts of words."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
             places_of_home = [
@@ -288,7 +288,7 @@ class OnWorkers:
 
 
 def bytes_of(setting: Setting, places: list[Place]) -> int:
-    """What parts take in a process that holds them: their documents, their rows, and counts of words, in several copies."""
+    """Return the bytes of parts in a process that holds them: documents, rows, and counts of words, in several copies."""
     engine, model, options = setting.spec.parts()
     train = opened(setting.train)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE

@@ -181,7 +181,7 @@ class _Shared:
 
 
 def _done(work: Callable, shared: _Shared, piece, client_has: About):
-    """The task: return the result of a piece, on a worker with the version and kernels of the client."""
+    """Return the result of a piece, computed on a worker with the version and kernels of the client."""
     from distributed import get_worker
 
     checked(about_process(), get_worker().address, client_has)

@@ -16,12 +16,12 @@ KEPT: dict[str, tuple[Call, dict]] = {}
 
 
 def free_memory() -> int:
-    """Bytes that are free here; called on every worker."""
+    """Return the number of bytes that are free here; called on every worker."""
     return available_memory().n_bytes
 
 
 def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
-    """Makes a part, and keeps it."""
+    """Make a part, and keep it."""
     try:
         PARTS[key, number] = Part(setting, place, number)
     except DataError as error:
@@ -31,31 +31,31 @@ def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
 
 
 def forget(key: str) -> None:
-    """Lets go of all parts of a run."""
+    """Let go of all parts of a run."""
     KEPT.pop(key, None)
     for known in [known for known in PARTS if known[0] == key]:
         del PARTS[known]
 
 
 def clients_there(dask_scheduler) -> list[str]:
-    """The clients of a scheduler; called on the scheduler."""
+    """Return the clients of a scheduler; called on the scheduler."""
     return [*dask_scheduler.clients]
 
 
 def workers_there(dask_scheduler) -> list[str]:
-    """Addresses of the workers of a scheduler; called on the scheduler."""
+    """Return the addresses of the workers of a scheduler; called on the scheduler."""
     return [*dask_scheduler.workers]
 
 
 def forget_others(clients: list[str]) -> None:
-    """Lets go of what clients that are gone have left."""
+    """Let go of what clients that are gone have left."""
     for key in {key for key, _ in [*PARTS]}:
         if key.split("/")[0] not in clients:
             forget(key)
 
 
 def part_of(key: str, number: int) -> Part:
-    """A part of a run; `NoLongerThere` where the worker was started anew."""
+    """Return a part of a run; raise `NoLongerThere` where the worker was started anew."""
     try:
         return PARTS[key, number]
     except KeyError:
@@ -67,14 +67,14 @@ class NoLongerThere(Exception):
 
 
 def call(key: str, number: int, method: str, *arguments):
-    """The result of a method of a part."""
+    """Return the result of a method of a part."""
     return getattr(part_of(key, number), method)(*arguments)
 
 
 def change_some(
     key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
 ) -> Met | Returned:
-    """What the parts of a subtree change of what all share; see `workbench.runs.parts.crew.changes`."""
+    """Return the changes of the parts of a subtree to what all share; see `workbench.runs.parts.crew.changes`."""
     parts = [part_of(key, number) for number in numbers]
     known = KEPT.get(key)
     if (
@@ -85,7 +85,7 @@ def change_some(
 
 
 def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
-    """A part's turn in a phase: what all share as it leaves it, and its sums."""
+    """Compute a phase on a part; return what all share afterwards, and its sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
     met = part.work(
@@ -95,7 +95,7 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
 
 
 def finish(key: str, shared: dict, sums: dict):
-    """What a phase returns after the meeting; of its state None for what is still shared as it came."""
+    """Return what a phase returns after the meeting; of its state None for what is still shared as it came."""
     part = part_of(key, 0)
 
     def without(state):
@@ -107,15 +107,15 @@ def finish(key: str, shared: dict, sums: dict):
 
 
 def is_returned(result) -> bool:
-    """Has a part returned, without a meeting?"""
+    """Return whether a part has returned, without a meeting."""
     return isinstance(result, Returned)
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """`workbench.runs.parts.crew.add_met` that leaves both as they are, since others may hold them too."""
+    """Return `workbench.runs.parts.crew.add_met` of copies, since others may hold both too."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """The same with arrays that may be written to: those that came over the network may not."""
+    """Return the same with arrays that may be written to: those that came over the network may not."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

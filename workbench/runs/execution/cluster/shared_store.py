@@ -67,7 +67,7 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Called on a worker: read the token, write it to a new file, and test the lock."""
+    """Read the token, write it to a new file, and test the lock; called on a worker."""
     probe = Path(path)
     token = _read(probe / HERE)
     reply = probe / f"{machine()}-{secrets.token_hex(8)}"
@@ -80,7 +80,7 @@ def look_at_probe(path: str) -> Seen:
 
 
 def sees_lock(path: str) -> bool:
-    """Called on a worker: return whether a lock that the client holds in the store is seen as held."""
+    """Return whether a lock that the client holds in the store is seen as held; called on a worker."""
     return bool(is_held(Path(path)))
 
 

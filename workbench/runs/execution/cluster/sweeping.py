@@ -387,7 +387,7 @@ def leave(runs: list[Run], client: Client) -> None:
 
 
 def keep(paths: list[str], client_has: About, name: str) -> None:
-    """The task that replaces a client that ends: it submits the runs, sets the named event, and leaves its thread to them."""
+    """Submit the runs, set the named event, and leave the thread to them: the task that replaces a client that ends."""
     from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)
