@@ -44,7 +44,7 @@ CALLED = {
 """Setting of a run → the parameter that it is here."""
 
 
-def _goes_on(estimator) -> bool:
+def _goes_on(estimator: "TopicModel") -> bool:
     """Return whether the engine of an estimator continues with further documents; else raise AttributeError that names one."""
     if estimator.engine == STREAMING:
         return True
@@ -357,7 +357,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 @contextlib.contextmanager
-def _unless_it_fails(estimator) -> Iterator[None]:
+def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
     """Within it an estimator may change; where the block raises, it is again as it was before."""
     before = dict(vars(estimator))
     try:
@@ -397,7 +397,7 @@ def _seed_of(random_state) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def _engine_of_counts(name) -> Engine:
+def _engine_of_counts(name: str) -> Engine:
     """Return the engine of a name; raise OptionError where there is none, SpecError where counts are not enough for it."""
     engine = get_engine(name)
     if lacking := _lacking(engine):

@@ -341,7 +341,7 @@ def _found(name: str):
     return wb.record_sets().get(name) or find_data_set(name)
 
 
-def _text(value) -> str:
+def _text(value: object) -> str:
     """Return a fact as text for a table."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={default}" for name, default in value.items())

@@ -4,7 +4,7 @@ A parameter is known by its metavar (CORPUS, RUN …) or else by its name, so th
 by itself. Nothing heavy is imported: a shell waits for the answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
@@ -12,12 +12,12 @@ from typing import get_type_hints
 import typer
 
 
-def _beginning(incomplete: str, names) -> list[str]:
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
     """Return the names that begin with the incomplete word."""
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _lists(incomplete: str, names) -> list[str]:
+def _lists(incomplete: str, names: Iterable[str]) -> list[str]:
     """Return the comma-separated list with its last name completed; no name is offered twice."""
     before, comma, last = incomplete.rpartition(",")
     return [

@@ -91,7 +91,7 @@ def documents(
         say("no document has a token of it")
 
 
-def print_words(run) -> None:
+def print_words(run: "wb.Run") -> None:
     """Print the largest topics of a run with their words; nothing if it has no topics, no words, or very many documents."""
     from workbench.measures.tables import topic_entries
 
@@ -178,7 +178,7 @@ def runs(
         )
 
 
-def _notes(run):
+def _notes(run: "wb.Run"):
     """Return the notes of a run; print a line on stderr and return empty notes if they cannot be read."""
     from workbench.runs.store.notes import NoteError, Notes
 
@@ -189,7 +189,7 @@ def _notes(run):
         return Notes()
 
 
-def labels_by_topic(run, notes) -> dict[int, str]:
+def labels_by_topic(run: "wb.Run", notes) -> dict[int, str]:
     """Return labels by topic number; print a line on stderr and return none if the corpus of the run is missing."""
     from workbench.runs.store.notes import labels_of_topics
 
@@ -257,7 +257,7 @@ def show(run: RunName, store: Store = None, json: Json = False) -> None:
     print_words(shown)
 
 
-def _model_rows(spec) -> list[tuple[str, str]]:
+def _model_rows(spec: "wb.RunSpec") -> list[tuple[str, str]]:
     """Return table rows about the model: its settings in one row, or its description."""
     if spec.model and not spec.parts()[1].network_name:
         return [("model", ", ".join(f"{name} {value}" for name, value in spec.model.items()))]
@@ -540,7 +540,7 @@ def label(
     _print_notes(labelled, labelled.label(topic, text), json)
 
 
-def _print_notes(run, notes, json: bool) -> None:
+def _print_notes(run: "wb.Run", notes, json: bool) -> None:
     """Print note, tags and labels of a run."""
     labels = labels_by_topic(run, notes)
     if json:

@@ -64,7 +64,7 @@ class AnyCorpus:
         """Items that a score is a mean over: tokens."""
         return self.n_tokens
 
-    def same_rows(self, other) -> bool:
+    def same_rows(self, other: object) -> bool:
         """Return whether another corpus has the same number of documents and the same words, as a test set has."""
         return (
             isinstance(other, AnyCorpus)
@@ -109,7 +109,7 @@ def content_hash(
     return digest.hexdigest()
 
 
-def _add(digest, texts: Iterable[str]) -> None:
+def _add(digest: hashlib._Hash, texts: Iterable[str]) -> None:
     for text in texts:
         digest.update(text.encode())
 
@@ -324,12 +324,14 @@ class Corpus(SavedByHash, AnyCorpus):
         return cls(indptr, words, totals, vocabulary=vocabulary, **about)
 
     @classmethod
-    def from_texts(cls, texts, titles=None, **options) -> Corpus:
+    def from_texts(
+        cls, texts: Iterable[str], titles: Sequence[str] | None = None, **options
+    ) -> Corpus:
         """Return the corpus of raw strings, one per document; see `workbench.corpus.texts.counting.count_words`."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
     @classmethod
-    def from_tokens(cls, documents, **about) -> Corpus:
+    def from_tokens(cls, documents: Iterable[Iterable[str]], **about) -> Corpus:
         """Return the corpus of lists of tokens, one a document, which are taken as they are; ``about`` as for `from_pairs`."""
         return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
@@ -356,11 +358,13 @@ class Corpus(SavedByHash, AnyCorpus):
             object.__setattr__(corpus, field.name, values.get(field.name, field.default))
         return corpus
 
-    def with_pairs(self, indptr, words, counts, **about) -> Corpus:
+    def with_pairs(
+        self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray, **about
+    ) -> Corpus:
         """Return the same documents and vocabulary with other pairs (a split, a subset)."""
         return replace(self, indptr=indptr, words=words, counts=counts, **about)
 
-    def of_documents(self, documents) -> Corpus:
+    def of_documents(self, documents: np.typing.ArrayLike) -> Corpus:
         """Return the corpus of these documents alone, in the order given; the vocabulary stays whole.
 
         ``documents`` are ids, at least one. What is known of a document, from its title to its inputs, goes with it.

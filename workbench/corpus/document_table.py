@@ -129,7 +129,7 @@ class DocumentTable:
             raise DataError(f"{path} is damaged ({type(error).__name__}); {mend}") from error
 
 
-def plain_value(value):
+def plain_value(value: object):
     """Return a value as JSON has it: text, a finite number, a truth value or None."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if value is None or isinstance(value, str | bool | int):

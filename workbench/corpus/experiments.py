@@ -385,7 +385,7 @@ def share_in_words(split: dict, held_out: str = "") -> str:
     )
 
 
-def _plain(value):
+def _plain(value: object):
     """Return a value as JSON can hold it."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value

@@ -41,7 +41,7 @@ def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: 
     return _of_list(list(data), vocabulary, name, counted, text_options)
 
 
-def is_frame(data) -> bool:
+def is_frame(data: object) -> bool:
     """Return whether it is a DataFrame."""
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
@@ -80,14 +80,14 @@ def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> 
     )
 
 
-def _item(item) -> str:
+def _item(item: object) -> str:
     """Return the kind of an item of a document, in words."""
     if isinstance(item, str):
         return "token"
     return "pair" if is_pair(item) else "other"
 
 
-def is_pair(item) -> bool:
+def is_pair(item: object) -> bool:
     """Return whether it is two numbers, as a word id and its count."""
     return (
         isinstance(item, tuple | list)
@@ -244,7 +244,7 @@ def _titles(index) -> tuple[str, ...] | None:
     return None if values == list(range(len(values))) else tuple(map(str, values))
 
 
-def _is_missing(value) -> bool:
+def _is_missing(value: object) -> bool:
     return np.ndim(value) == 0 and plain_value(value) is None
 
 
@@ -253,12 +253,12 @@ def _filled(values: list, empty) -> list:
     return [empty if _is_missing(value) else value for value in values]
 
 
-def _first(values):
+def _first(values: Iterable):
     """Return the first value that is not missing; None where all are."""
     return next((value for value in values if not _is_missing(value)), None)
 
 
-def _are_tokens(values) -> bool:
+def _are_tokens(values: Iterable) -> bool:
     first = _first(values)
     return not isinstance(first, str) and isinstance(first, Iterable)
 
@@ -279,7 +279,7 @@ def refuse_vocabulary(vocabulary, data) -> None:
         )
 
 
-def kind_of(data) -> str:
+def kind_of(data: object) -> str:
     """Return in a word or two what was given."""
     return (
         shown(repr(data))

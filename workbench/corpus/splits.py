@@ -43,7 +43,7 @@ def hold_out_tokens(
     fraction: float = 0.1,
     seed: int = 0,
     per: str = "corpus",
-    folder=None,
+    folder: str | Path | None = None,
 ) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
     """Return training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
 
@@ -289,7 +289,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
     return _whole_rows(corpus, held_out)
 
 
-def _check_corpus(corpus) -> None:
+def _check_corpus(corpus: object) -> None:
     """Refuse what is no corpus in memory."""
     check_kind(corpus, AnyCorpus, "Corpus")
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
@@ -326,7 +326,9 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
     return parts
 
 
-def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, np.ndarray]:
+def _wanted(
+    corpus: AnyCorpus, fraction: float, seed: int, per: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (group,) int64 tokens, and how many of them `hold_out_tokens` draws: of the corpus, or of each document.
 
     Refuses arguments out of range, and a split that would leave no test or no training token.
@@ -346,7 +348,7 @@ def _wanted(corpus, fraction: float, seed: int, per: str) -> tuple[np.ndarray, n
     return lengths, sizes
 
 
-def _check_sizes(corpus, fraction, per, lengths, n_test):
+def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarray, n_test: int):
     """Refuse a split without test tokens (unless none was asked for) or without training tokens."""
     if corpus.n_tokens == 0:
         raise CorpusError(

@@ -51,11 +51,11 @@ def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
     return tuple(times)
 
 
-def _is_missing(value) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value != value or str(value).strip() in ("", "NaT", "<NA>")
 
 
-def _as_text(value):
+def _as_text(value: object):
     """Return text and numbers as text, dates as they are; pandas would take a number for nanoseconds."""
     value = value.item() if hasattr(value, "item") else value
     whole = isinstance(value, float) and value.is_integer()

@@ -11,7 +11,7 @@ PLAIN = {str, int, float, bool, type(None)}
 """Types that JSON has, and so a file of data."""
 
 
-def as_array(values, what: str) -> np.ndarray:
+def as_array(values: object, what: str) -> np.ndarray:
     """Return the values as an array; raise an error for rows of different lengths."""
     try:
         return np.asarray(values)
@@ -19,7 +19,7 @@ def as_array(values, what: str) -> np.ndarray:
         raise DataError(f"{what} must be an array; got values that make none ({error})") from None
 
 
-def whole_numbers(values, what: str, dtype=np.int64) -> np.ndarray:
+def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int64) -> np.ndarray:
     """Return the values as (row,) integers; the error for one that is not whole, or too large, has its row."""
     values = as_array(values, what)
     if values.ndim != 1:
@@ -29,7 +29,7 @@ def whole_numbers(values, what: str, dtype=np.int64) -> np.ndarray:
     return narrowed(values, what, dtype)
 
 
-def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
+def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.ndarray:
     """Return (row, …) numbers in an integer type; the error for one that is not whole, or too large, has its row."""
     if values.size == 0 or np.can_cast(values.dtype, dtype):
         return values.astype(dtype, copy=False)
@@ -51,7 +51,7 @@ def narrowed(values: np.ndarray, what: str, dtype) -> np.ndarray:
     return values.astype(dtype)
 
 
-def frozen(array, dtype, what: str) -> np.ndarray:
+def frozen(array, dtype: np.typing.DTypeLike, what: str) -> np.ndarray:
     """Return a read-only contiguous copy in an integer type; ``what`` names the values in an error."""
     array = as_array(array, what)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
@@ -80,7 +80,7 @@ def plain_values(values: Iterable, what: str) -> tuple:
     return tuple(map(_plain, values))
 
 
-def _plain(value):
+def _plain(value: object):
     """Return one entry as Python's own type."""
     value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(value, (tuple, list)):

@@ -22,18 +22,18 @@ SHARE = Named("holdout", text="fraction")
 """The share of the data that is held out, in sentences."""
 
 
-def check_fraction(fraction, what: Named | str = SHARE) -> None:
+def check_fraction(fraction: object, what: Named | str = SHARE) -> None:
     """Raise an error for a share that is not at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
         raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
 
 
-def check_seed(seed) -> None:
+def check_seed(seed: object) -> None:
     """Raise an error for a seed that is no whole number of at least 0."""
     check_whole(Named("split_seed", text="seed"), seed, 0)
 
 
-def check_kind(data, kind: type, name: str) -> None:
+def check_kind(data: object, kind: type, name: str) -> None:
     """Raise an error for data of another type, such as the name of a data set."""
     if not isinstance(data, kind):
         raise DataError(
@@ -42,7 +42,7 @@ def check_kind(data, kind: type, name: str) -> None:
         )
 
 
-def check_whole(what: Named | str, value, least: int) -> int:
+def check_whole(what: Named | str, value: object, least: int) -> int:
     """Return the value as an int; raise an error unless it is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise DataError.must_be(what, f"a whole number of at least {least}", value)

@@ -128,7 +128,7 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
     return None
 
 
-def _known(encoding) -> str:
+def _known(encoding: object) -> str:
     """Return Python's name of an encoding of text."""
     try:
         codec = codecs.lookup(encoding)

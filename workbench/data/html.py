@@ -14,5 +14,5 @@ def facts(heading: str, rows: Iterable[tuple[str, object]]) -> str:
     return f"<div><strong>{escape(heading)}</strong><table>{cells}</table></div>"
 
 
-def _shown(value) -> str:
+def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -14,12 +14,12 @@ class GrowingArray:
     NumPy leaves space in the header for a length of 21 digits, so that the header is written anew in its place at the end.
     """
 
-    def __init__(self, path: Path, dtype):
+    def __init__(self, path: Path, dtype: np.typing.DTypeLike):
         self._dtype, self._n = np.dtype(dtype).newbyteorder("<"), 0
         self._file = open(path, "wb")  # noqa: SIM115  closed by close
         self._write_header()
 
-    def add(self, entries) -> None:
+    def add(self, entries: np.ndarray) -> None:
         """Append entries, (entry,) numbers that the type can hold."""
         entries = np.ascontiguousarray(entries, self._dtype)
         if len(entries):
@@ -99,7 +99,7 @@ class StoredTexts(Sequence):
             for begin, end in pairwise(ends):
                 yield self._value(content[begin - ends[0] : end - ends[0]])
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple | StoredTexts):
             return NotImplemented
         if isinstance(other, StoredTexts) and not self._as_json and not other._as_json:
@@ -144,7 +144,7 @@ class NumberedTitles(Sequence):
             else f"document {self._numbers[index]}"
         )
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         if isinstance(other, NumberedTitles):
             return self._numbers == other._numbers
         return tuple(self) == other if isinstance(other, tuple) else NotImplemented
@@ -187,7 +187,7 @@ class TextsWriter:
             self._offsets.close()
 
 
-def as_plain(value):
+def as_plain(value: object):
     """Return a JSON value with its lists as tuples."""
     return tuple(map(as_plain, value)) if isinstance(value, list) else value
 

@@ -285,7 +285,7 @@ def draw_marginals(quick: bool):
 # ---- Figure 6
 
 
-def sampled(mean, precision, n_chains: int, n_sweeps: int):
+def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: int):
     """Yield the steps of Gibbs sampling of the sticks given `COUNTS`: (omega, centre and precision of the Gaussian, sticks)."""
     from workbench.kernels.polya_gamma import polya_gammas
     from workbench.kernels.stick_breaking import sticks as kernel
@@ -337,7 +337,7 @@ def draw_steps(quick: bool):
         ]
     )
 
-    def z(values, expected) -> np.ndarray:
+    def z(values: np.ndarray, expected: np.ndarray) -> np.ndarray:
         """Return the z scores of the mean over independent chains compared with the expected value."""
         chain_means = values.mean(axis=0)
         return (chain_means.mean(axis=0) - expected) / (
@@ -419,7 +419,7 @@ def draw_steps(quick: bool):
         height=4.2,
     )
 
-    def zs(values) -> tuple[bool, str]:
+    def zs(values: np.ndarray) -> tuple[bool, str]:
         """Return whether all z scores are small, and the scores as a text."""
         return bool((np.abs(values) < 4).all()), "z " + ", ".join(
             f"{value:+.1f}" for value in np.atleast_1d(values)

@@ -102,7 +102,7 @@ def check_total(multiplicities: np.ndarray) -> None:
         )
 
 
-def level_name(value) -> str | None:
+def level_name(value: object) -> str | None:
     """Return the name of the level of a value; None for None and NaN."""
     if value is None or value != value:
         return None
@@ -154,7 +154,7 @@ def _numbered(
     return [number_of[name_of[value]] for value in values], tuple(names)
 
 
-def _multiplicity(name: str, value, where: str) -> int:
+def _multiplicity(name: str, value: object, where: str) -> int:
     """Return the multiplicity of a row."""
     try:
         number = float(value)
@@ -264,7 +264,11 @@ class Records(SavedByHash):
 
     @classmethod
     def from_pandas(
-        cls, frame, name: str = "records", levels: Mapping[str, Sequence] | None = None, **options
+        cls,
+        frame,
+        name: str = "records",
+        levels: Mapping[str, Sequence] | None = None,
+        **options,
     ) -> Records:
         """Return the records of a DataFrame: a row a record, a column a field; options as for `from_columns`.
 
@@ -298,7 +302,7 @@ class Records(SavedByHash):
             self.name,
         )
 
-    def with_values(self, values, multiplicities) -> Records:
+    def with_values(self, values: np.ndarray, multiplicities: np.ndarray) -> Records:
         """Return other records of the same fields and levels (a split, a subset)."""
         return replace(self, values=values, multiplicities=multiplicities)
 
@@ -349,7 +353,7 @@ class Records(SavedByHash):
         """About what its arrays take, with the entries that are derived from them."""
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
-    def same_rows(self, other) -> bool:
+    def same_rows(self, other: object) -> bool:
         """Return whether other records have as many distinct records, and the same fields and levels, as a test set has."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.engines.engine import Data
 from workbench.models import Priors
 from workbench.models.estimate import Estimate
 from workbench.runs.recorded import Recorded, put_together
@@ -87,7 +88,11 @@ def priors_of(run: xr.Dataset) -> Priors:
 
 
 def label_counts(
-    dataset: xr.Dataset, counts: xr.Dataset, iterations: np.ndarray, data, leaves: Recorded
+    dataset: xr.Dataset,
+    counts: xr.Dataset,
+    iterations: np.ndarray,
+    data: Data | None,
+    leaves: Recorded,
 ) -> xr.Dataset:
     """Return the Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)

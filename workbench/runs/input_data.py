@@ -19,12 +19,12 @@ OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 def data_from(
     data,
-    engine,
+    engine: str,
     *,
-    text=None,
-    id=None,
-    time=None,
-    label=None,
+    text: str | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    label: str | None = None,
     vocabulary=None,
     counted=None,
     **of_text,
@@ -68,12 +68,12 @@ def data_from(
     return corpus_of(data, counted=counted, **about)
 
 
-def whole_if_one(data):
+def whole_if_one(data: AnyCorpus | Records):
     """Return a corpus in a single shard as an ordinary one; other data as they are."""
     return data.in_memory() if data.n_parts == 1 else data
 
 
-def beside(train, test):
+def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
     """Return the test data beside these training data: in memory where these are in one part."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 

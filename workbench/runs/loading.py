@@ -1,5 +1,7 @@
 """Data by name or path, of the type that a model believes in."""
 
+from pathlib import Path
+
 from workbench.corpus import Corpus, data_sets, load_corpus
 from workbench.corpus.catalog.data_set import DataSet
 from workbench.data.names import options_in
@@ -14,7 +16,7 @@ def record_sets() -> dict[str, RecordSet | SimulatedSet]:
     return {**catalog.record_sets(), **SIMULATED}
 
 
-def load_records(name_or_path, **options) -> Records:
+def load_records(name_or_path: str | Path, **options) -> Records:
     """Return the records of that name, drawn if it is of simulated ones, or those in a file.
 
     Parameters
@@ -47,12 +49,12 @@ def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
     return {name: data_set for catalog in CATALOGS.values() for name, data_set in catalog().items()}
 
 
-def named_set(name_or_path) -> DataSet | RecordSet | SimulatedSet | None:
+def named_set(name_or_path: str | Path) -> DataSet | RecordSet | SimulatedSet | None:
     """Return the data set of a name, with options or without; None for any other name."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 
 
-def kind_of(name_or_path) -> type | None:
+def kind_of(name_or_path: str | Path) -> type | None:
     """Return the data type of a name of a catalog; None for any other name."""
     data_set = named_set(name_or_path)
     return data_set and next(
@@ -60,7 +62,7 @@ def kind_of(name_or_path) -> type | None:
     )
 
 
-def check_kind(name_or_path, kind: type) -> None:
+def check_kind(name_or_path: str | Path, kind: type) -> None:
     """Refuse a name of data of another type."""
     if (actual := kind_of(name_or_path)) not in (None, kind):
         raise DataError(
@@ -69,7 +71,7 @@ def check_kind(name_or_path, kind: type) -> None:
         )
 
 
-def load_data(name_or_path, kind: type = Corpus, **options) -> Corpus | Records:
+def load_data(name_or_path: str | Path, kind: type = Corpus, **options) -> Corpus | Records:
     """Return the data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
     check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from workbench.engines.engine import StepContext
+from workbench.corpus.corpus import AnyCorpus
+from workbench.engines.engine import Engine, Options, StepContext
 from workbench.models import Variable
+from workbench.models.model import Model
+from workbench.records import Records
 from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.recorded import CLOCKS, Position, Row, in_columns, recorded
@@ -136,7 +139,7 @@ class _Trail:
         return bool(self._rule) and self._rule.settled(self._seen)
 
 
-def load_kernels(engine, model, options) -> None:
+def load_kernels(engine: Engine, model: Model, options: Options) -> None:
     """Compile the kernels of a step that learns priors, or load them from the cache, so that no clock counts it."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
     # a document with few topics, and one with most: by documents or words
@@ -189,7 +192,7 @@ def measure(
 class MemorySink:
     """Collects the rows and snapshots of one run; `dataset` labels them."""
 
-    def __init__(self, spec, train):
+    def __init__(self, spec: RunSpec, train: AnyCorpus | Records):
         self._spec, self._train = spec, train
         self._recorded = recorded(spec)
         self._n_topics = self._recorded.sizes.get("topic", 0)

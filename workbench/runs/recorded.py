@@ -107,7 +107,7 @@ class Recorded(NamedTuple):
         """Return the number of topics that ``n_columns`` columns can hold."""
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
-    def values(self, row, n_topics: int) -> np.ndarray:
+    def values(self, row: Row, n_topics: int) -> np.ndarray:
         """Return (column,) float64 of a `Row` of the loop, 0 for topics that are not there yet."""
         of_topics = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):

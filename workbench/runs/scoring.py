@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.engine import Data, Engine, Options, State, StepContext
 from workbench.kernels.log_likelihood import log_likelihood, take_in
+from workbench.models.model import Model
 from workbench.models.scores import Predicted, seen_in_training
 
 
@@ -42,17 +44,17 @@ class Logs(NamedTuple):
     together: float  # of all items together, of this iteration
 
 
-def perplexity(items, probability: np.ndarray) -> float:
+def perplexity(items: Data, probability: np.ndarray) -> float:
     """Return exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
     return perplexity_of(log_likelihood(items.weights, probability), items)
 
 
-def perplexity_of(log_likelihood: float, items) -> float:
+def perplexity_of(log_likelihood: float, items: Data) -> float:
     """Return the perplexity of items from their log likelihood, nats; NaN where there is none."""
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
-def initial_average(test) -> Average:
+def initial_average(test: "Data | None") -> Average:
     n_entries, n_groups = (
         (0, 0) if test is None else (len(test.weights), int(test.groups.max(initial=-1)) + 1)
     )
@@ -60,7 +62,13 @@ def initial_average(test) -> Average:
 
 
 def predict_entries(
-    engine, train, model, options, state, test, context
+    engine: Engine,
+    train: Data,
+    model: Model,
+    options: Options,
+    state: State,
+    test: Data,
+    context: StepContext,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (test pair or cell,) probabilities given the state, and (row, word) distributions of the rows that have a pair.
 
@@ -74,7 +82,15 @@ def predict_entries(
 
 
 def score(
-    engine, train, test, model, options, state, average: Average, past_burn_in: bool, context=None
+    engine: Engine,
+    train: Data,
+    test: "Data | None",
+    model: Model,
+    options: Options,
+    state: State,
+    average: Average,
+    past_burn_in: bool,
+    context: StepContext = None,
 ) -> tuple[Average, dict, Predicted | None]:
     """Return the average with this iteration, the test perplexities by name, and what further scores are computed from."""
     if test is None:
@@ -105,7 +121,7 @@ def score(
 
 
 def taken_in(
-    test, probability: np.ndarray, average: Average, past_burn_in: bool
+    test: Data, probability: np.ndarray, average: Average, past_burn_in: bool
 ) -> tuple[Average, Logs]:
     """Return the average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
     logarithms.
@@ -126,7 +142,7 @@ def taken_in(
 
 
 def scores_from(
-    logs: Logs, average: Average, test, samples: bool, past_burn_in: bool
+    logs: Logs, average: Average, test: Data, samples: bool, past_burn_in: bool
 ) -> tuple[Average, dict]:
     """Return the average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
     if past_burn_in:
@@ -147,7 +163,9 @@ def scores_from(
     }
 
 
-def further_scores(train, test, model, predicted: Predicted | None) -> dict:
+def further_scores(
+    train: Data, test: "Data | None", model: Model, predicted: Predicted | None
+) -> dict:
     """Return the further scores of the model's family, by name; none where it has none or nothing is held out."""
     if predicted is None:
         return {}
@@ -159,7 +177,11 @@ def further_scores(train, test, model, predicted: Predicted | None) -> dict:
 
 
 def _predicted(
-    test, probability: np.ndarray, words: np.ndarray | None, seen, average: Average | None
+    test: Data,
+    probability: np.ndarray,
+    words: np.ndarray | None,
+    seen: np.ndarray | None,
+    average: Average | None,
 ) -> Predicted:
     """Return the probabilities that the headline scores: those of the average, or of the state where there is none."""
     if average is None:
@@ -179,14 +201,18 @@ def _predicted(
     )
 
 
-def _of_groups(test, probability: np.ndarray, counted=slice(None)) -> np.ndarray:
+def _of_groups(
+    test: Data, probability: np.ndarray, counted: np.ndarray | slice = slice(None)
+) -> np.ndarray:
     """Return (group,) log of the probability of all its held-out items together; ``counted``: of these pairs alone."""
     with np.errstate(divide="ignore"):
         logs = test.weights[counted] * np.log(probability[counted])
     return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
 
 
-def _take_in_seen(test, probability: np.ndarray, average: Average, seen: np.ndarray) -> np.ndarray:
+def _take_in_seen(
+    test: Data, probability: np.ndarray, average: Average, seen: np.ndarray
+) -> np.ndarray:
     """Return (group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

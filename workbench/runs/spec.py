@@ -13,6 +13,7 @@ import json
 import math
 import numbers
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
 
@@ -21,9 +22,10 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.corpus import INT32_MAX, AnyCorpus
 from workbench.engines import ENGINES, OF_RUNS, STREAMING, any_with, get_engine, module_of
-from workbench.engines.engine import NOT_INSTALLED, WarmStart
+from workbench.engines.engine import NOT_INSTALLED, Data, Engine, Options, WarmStart
 from workbench.engines.options import named_options, options_of, split_options
 from workbench.errors import Got, InputError, Named, nearest_or_all
+from workbench.models.model import Model
 from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, names
 from workbench.runs.stopping import WATCHED, StopRule
 
@@ -106,7 +108,7 @@ class RunSpec(RunSettings):
         """Return what is pickled: without the objects of `parts`, which are computed anew."""
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
-    def parts(self, data=None) -> tuple:
+    def parts(self, data: Data | None = None) -> tuple:
         """Return (engine, model, options) as objects; with ``data`` the model has what they determine (names of authors)."""
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
@@ -270,16 +272,16 @@ def _no_number(text: str):
 def make_spec(
     train: Corpus,
     engine: str,
-    n_topics=None,
-    alpha=None,
-    beta=None,
+    n_topics: int | None = None,
+    alpha: float | Sequence[float] | None = None,
+    beta: float | None = None,
     *,
     test: Corpus | None = None,
     options: dict | None = None,
     split: dict | None = None,
-    name=None,
+    name: str | None = None,
     start: tuple[WarmStart, dict] | None = None,
-    model=None,
+    model: Model | str | None = None,
     sizes: dict | None = None,
     **settings,
 ) -> RunSpec:
@@ -355,7 +357,7 @@ def make_spec(
     return replace(spec, name=name)
 
 
-def _refuse_in_parts(engine, train: AnyCorpus) -> None:
+def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
     """Refuse engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
@@ -370,7 +372,7 @@ def _refuse_in_parts(engine, train: AnyCorpus) -> None:
         raise SpecError(f"the documents of {train.name!r} {torn}")
 
 
-def _refuse_uncountable(engine, options, train) -> None:
+def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
     """Refuse a document or a word with more tokens to be sampled than counts of 32 bits hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
@@ -416,7 +418,14 @@ def idle_threads(specs: list[RunSpec]) -> list[str]:
     )
 
 
-def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: dict | None = None):
+def make_model(
+    engine: Engine,
+    n_topics: int | None = None,
+    alpha: float | Sequence[float] | None = None,
+    beta: float | None = None,
+    model: Model | str | None = None,
+    sizes: dict | None = None,
+):
     """Return the model of an engine, of what was given (not None, not empty) and its defaults.
 
     Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
@@ -450,12 +459,12 @@ def make_model(engine, n_topics=None, alpha=None, beta=None, model=None, sizes: 
     return engine.model.of(**settings)
 
 
-def model_fields(engine) -> tuple[str, ...]:
+def model_fields(engine: Engine) -> tuple[str, ...]:
     """Return the numbers among the settings that the model of an engine takes: n_topics, and the priors that it has."""
     return tuple(name for name in engine.model.takes if name in ("n_topics", *PRIORS))
 
 
-def _check_rule(spec: RunSpec, engine) -> None:
+def _check_rule(spec: RunSpec, engine: Engine) -> None:
     """Refuse a rule for an early end that the run cannot follow."""
     if spec.stop_on is None:
         return
@@ -502,12 +511,12 @@ ELSEWHERE = {
 """What other programs call these settings."""
 
 
-def no_setting(name: str, known) -> str:
+def no_setting(name: str, known: Iterable[str]) -> str:
     """Return a sentence about an unknown setting, with the nearest known one if there is one."""
     return f"no setting '{name}'; {meant_or_all(name, known)}"
 
 
-def meant_or_all(name: str, known, also=()) -> str:
+def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> str:
     """Return the end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
     meant = next(
         (
@@ -535,7 +544,9 @@ def checked(settings: dict) -> dict:
     return values
 
 
-def whole(what: str, value, low: int, high: int | None = None, field: str | None = None) -> int:
+def whole(
+    what: str, value: object, low: int, high: int | None = None, field: str | None = None
+) -> int:
     """Return the value as an int within its range; else raise SpecError about ``field``, which is called ``what``."""
     number = (
         isinstance(value, numbers.Real)

@@ -9,7 +9,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -79,7 +79,7 @@ class MadeSet(DataSet):
 # ---------------------------------------------------------------------- names
 
 
-def names_by_state(counted: Path, places: Path, births=50, draw: int = 0) -> Corpus:
+def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
     """Return boys' names by state and year: 44 states, 1960 to 2013, the 100 names with the largest totals, the largest first.
 
     Rows of the years before 2012 have ``births`` births drawn without replacement with the seed ``draw``, or with "all" their
@@ -149,7 +149,7 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
     return drawn
 
 
-def _coordinates(path: Path, states) -> tuple[list[float], list[float]]:
+def _coordinates(path: Path, states: Sequence[str]) -> tuple[list[float], list[float]]:
     """Return latitude and longitude of each of the states, from lines ``state,latitude,longitude``."""
     known = {
         row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))

@@ -30,7 +30,7 @@ def data_sets() -> Mapping[str, DataSet | DrawnSet]:
     return DATA_SETS
 
 
-def is_named(name) -> bool:
+def is_named(name: object) -> bool:
     """Return whether `load_corpus` takes this for a name of the catalog, with options (``bars:side=4``) or without."""
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 

@@ -51,7 +51,7 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
     )
 
 
-def _checked(name: str, value):
+def _checked(name: str, value: object):
     """Return an argument of a drawing function as a number; raise an error where it is none."""
     number = (
         isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
@@ -232,7 +232,13 @@ def draw_lda(
     return corpus, {"theta": theta, "phi": phi, "n_dk": n_dk, "n_kw": n_kw}
 
 
-def _draw(theta, phi, lengths, random, vocabulary=None) -> tuple[Corpus, dict]:
+def _draw(
+    theta: np.ndarray,
+    phi: np.ndarray,
+    lengths: np.ndarray,
+    random: np.random.Generator,
+    vocabulary: tuple[str, ...] | None = None,
+) -> tuple[Corpus, dict]:
     """Return the corpus drawn from given topics, and its truth; only its tokens take memory."""
     n_documents, n_words = len(theta), phi.shape[1]
     n_dk = random.multinomial(lengths, theta)
@@ -332,7 +338,7 @@ EMPTY, TWICE = 200, 11
 """One of this many documents is empty; this one has the text of the one before."""
 
 
-def write_example_csv(path, n_documents: int = 1500, seed: int = 0) -> Path:
+def write_example_csv(path: str | Path, n_documents: int = 1500, seed: int = 0) -> Path:
     """Write news of five categories with id, date, category, source and text; return the path.
 
     A document has a day, uniform over 1,800 from 2019 on, and a category and a second theme drawn with weights that change with

@@ -123,7 +123,7 @@ def _values(frame) -> list[list[str]]:
     ]
 
 
-def _text(value) -> str:
+def _text(value: object) -> str:
     """Return a value as CSV would have it."""
     plain = plain_value(value)
     whole = isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53

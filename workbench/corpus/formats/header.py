@@ -45,7 +45,7 @@ def columns_in(
     }
 
 
-def _short(value) -> str:
+def _short(value: object) -> str:
     plain = plain_value(value)
     return "" if plain is None else str(plain)[:MOST_LETTERS]
 

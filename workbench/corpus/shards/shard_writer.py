@@ -129,7 +129,7 @@ class ShardWriter:
             "input_names": self._taken[1] or self.input_names,
         }
 
-    def _array(self, stem: str, dtype) -> GrowingArray:
+    def _array(self, stem: str, dtype: np.typing.DTypeLike) -> GrowingArray:
         array = GrowingArray(self.folder / f"{stem}.npy", dtype)
         self._open.callback(array.close)
         return array

@@ -513,7 +513,7 @@ def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
     """Refuse a part of another vocabulary, or of other fields, than the first."""
 
-    def fields(corpus) -> list:
+    def fields(corpus: AnyCorpus) -> list:
         return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
             corpus.input_names
         )

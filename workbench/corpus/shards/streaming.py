@@ -56,8 +56,8 @@ Progress = Callable[[str, float], None]
 
 
 def read_shards(
-    path,
-    folder,
+    path: str | os.PathLike,
+    folder: str | os.PathLike,
     processes: int = 1,
     progress: Progress | None = None,
     kept: str | os.PathLike | None = None,

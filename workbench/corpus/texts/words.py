@@ -246,7 +246,7 @@ def further_words(words) -> list[str]:
     return [word.strip() for word in listed if word.strip()]
 
 
-def is_language(stop_words) -> bool:
+def is_language(stop_words: object) -> bool:
     """Return whether these stop words are the name of a language."""
     return (
         isinstance(stop_words, str)
@@ -255,7 +255,7 @@ def is_language(stop_words) -> bool:
     )
 
 
-def _is_path(name) -> bool:
+def _is_path(name: str) -> bool:
     return isinstance(name, Path) or bool(set(name) & set("./\\"))
 
 

@@ -134,7 +134,9 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
     return 0
 
 
-def _snapshot(stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data) -> bool:
+def _snapshot(
+    stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data: Path
+) -> bool:
     """Return True if the counts of a snapshot exist, are finite, and sum to the tokens of ``data``; else raise DamagedError."""
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))

@@ -1,5 +1,6 @@
 """The topics of a run, as inference of unseen documents needs them; and matching of words with its vocabulary."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -113,7 +114,7 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
     return corpus.with_pairs(*renumbered(corpus, places), vocabulary=vocabulary)
 
 
-def places_in(vocabulary: tuple[str, ...], words) -> np.ndarray | None:
+def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray | None:
     """Return the index (word,) of each word in a vocabulary, -1 where it is missing; None where both are the same."""
     if words == vocabulary:
         return None

@@ -152,7 +152,7 @@ def _answer(printed: str) -> dict:
         return {}
 
 
-def _plain(part) -> str | list:
+def _plain(part: object) -> str | list:
     """Return a part of a sentence in a form that JSON holds."""
     if not isinstance(part, Named):
         return one_sentence([part])  # no longer than what is shown of it

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 from workbench.runs.loop import Stopped
 from workbench.runs.store.layout import StoreError
@@ -122,13 +123,13 @@ class MemoryControl:
 
 
 @contextlib.contextmanager
-def ending_cleanly(control) -> Iterator[None]:
+def ending_cleanly(control: MemoryControl) -> Iterator[None]:
     """Within the block the first Ctrl-C (or SIGTERM) requests a clean end; a second Ctrl-C interrupts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def on_signal(number, frame):
+    def on_signal(number: int, frame: FrameType | None):
         if control.interrupted and number == signal.SIGINT:
             raise KeyboardInterrupt
         control.interrupt()

@@ -41,7 +41,7 @@ from workbench.runs.execution.run import (
 )
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.input_data import beside, data_from, taken
-from workbench.runs.loop import MemorySink, initial_position, iterate
+from workbench.runs.loop import MemorySink, OnIteration, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
@@ -404,7 +404,9 @@ def resume(
     return run.dataset(corpora[0] if corpora else None)
 
 
-def _carried_on(path: Path, on_iteration, corpora: tuple, crew: Callable) -> bool:
+def _carried_on(
+    path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
+) -> bool:
     """Compute a run to its end (`carry_on`), from its last checkpoint again whenever a worker of the cluster was lost.
 
     Raises InputError where that happens repeatedly before the run gets further.

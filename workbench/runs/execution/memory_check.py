@@ -21,9 +21,11 @@ from typing import NamedTuple
 from workbench.corpus import Corpus
 from workbench.data.available_memory import available_memory
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.engine import Data, Engine, Options
 from workbench.engines.memory import DOUBLE, Memory
 from workbench.engines.options import options_of, split_options
 from workbench.kernels.simd.lanes import padded
+from workbench.models.model import Model
 from workbench.models.options import OptionError
 from workbench.numbers import GIB, MIB, format_size
 from workbench.runs.parts.crew import Here
@@ -101,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
     return Prediction(PROCESS, corpora, *max(moments, key=sum))
 
 
-def engine_memory(engine, model, options, data) -> Memory:
+def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
     """Return the memory of an engine; for a corpus in several parts their sum, counts of words once."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
@@ -115,7 +117,7 @@ def engine_memory(engine, model, options, data) -> Memory:
     return Memory(state, indices, max(memory.step for memory in memories), look)
 
 
-def _arrays_by_word(engine) -> int:
+def _arrays_by_word(engine: Engine) -> int:
     """Return the number of arrays (word, topic) beside the state while a run over a corpus in parts is looked at."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 

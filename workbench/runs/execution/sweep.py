@@ -136,7 +136,7 @@ def _refuse_twice(axes: dict, beside: dict) -> None:
             raise SpecError(f"'{key}' is both in the grid and a separate argument; leave one out")
 
 
-def _plain(value):
+def _plain(value: object):
     """Return a number for "10", ".1" or "inf", None for "none", a tuple for a list; any other value unchanged."""
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(item) for item in value)

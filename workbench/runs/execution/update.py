@@ -233,7 +233,9 @@ def update_by(
     return run
 
 
-def _going_on(options, train: Corpus, iteration: int, total_documents: int | None):
+def _going_on(
+    options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
+):
     """Return the options for further batches after some iterations of a run; by default for as many documents as before."""
     n_documents = int(np.count_nonzero(train.document_tokens))
     visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
@@ -241,7 +243,7 @@ def _going_on(options, train: Corpus, iteration: int, total_documents: int | Non
     return replace(options, batches_before=options.batches_before + visited, total_documents=total)
 
 
-def is_whole(documents) -> bool:
+def is_whole(documents: object) -> bool:
     """Return whether documents come all at once, as a corpus, a table, a matrix or a path."""
     is_array = any(hasattr(documents, attribute) for attribute in ("iloc", "tocoo", "ndim"))
     return is_array or isinstance(documents, AnyCorpus | str | Path)
@@ -361,7 +363,14 @@ class Stream:
         return DataError(f"{problem}; give documents like its own")
 
 
-def _visit(stream: Stream, state, options, context, run: str, progress: bool) -> Visited:
+def _visit(
+    stream: Stream,
+    state: online_vb.State,
+    options: online_vb.Options,
+    context: StepContext,
+    run: str,
+    progress: bool,
+) -> Visited:
     """Update the topics of a state in place, batch by batch, and return what was visited.
 
     Raises DataError where no document has a word that the run knows.
@@ -615,7 +624,7 @@ def fit_stream(
         raise
 
 
-def _passes(passes: int, documents) -> int:
+def _passes(passes: int, documents: object) -> int:
     """Return the checked number of passes; raise SpecError for several passes over an iterator."""
     n_passes = whole("passes", passes, 1)
     if n_passes > 1 and isinstance(documents, Iterator):
@@ -627,12 +636,12 @@ def _passes(passes: int, documents) -> int:
     return n_passes
 
 
-def _name(documents) -> str:
+def _name(documents: object) -> str:
     """Return the name of the corpus of the first batch."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
-def _of_ids(documents, words: tuple | None) -> dict:
+def _of_ids(documents: object, words: tuple | None) -> dict:
     """Return the vocabulary that names the columns of a matrix of counts; {} for other documents."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")
@@ -640,7 +649,7 @@ def _of_ids(documents, words: tuple | None) -> dict:
     return {"vocabulary": words} if is_matrix and words is not None else {}
 
 
-def _total(documents, total_documents: int | None) -> int:
+def _total(documents: object, total_documents: int | None) -> int:
     """Return how many documents each batch stands for."""
     if total_documents is not None:
         return whole("total_documents", total_documents, 1)

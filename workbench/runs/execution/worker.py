@@ -24,6 +24,7 @@ from workbench.runs.loop import OnIteration, Stopped, initial_position, iterate
 from workbench.runs.parts.crew import Here, PartsLost
 from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.recorded import Position
+from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import corpora_of, get_warm_start, parts_folder, read_checkpoint
 from workbench.runs.store.layout import DamagedError, StoreError
 from workbench.runs.store.lock import Lock
@@ -120,7 +121,7 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
     return position._replace(rows=data.rows)
 
 
-def _checked(spec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
+def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
     """Return training and test corpus if they are those of the run (None: no test set), else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):

@@ -63,7 +63,9 @@ def checked(foreign: ForeignModel) -> ForeignModel:
     return foreign._replace(phi=phi, theta=theta)
 
 
-def _probabilities(name: str, values, row: str, numbers: np.ndarray | None = None) -> np.ndarray:
+def _probabilities(
+    name: str, values: np.typing.ArrayLike, row: str, numbers: np.ndarray | None = None
+) -> np.ndarray:
     """Return (row, …) float64, or raise ForeignError with the first row that is no distribution."""
     try:
         table = np.ascontiguousarray(values, np.float64)

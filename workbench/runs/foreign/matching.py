@@ -1,6 +1,7 @@
 """The words and documents of a model and of a corpus, matched: words by name, documents by name or in their order."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -161,7 +162,9 @@ def _check_tokens(
     )
 
 
-def _cells(documents, words, counts, train: Corpus) -> tuple[np.ndarray, np.ndarray]:
+def _cells(
+    documents: np.ndarray, words: np.ndarray, counts: np.ndarray, train: Corpus
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of (document, word), ascending, and their tokens."""
     cells, inverse = np.unique(
         documents.astype(np.int64) * train.n_words + words, return_inverse=True
@@ -190,7 +193,7 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
     )
 
 
-def _few(words, most: int = 3) -> str:
+def _few(words: Sequence[str], most: int = 3) -> str:
     """Return the first of some words, for a sentence."""
     shown = ", ".join(repr(re.sub(r"\s+", " ", str(word))[:30]) for word in list(words)[:most])
     return shown + (f" and {len(words) - most:,} more" if len(words) > most else "")

@@ -34,7 +34,7 @@ def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
     return foreign if words is None else foreign._replace(words=tuple(map(str, words)))
 
 
-def _read_object(model) -> ForeignModel:
+def _read_object(model: object) -> ForeignModel:
     """Read a model that the other program has in memory."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):

@@ -104,7 +104,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
     return table, titles
 
 
-def _names(index) -> tuple[str, ...] | None:
+def _names(index: pd.Index) -> tuple[str, ...] | None:
     """Return the names of rows, None where they are numbers or not distinct."""
     names = tuple(map(str, index))
     return (

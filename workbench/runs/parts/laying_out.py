@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
-from workbench.engines.engine import StepContext, WarmStart, never_interrupted
+from workbench.engines.engine import Data, State, StepContext, WarmStart, never_interrupted
 from workbench.engines.parts import in_tree, merged_diagnostics, row_fields
+from workbench.models.scores import Predicted
 from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
@@ -45,38 +46,40 @@ class Whole:
 
     rows = None
 
-    def __init__(self, spec: RunSpec, train, test=None):
+    def __init__(self, spec: RunSpec, train: Data, test: Data | None = None):
         self.train, self.test = train, test
         self.engine, self.model, self.options = spec.parts(train)
 
-    def init(self, context, warm_start=None) -> tuple:
+    def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
         """Return the first state, and the average before the first iteration."""
         state = self.engine.init(self.train, self.model, self.options, context, warm_start)
         return state, initial_average(self.test)
 
-    def step(self, state, context) -> tuple:
+    def step(self, state: State, context: StepContext) -> tuple:
         """Return the state after a step, and the diagnostics of the step."""
         return self.engine.step(self.train, self.model, self.options, state, context)
 
-    def score(self, state, average: Average, past_burn_in: bool, context) -> tuple:
+    def score(
+        self, state: State, average: Average, past_burn_in: bool, context: StepContext
+    ) -> tuple:
         """Return the average with a state taken in, the test perplexities, and what `further_scores` takes."""
         data = self.engine, self.train, self.test, self.model, self.options
         return score(*data, state, average, past_burn_in, context)
 
-    def further_scores(self, predicted) -> dict:
+    def further_scores(self, predicted: Predicted | None) -> dict:
         """Return the further scores of the model's family, by name."""
         return further_scores(self.train, self.test, self.model, predicted)
 
-    def watch(self, state) -> dict:
+    def watch(self, state: State) -> dict:
         """Return the numbers that the engine watches."""
         return self.engine.watch(self.train, self.model, self.options, state)
 
-    def train_perplexity(self, state, context) -> float:
+    def train_perplexity(self, state: State, context: StepContext) -> float:
         """Return the perplexity of the training items."""
         arguments = self.train, self.model, self.options, state, self.train, context
         return perplexity(self.train, self.engine.predict(*arguments))
 
-    def counts(self, state) -> dict:
+    def counts(self, state: State) -> dict:
         """Return what a snapshot keeps, by name."""
         return self.engine.counts(self.train, self.model, self.options, state)
 
@@ -136,7 +139,7 @@ class LaidOut:
             state, _ = self._through(Call("init", 0, number), state, context)
         return state, initial_average(None)
 
-    def step(self, state, context: StepContext) -> tuple:
+    def step(self, state: State, context: StepContext) -> tuple:
         """Return the state after every phase of a step over all parts, and the diagnostics of the step."""
         spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
@@ -144,7 +147,7 @@ class LaidOut:
             info = merged_diagnostics(info, more)
         return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
-    def _through(self, call: Call, state, context: StepContext) -> tuple:
+    def _through(self, call: Call, state: State, context: StepContext) -> tuple:
         """Return the state after a phase, and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
@@ -160,11 +163,13 @@ class LaidOut:
         fields = {name: value for name, value in sums.items() if name in shared}
         return self.crew.finish(shared | fields, sums)
 
-    def _shared(self, state) -> dict:
+    def _shared(self, state: State) -> dict:
         """Return what all parts share, by name."""
         return {name: value for name, value in state._asdict().items() if name not in self._own}
 
-    def score(self, state, average: Average, past_burn_in: bool, context: StepContext) -> tuple:
+    def score(
+        self, state: State, average: Average, past_burn_in: bool, context: StepContext
+    ) -> tuple:
         """Return the average with a state taken in, and the test perplexities; the running average is with the parts."""
         if self.test is None:
             return average, {}, None
@@ -178,17 +183,17 @@ class LaidOut:
         """Return the further scores of the model's family: none are computed by parts."""
         return {}
 
-    def watch(self, state) -> dict:
+    def watch(self, state: State) -> dict:
         """Return the numbers that the engine watches."""
         met = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
         return self.crew.finish(met.shared, met.sums)
 
-    def train_perplexity(self, state, context: StepContext) -> float:
+    def train_perplexity(self, state: State, context: StepContext) -> float:
         """Return the perplexity of the training tokens."""
         logs = map(float, self.crew.collect("fitted", self._shared(state)))
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
-    def counts(self, state) -> dict:
+    def counts(self, state: State) -> dict:
         """Return what a snapshot keeps: counts by word as they are, rows of documents and tokens from the parts."""
         shared = self._shared(state)
         counts = self.crew.alone(0, "counts", shared)

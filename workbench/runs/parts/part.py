@@ -15,7 +15,7 @@ import numpy as np
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.data.saving import read_arrays, write_arrays
-from workbench.engines.engine import Engine, StepContext, WarmStart
+from workbench.engines.engine import Engine, State, StepContext, WarmStart
 from workbench.engines.parts import Phase, row_fields
 from workbench.kernels.log_likelihood import log_likelihood
 from workbench.kernels.uniforms import (
@@ -148,7 +148,7 @@ class Part:
         """Return what a phase returned, its state without the rows, which stay here."""
         names = row_fields(self.engine.state)
 
-        def empty(state):
+        def empty(state: State):
             rows = {name: getattr(state, name) for name in names}
             return state._replace(
                 **{name: np.zeros((0,) * array.ndim, array.dtype) for name, array in rows.items()}

@@ -1,6 +1,7 @@
 """The documents of a run in parts at its last checkpoint, one part in memory at a time: for what is computed afterwards."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -66,7 +67,7 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
         yield StoredPart(place, *corpora, state, average.get("probability"))
 
 
-def _rows(path, start: str) -> dict[str, np.ndarray]:
+def _rows(path: Path, start: str) -> dict[str, np.ndarray]:
     """Return the arrays of one part in the file of its group, aligned as kernels want them, by name."""
     arrays = read_arrays(path, start, mend="")
     return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

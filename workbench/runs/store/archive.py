@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -168,7 +168,7 @@ def parts_folder(path: Path, iteration: int) -> Path:
 def read_checkpoint(path: Path, engine: Engine) -> Position | None:
     """Return the position in the file; None where there is no whole one."""
 
-    def position(file) -> Position:
+    def position(file: Mapping[str, np.ndarray]) -> Position:
         fields = [_restored(file[f"state_{name}"]) for name in engine.state._fields]
         clocks = float(file["elapsed"]), float(file["cpu_time"]), int(file["updates"])
         return Position(
@@ -195,7 +195,7 @@ def _read(path: Path, take: Callable[[Any], T]) -> T | None:
         return None
 
 
-def _average(file) -> Average:
+def _average(file: Mapping[str, np.ndarray]) -> Average:
     return Average(
         file["probability"],
         int(file["n_averaged"]),

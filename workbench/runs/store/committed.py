@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import google_crc32c
 import numpy as np
+import zarr
 from zarr.buffer import cpu
 
 from workbench.runs.recorded import Recorded, recorded
@@ -20,7 +21,7 @@ from workbench.runs.store.layout import ROWS, DamagedError, open_arrays, open_gr
 from workbench.runs.store.places import DATA
 
 
-def put_rows(array, first: int, rows: np.ndarray) -> None:
+def put_rows(array: zarr.Array, first: int, rows: np.ndarray) -> None:
     """Write rows from number ``first`` on; one whole chunk without compression goes past Zarr, as one file.
 
     Zarr passes each step of a write to other threads, which takes four times as long.
@@ -35,7 +36,7 @@ def put_rows(array, first: int, rows: np.ndarray) -> None:
         array[first : first + len(rows)] = rows
 
 
-def read(path: Path, array, selection) -> np.ndarray:
+def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
     """Return a selection of an array; raise DamagedError where a chunk is not what was written."""
     try:
         by_place = isinstance(selection, tuple) and any(
@@ -51,7 +52,7 @@ def read(path: Path, array, selection) -> np.ndarray:
 
 
 def refuse_missing(
-    path: Path, array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
+    path: Path, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
 ) -> None:
     """Raise DamagedError where a chunk of these rows is missing; see `missing`."""
     try:
@@ -65,7 +66,10 @@ def refuse_missing(
 
 
 def missing(
-    array, rows: Iterable[int], shape: tuple[int, ...] = (), second: np.ndarray | None = None
+    array: zarr.Array,
+    rows: Iterable[int],
+    shape: tuple[int, ...] = (),
+    second: np.ndarray | None = None,
 ) -> Iterator[tuple[int, ...]]:
     """Yield the grid positions of those chunks of these rows that have no file.
 
@@ -87,7 +91,11 @@ def missing(
 
 
 def fill_missing(
-    array, rows: Iterable[int], shape: tuple[int, ...], n_before: int, before: tuple[int, ...]
+    array: zarr.Array,
+    rows: Iterable[int],
+    shape: tuple[int, ...],
+    n_before: int,
+    before: tuple[int, ...],
 ) -> None:
     """Write the missing chunks of these rows with fill values, except chunks that were written before.
 
@@ -102,11 +110,11 @@ def fill_missing(
             array.set_block_selection(place, array.fill_value)
 
 
-def _key(array, place: tuple[int, ...]) -> str:
+def _key(array: zarr.Array, place: tuple[int, ...]) -> str:
     return array.metadata.encode_chunk_key(place)
 
 
-def _file(array) -> str:
+def _file(array: zarr.Array) -> str:
     return f"{DATA}/{array.path}"
 
 
@@ -189,7 +197,7 @@ class Stored:
         """Raise DamagedError where a chunk of these snapshots is missing; ``of_rows``: check chunks of these rows alone."""
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
-    def fill(self, committed: Committed, iterations, before: Committed) -> None:
+    def fill(self, committed: Committed, iterations: Iterable[int], before: Committed) -> None:
         """Write the chunks of new topics that no row or snapshot has written, so that no committed chunk is missing.
 
         before : the commit counter when chunks were last filled. A chunk within it that is missing was lost, and stays so.
@@ -203,6 +211,6 @@ class Stored:
             fill_missing(array, np.flatnonzero(iterations).tolist(), now, before.n_snapshots, then)
 
     def _refuse_missing(
-        self, array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
+        self, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), of_rows=None
     ) -> None:
         refuse_missing(self.path, array, rows, shape, of_rows)

@@ -117,7 +117,15 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
     capacity = max(n_topics, GROWING_CAPACITY) if engine.grows else n_topics
     n_columns = leaves.width(capacity)
 
-    def array(name, shape, chunks, dtype, dims, fill_value, compressors=ROWS):
+    def array(
+        name: str,
+        shape: tuple[int, ...],
+        chunks: tuple[int, ...],
+        dtype: np.typing.DTypeLike,
+        dims: tuple[str, ...],
+        fill_value,
+        compressors=ROWS,
+    ):
         group.create_array(
             name,
             shape=shape,

@@ -216,7 +216,7 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
     return notes
 
 
-def _text(what: str, text, longest: int, lines: bool = False) -> str:
+def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
     """Return the text without surrounding blanks, on one line unless ``lines``; raise NoteError where it is too long."""
     if not isinstance(text, str):
         raise NoteError(f"{what} is text; got {type(text).__name__}")

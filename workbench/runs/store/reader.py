@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.recorded import Recorded
@@ -84,7 +85,7 @@ class RunReader:
         )
         return label_rows(self.recorded, rows, attrs)
 
-    def dataset(self, train=None) -> xr.Dataset:
+    def dataset(self, train: AnyCorpus | None = None) -> xr.Dataset:
         """Return the whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
 
         train : the training corpus; read from the store by default.

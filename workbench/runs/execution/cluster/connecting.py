@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -133,7 +133,7 @@ def _address(client: Client) -> str:
     return client.scheduler.address if client.scheduler else "that was given"
 
 
-def _check_scheduler(address) -> None:
+def _check_scheduler(address: str) -> None:
     """Raise ClusterError for an invalid address, or where no scheduler answers.
 
     It is checked before a `Client` is made, since one that fails leaves threads that print errors when the process ends.
@@ -182,7 +182,7 @@ def check_workers(client: Client) -> dict[str, About]:
     }
 
 
-def ask_workers(client: Client, function, *arguments) -> dict:
+def ask_workers(client: Client, function: Callable, *arguments) -> dict:
     """Call a function on each worker and return the results by address; raise ClusterError where a worker cannot call it."""
     answers = client.run(function, *arguments, on_error="return")
     for address, answer in answers.items():

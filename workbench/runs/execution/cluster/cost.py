@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from workbench.corpus import AnyCorpus
 from workbench.engines.engine import StepContext
 from workbench.engines.parts import row_fields
 from workbench.numbers import format_duration
@@ -117,7 +118,7 @@ def cost_of(client: Client, planned: Planned) -> str:
     return f"{text}; with {too_many} workers or more the network would take longer than computing"
 
 
-def seconds_over_shard(spec: RunSpec, corpus) -> float:
+def seconds_over_shard(spec: RunSpec, corpus: str | AnyCorpus) -> float:
     """Return the seconds of an iteration over the first shard of a corpus; called on a worker."""
     return one_iteration(Planned(spec, opened(corpus).shard(0), None))
 

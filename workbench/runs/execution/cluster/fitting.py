@@ -17,7 +17,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from workbench.engines.engine import WarmStart, never_interrupted
+from workbench.engines.engine import State, WarmStart, never_interrupted
 from workbench.engines.memory import DOUBLE
 from workbench.engines.parts import from_subtrees, subtrees
 from workbench.kernels.simd.lanes import padded
@@ -144,7 +144,7 @@ class OnWorkers:
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
-        def whole(state):
+        def whole(state: State):
             unchanged = {
                 name: value for name, value in shared.items() if getattr(state, name) is None
             }

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.data.available_memory import available_memory
-from workbench.engines.engine import WarmStart, never_interrupted
+from workbench.engines.engine import State, WarmStart, never_interrupted
 from workbench.errors import DataError
 from workbench.runs.execution.cluster.connecting import ClusterError
 from workbench.runs.parts.crew import add_met, changes, once_in, private_copy
@@ -98,7 +98,7 @@ def finish(key: str, shared: dict, sums: dict):
     """Return what a phase returns after the meeting; of its state None for what is still shared as it came."""
     part = part_of(key, 0)
 
-    def without(state):
+    def without(state: State):
         unchanged = (name for name in shared if np.array_equal(getattr(state, name), shared[name]))
         return state._replace(**dict.fromkeys(unchanged))
 
@@ -106,7 +106,7 @@ def finish(key: str, shared: dict, sums: dict):
     return with_state(value, part.engine.state, without)
 
 
-def is_returned(result) -> bool:
+def is_returned(result: Met | Returned) -> bool:
     """Return whether a part has returned, without a meeting."""
     return isinstance(result, Returned)
 
