@@ -531,7 +531,9 @@ def _data_folders() -> str:
         return "WORKBENCH_DATA is not set; only the bundled corpus is at hand"
     missing = [folder for folder in named.split(os.pathsep) if folder and not Path(folder).is_dir()]
     if missing:
-        raise FileNotFoundError(f"WORKBENCH_DATA names {', '.join(missing)}, which is no folder")
+        raise FileNotFoundError(
+            f"WORKBENCH_DATA names {', '.join(missing)}, which is no folder; create it, or name another"
+        )
     return "all folders of WORKBENCH_DATA are there"
 
 

@@ -171,7 +171,8 @@ def launch(path: Path) -> None:
             spawn("worker", path, lock.fd, log=path / "worker.log", lock=lock)
         except OSError as error:
             raise StoreError(
-                f"cannot start run '{path.name}': {error.strerror} ({error.filename or path})"
+                f"cannot start run '{path.name}': {error.strerror} ({error.filename or path}); "
+                "correct that, and resume the run"
             ) from error
 
 

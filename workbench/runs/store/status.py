@@ -81,7 +81,8 @@ def request(path: Path, state: str) -> None:
         set_wanted(path, state)
     except OSError as error:
         raise StoreError(
-            f"cannot control run '{path.name}': {error.strerror} ({path / 'control.json'})"
+            f"cannot control run '{path.name}': {error.strerror} ({path / 'control.json'}); "
+            "check the permissions of that file"
         ) from error
 
 
