@@ -18,8 +18,7 @@ from workbench.runs.execution.control import StoreControl
 from workbench.runs.loop import iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 N_ITERATIONS, AT_ONCE, EVERY = 300, 60, 0.5
 ENGINES = ("cgs", "svb", "cvb0", "svb-cgs", "cvb")

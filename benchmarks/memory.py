@@ -18,7 +18,7 @@ from workbench.corpus import hold_out_tokens
 from workbench.data.available_memory import MIB
 from workbench.runs.execution.memory_check import Planned, predict_memory
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
+from workbench.runs.store.writer import create_run
 
 RUNS = "cgs:100,svb:100,svb-cgs:100,vb:100,cvb0:16,cvb:16,cgs:10,g-hdp:100"
 ITERATIONS = 4

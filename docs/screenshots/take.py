@@ -30,7 +30,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import workbench as wb
 from workbench.runs.execution.compare import plan
 from workbench.runs.settings import DEFAULT_ENGINES
-from workbench.runs.store.create import create_run
+from workbench.runs.store.writer import create_run
 
 HERE = Path(__file__).parent
 WIDTHS, SCHEMES = (1440, 800), ("light", "dark")

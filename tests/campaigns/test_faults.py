@@ -28,9 +28,9 @@ from workbench.data import blocks
 from workbench.runs.execution import control
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create, writer
-from workbench.runs.store.create import create_run
+from workbench.runs.store import writer
 from workbench.runs.store.layout import StoreError
+from workbench.runs.store.writer import create_run
 
 FAULTS = {
     "no space": errno.ENOSPC,
@@ -146,7 +146,7 @@ def main(engines: list[str], n_faults: int | None, seed: int, folder: Path) -> l
     always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)
     with (
         mock.patch.multiple(writer, **always),
-        mock.patch.object(create, "GROWING_CAPACITY", 3),
+        mock.patch.object(writer, "GROWING_CAPACITY", 3),
         mock.patch.object(control, "LOOK_EVERY", 60),
         mock.patch.object(blocks, "NUMBERS", 16),
     ):

@@ -33,10 +33,10 @@ from workbench.data import blocks
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create, writer
-from workbench.runs.store.create import create_run
+from workbench.runs.store import writer
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import run_paths
+from workbench.runs.store.writer import create_run
 
 CADENCE = dict(record_every=1, snapshot_every=4)
 LIVES = 6
@@ -193,7 +193,7 @@ def main(engines: list[str], n_kills: int, seed: int, folder: Path):
     always = dict(FLUSH_EVERY=0.0, FLUSH_WITHIN=0.0, CHECKPOINT_EVERY=0.0, CHECKPOINT_SHARE=np.inf)
     with (
         mock.patch.multiple(writer, **always),
-        mock.patch.object(create, "GROWING_CAPACITY", 3),
+        mock.patch.object(writer, "GROWING_CAPACITY", 3),
         mock.patch.object(blocks, "NUMBERS", 16),
     ):  # a snapshot lies in several chunks
         for engine in engines:

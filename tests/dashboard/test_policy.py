@@ -26,10 +26,9 @@ from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import CORPORA, get_corpus
-from workbench.runs.store.create import create_run
 from workbench.runs.store.notes import read_notes
 from workbench.runs.store.status import RUNNING
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 OUTSIDE = (
     "../secret.txt",

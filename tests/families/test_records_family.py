@@ -20,7 +20,7 @@ from workbench.records import Records, hold_out_cells
 from workbench.report import save_figures, write_report
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
+from workbench.runs.store.writer import create_run
 
 ENGINE, MODULE = "latent-class-em", "families.latent_class_em"
 HERE = Path(__file__).parent

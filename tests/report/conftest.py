@@ -34,7 +34,7 @@ def undrawn(monkeypatch):
 def unfinished(store, tmp_path):
     """A run that was made and never begun."""
     from workbench.runs.execution.compare import plan
-    from workbench.runs.store.create import create_run
+    from workbench.runs.store.writer import create_run
 
     (spec,), train, test = plan(tiny_corpus(), ["cgs"], n_topics=3, n_iterations=5)
     return wb.Run(create_run(tmp_path / "waiting", spec, train, test))

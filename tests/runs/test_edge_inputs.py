@@ -21,7 +21,7 @@ from workbench.engines.options import options_of
 from workbench.errors import InputError
 from workbench.records import Records
 from workbench.runs.afterwards.bound import HYBRIDS, hybrid_bound
-from workbench.runs.dataset import priors_of
+from workbench.runs.recorded import priors_of
 
 MODELS = ((1, 0.1), (3, 1e-4), (3, 0.1))
 """(number of topics, prior): one topic, tiny priors, as usual."""

@@ -21,7 +21,7 @@ def whole(thirty_documents, tmp_path_factory):
     train, test = thirty_documents
     store = tmp_path_factory.mktemp("examined")
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("store.create", "store.writer", "afterwards.examine"):
+        for module in ("store.writer", "afterwards.examine"):
             patch.setattr(f"workbench.runs.{module}.ROWS_PER_CHUNK", SHORT_CHUNKS)
         wb.fit(
             train,

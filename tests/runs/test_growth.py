@@ -8,19 +8,18 @@ from same_bits import same_bits
 import workbench as wb
 from workbench.engines import ENGINES
 from workbench.models import LDA, Priors
-from workbench.runs.dataset import priors_of
 from workbench.runs.execution.fit import warm_start_from
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on, resume_position
 from workbench.runs.loop import iterate
 from workbench.runs.parts.laying_out import Whole
+from workbench.runs.recorded import priors_of
 from workbench.runs.spec import make_spec
-from workbench.runs.store import create
-from workbench.runs.store.create import create_run
+from workbench.runs.store import writer
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import DATA
 from workbench.runs.store.reader import RunReader
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_every": 3, "burn_in": 3}
 
@@ -28,7 +27,7 @@ SETTINGS = {"n_topics": 2, "n_iterations": 20, "snapshot_every": 8, "record_ever
 @pytest.fixture(autouse=True)
 def growing_registered(monkeypatch):
     monkeypatch.setitem(ENGINES, "growing", "engines.growing_engine")
-    monkeypatch.setattr(create, "GROWING_CAPACITY", 2)
+    monkeypatch.setattr(writer, "GROWING_CAPACITY", 2)
 
 
 @pytest.fixture(scope="module")

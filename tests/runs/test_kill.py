@@ -13,9 +13,9 @@ import workbench as wb
 from workbench.data import blocks
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
 from workbench.runs.store.places import DATA
 from workbench.runs.store.reader import RunReader
+from workbench.runs.store.writer import create_run
 
 KILLING = Path(__file__).with_name("killing.py")
 N_KILLS = 20

@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.data import blocks
 from workbench.data.blocks import CHUNKS, rows_per_block
 from workbench.models.estimate import Estimate
-from workbench.runs.dataset import last_snapshot, model_of
+from workbench.runs.recorded import last_snapshot, model_of
 from workbench.runs.store.layout import DamagedError
 from workbench.runs.store.places import DATA
 

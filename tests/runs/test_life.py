@@ -20,10 +20,9 @@ from workbench.cli import main
 from workbench.runs.execution.worker import carry_on, launch
 from workbench.runs.spec import make_spec
 from workbench.runs.store import status
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.lock import Lock, LockHeld, is_held
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 WRITING = """
 import sys, time

@@ -33,8 +33,8 @@ from workbench.runs.execution.memory_check import (
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FAILED
+from workbench.runs.store.writer import create_run
 
 VARIANTS = {
     "svb": [{"schedule": "sequential"}],

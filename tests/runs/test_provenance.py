@@ -9,7 +9,6 @@ import workbench as wb
 from workbench.kernels.jit import sources_hash
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import describe_run
 from workbench.runs.store.places import DATA
 from workbench.runs.store.provenance import (
@@ -22,6 +21,7 @@ from workbench.runs.store.provenance import (
     versions,
 )
 from workbench.runs.store.status import read_json
+from workbench.runs.store.writer import create_run
 
 SENTENCE = (
     "run 'mine' was computed with other kernels than those installed now: from here on the numbers may differ from those of "

@@ -10,9 +10,8 @@ from workbench.runs.loop import iterate
 from workbench.runs.parts.laying_out import Whole
 from workbench.runs.spec import SpecError, make_spec
 from workbench.runs.stopping import StopRule
-from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, read_spec, set_end, settle
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 SETTLES = {"n_topics": 4, "n_iterations": 300, "stop_on": "bound", "stop_tolerance": 1e-5}
 

@@ -22,14 +22,13 @@ from workbench.runs.execution.fit import resume
 from workbench.runs.execution.run import find_run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.spec import SpecError, make_spec
-from workbench.runs.store import create
+from workbench.runs.store import writer
 from workbench.runs.store.archive import CORPORA, get_corpus, get_table
 from workbench.runs.store.counts import SnapshotGone
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import SCHEMA, StoreError
 from workbench.runs.store.places import DATA, run_paths
 from workbench.runs.store.status import read_json, read_status, replace_json, set_end
-from workbench.runs.store.writer import RunWriter
+from workbench.runs.store.writer import RunWriter, create_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "store"
 
@@ -330,7 +329,7 @@ def test_what_a_failed_start_still_writes_is_in_the_way_of_no_later_one(tmp_path
     """Of several files that zarr writes at once one may fail, and others be written when the start was given up."""
     train, settings = short_settings("svb")
     spec = make_spec(train, "svb", **settings)
-    make_arrays, places = create._make_arrays, []
+    make_arrays, places = writer._make_arrays, []
 
     def failing(place, *others):
         places.append(place)
@@ -339,7 +338,7 @@ def test_what_a_failed_start_still_writes_is_in_the_way_of_no_later_one(tmp_path
         make_arrays(places[0], *others)  # now the first one's are written
         make_arrays(place, *others)
 
-    monkeypatch.setattr(create, "_make_arrays", failing)
+    monkeypatch.setattr(writer, "_make_arrays", failing)
     with pytest.raises(StoreError, match="cannot write to the store .*: No space left on device"):
         create_run(tmp_path, spec, train, settings["test"])
     carry_on(create_run(tmp_path, spec, train, settings["test"]))

@@ -21,8 +21,8 @@ from workbench.report.commands import command_of, commands, missing_in_commands
 from workbench.runs.afterwards.examine import examine
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import get_corpus, get_warm_start
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
+from workbench.runs.store.writer import create_run
 
 OPTIONS = {"batch_size": 8, "tau0": 5.0}
 

@@ -12,7 +12,7 @@ from workbench.runs.execution import worker
 from workbench.runs.execution.compare import DEFAULT_ENGINES, work_through
 from workbench.runs.loop import Stopped
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
+from workbench.runs.store.writer import create_run
 
 pytestmark = pytest.mark.slow
 

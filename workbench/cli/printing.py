@@ -198,7 +198,7 @@ def store_path(store: Path | None) -> Path:
 def describe(planned: list[Planned], corpus, jobs: int) -> str:
     """Return one line about planned runs: number, duration, size on disk and in memory, with ``jobs`` in parallel."""
     from workbench.runs.execution.memory_check import memory_forecast
-    from workbench.runs.store.create import snapshot_bytes
+    from workbench.runs.store.writer import snapshot_bytes
 
     specs = [each.spec for each in planned]
     spec = specs[0]

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 
 from workbench.measures.matching import match_topics
 from workbench.measures.selection import MeasureError, attributes, one_run
-from workbench.runs.dataset import model_of
+from workbench.runs.recorded import model_of
 
 DRAWS = 20_000
 """Documents drawn per snapshot: the standard error of a correlation is then at most 0.007."""

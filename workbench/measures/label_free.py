@@ -18,7 +18,7 @@ from workbench.measures.selection import (
     spec_of,
     whole_number,
 )
-from workbench.runs.dataset import last_snapshot, model_of
+from workbench.runs.recorded import last_snapshot, model_of
 
 N_FIXED, N_HELD_OUT = 50, 1000
 TRIES = 20

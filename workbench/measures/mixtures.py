@@ -10,7 +10,7 @@ from workbench.measures.selection import MeasureError, Runs, one_run
 from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows, regions_of
 from workbench.models.networks.network import Network
 from workbench.models.networks.variables import row_dims
-from workbench.runs.dataset import model_of
+from workbench.runs.recorded import model_of
 
 NO_TOPIC = -1
 """The topic number of a value that does not determine the topic of the word."""

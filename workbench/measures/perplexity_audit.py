@@ -23,8 +23,8 @@ from workbench.measures.selection import MeasureError, one_run, spec_of, whole_n
 from workbench.models import LDA
 from workbench.runs.afterwards.infer import document_completion
 from workbench.runs.afterwards.learnt import Topics, checked_numbers, known_part, topics_of
-from workbench.runs.dataset import model_of
 from workbench.runs.input_data import data_from
+from workbench.runs.recorded import model_of
 from workbench.runs.scoring import perplexity
 
 N_PARTICLES, N_ESTIMATES, N_SEEDS = 20, 4, 5

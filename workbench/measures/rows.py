@@ -9,7 +9,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.models.stick_breaking.gaussian_process import TIMES
 from workbench.models.stick_breaking.scores import expected_hits
-from workbench.runs.dataset import model_of
+from workbench.runs.recorded import model_of
 
 LATITUDES, LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 """Names of inputs that are geographic coordinates, in degrees."""

@@ -19,7 +19,7 @@ from workbench.errors import DISTRIBUTION, shown
 from workbench.measures import documents_table, used_topics
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import AnyRun, ReportedRun, gather, table_of
-from workbench.runs.dataset import priors_of
+from workbench.runs.recorded import priors_of
 from workbench.runs.store.notes import NoteError, Notes, read_notes
 
 if TYPE_CHECKING:

@@ -17,9 +17,17 @@ from workbench.engines.engine import Engine, Options, StepContext
 from workbench.models import Variable
 from workbench.models.model import Model
 from workbench.records import Records
-from workbench.runs.dataset import attributes, label_counts, label_rows
 from workbench.runs.parts.laying_out import LaidOut, Whole
-from workbench.runs.recorded import CLOCKS, Position, Row, in_columns, recorded
+from workbench.runs.recorded import (
+    CLOCKS,
+    Position,
+    Row,
+    attributes,
+    in_columns,
+    label_counts,
+    label_rows,
+    recorded,
+)
 from workbench.runs.spec import RunSpec
 from workbench.runs.stopping import WINDOW
 from workbench.runs.store.provenance import versions

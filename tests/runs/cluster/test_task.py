@@ -13,7 +13,6 @@ from workbench.runs.execution.cluster.connecting import ClusterError, about_proc
 from workbench.runs.execution.cluster.sweeping import ELSEWHERE, REMOVED, compute
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import make_spec
-from workbench.runs.store.create import create_run
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import (
     FINISHED,
@@ -24,6 +23,7 @@ from workbench.runs.store.status import (
     request,
     set_state,
 )
+from workbench.runs.store.writer import create_run
 
 
 @pytest.fixture(autouse=True)

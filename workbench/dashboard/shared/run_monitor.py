@@ -23,7 +23,7 @@ from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import InputError
 from workbench.measures import Move, learnt_by, moves
-from workbench.runs.dataset import label_rows
+from workbench.runs.recorded import label_rows
 from workbench.runs.spec import RunSpec
 from workbench.runs.store import notes
 from workbench.runs.store.layout import about_run

@@ -46,10 +46,10 @@ from workbench.runs.afterwards.learnt import (
     renumbered,
     topics_of,
 )
-from workbench.runs.dataset import model_of
 from workbench.runs.execution.run import open_run
 from workbench.runs.input_data import data_from
 from workbench.runs.progress import bar
+from workbench.runs.recorded import model_of
 from workbench.runs.spec import SpecError
 
 PAIRS, NUMBERS = 1 << 18, 1 << 20

@@ -14,8 +14,8 @@ from workbench.engines.lda.fold_in import (
     numbers_by_content,
     word_probabilities,
 )
-from workbench.runs.dataset import last_snapshot, model_of, priors_of
 from workbench.runs.execution.run import open_run
+from workbench.runs.recorded import last_snapshot, model_of, priors_of
 from workbench.runs.scoring import perplexity
 from workbench.runs.settings import LARGEST_SEED
 from workbench.runs.spec import RunSpec, SpecError, whole

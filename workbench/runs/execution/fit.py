@@ -47,8 +47,8 @@ from workbench.runs.progress import progress_bar
 from workbench.runs.settings import DEFAULT_ENGINE, LARGEST_SEED, RunSettings, named
 from workbench.runs.spec import RunSpec, SpecError, idle_threads, make_spec, whole
 from workbench.runs.store.archive import corpora_of, counts_hash
-from workbench.runs.store.create import create_run
 from workbench.runs.store.status import FINISHED, STOPPED, read_status
+from workbench.runs.store.writer import create_run
 
 if TYPE_CHECKING:
     import xarray as xr

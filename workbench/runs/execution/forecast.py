@@ -10,8 +10,8 @@ from workbench.runs.execution.memory_check import Planned, memory_forecast
 from workbench.runs.execution.run import Run
 from workbench.runs.loop import MemorySink, initial_position, iterate
 from workbench.runs.parts.laying_out import Whole
-from workbench.runs.store.create import SNAPSHOT_BUDGET, snapshot_bytes
 from workbench.runs.store.status import FINISHED
+from workbench.runs.store.writer import SNAPSHOT_BUDGET, snapshot_bytes
 
 LONG = 5e9
 """Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""

@@ -31,9 +31,9 @@ from workbench.numbers import GIB, MIB, format_size
 from workbench.runs.parts.crew import Here
 from workbench.runs.parts.laying_out import LaidOut, Whole
 from workbench.runs.spec import RunSpec, SpecError
-from workbench.runs.store.create import array_bytes
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import FINISHED, read_ending, read_status
+from workbench.runs.store.writer import array_bytes
 
 PROCESS = 250 * MIB
 """An interpreter with the packages and the compiled kernels of a run."""

@@ -16,7 +16,6 @@ from workbench.runs.execution.memory_check import check_room, unfinished
 from workbench.runs.execution.worker import launch
 from workbench.runs.progress import decimals
 from workbench.runs.spec import whole
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import CAPACITY, StoreError
 from workbench.runs.store.notes import Notes, annotate, label_topic, read_notes
 from workbench.runs.store.places import default_store, is_run, run_paths
@@ -34,7 +33,7 @@ from workbench.runs.store.status import (
     requested,
     set_end,
 )
-from workbench.runs.store.writer import remove_run
+from workbench.runs.store.writer import create_run, remove_run
 
 if TYPE_CHECKING:
     import xarray as xr

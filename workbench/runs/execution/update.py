@@ -44,18 +44,18 @@ from workbench.engines.lda import online_vb
 from workbench.engines.lda.hyperparameters import Learning
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
-from workbench.runs.dataset import priors_of
 from workbench.runs.execution.control import ending_cleanly
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.input_data import data_from
 from workbench.runs.progress import bar
+from workbench.runs.recorded import priors_of
 from workbench.runs.spec import RunSpec, SpecError, make_spec, whole
 from workbench.runs.store.archive import counts_hash, get_corpus
-from workbench.runs.store.create import create_run
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.places import default_store
+from workbench.runs.store.writer import create_run
 
 OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 """Options of raw text that find words."""

@@ -18,11 +18,10 @@ from workbench.runs.recorded import Position, Row
 from workbench.runs.scoring import initial_average, perplexity, score
 from workbench.runs.spec import RunSpec, make_spec
 from workbench.runs.store.archive import corpora_of
-from workbench.runs.store.create import create_run
 from workbench.runs.store.places import default_store, is_run
 from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import FINISHED
-from workbench.runs.store.writer import RunWriter, remove_run
+from workbench.runs.store.writer import RunWriter, create_run, remove_run
 
 THE_ROW = 1
 """Number of the one row and the one snapshot of a model that was imported: they have no other place in a store."""

@@ -37,10 +37,10 @@ def run_paths(store: Path) -> list[Path]:
         raise InputError(
             f"the store {store} cannot be read: {error.strerror}; check the folder"
         ) from error
-    numbers = {path: _made(path) for path in inside if is_run(path)}
+    moments = {path: _made(path) for path in inside if is_run(path)}
     return sorted(
-        (path for path, when in numbers.items() if when is not None),
-        key=lambda path: (numbers[path], path.name),
+        (path for path, when in moments.items() if when is not None),
+        key=lambda path: (moments[path], path.name),
     )
 
 

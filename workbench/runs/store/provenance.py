@@ -46,7 +46,7 @@ def machine() -> str:
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
     """Return [iteration after which they computed, hash of the kernels], in order.
 
-    versions : those that the run was made with; see `workbench.runs.dataset.versions`.
+    versions : those that the run was made with; see `workbench.runs.recorded.versions`.
     """
     return read_json(path / "kernels.json").get("made_by") or [[0, versions["kernels"]]]
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
-from workbench.runs.dataset import attributes, label_counts, label_rows
-from workbench.runs.recorded import Recorded
+from workbench.runs.recorded import Recorded, attributes, label_counts, label_rows
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import get_corpus, get_table
 from workbench.runs.store.committed import Stored
