@@ -55,8 +55,8 @@ DNA = Figure(
             for other in (LNM, RAW)
         ),
         *(
-            Claim("both predict better than training frequencies", "over added", each, "")
-            for each in (HMM, SBM)
+            Claim("both predict better than training frequencies", "over added", method, "")
+            for method in (HMM, SBM)
         ),
         FASTER,
     ),

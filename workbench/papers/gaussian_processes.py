@@ -60,7 +60,7 @@ METHODS = (
 )
 
 
-NAIVE = [(each, naive) for each in (SBM, LNM) for naive in (RAW, STATIC)]
+NAIVE = [(method, naive) for method in (SBM, LNM) for naive in (RAW, STATIC)]
 CLAIMS = (
     *claims(
         "top",

@@ -111,16 +111,16 @@ CLAIMS = (
         Claim(
             "VB needs fewer iterations than Gibbs sampling (theirs 19 to 28 and 330 to 440)",
             "sooner",
-            each,
+            method,
             GIBBS,
         )
-        for each in (VB, VB_ML)
+        for method in (VB, VB_ML)
     ),
     *(
         Claim(
-            "VB takes more than twice as long as Gibbs sampling to converge", "twice", each, GIBBS
+            "VB takes more than twice as long as Gibbs sampling to converge", "twice", method, GIBBS
         )
-        for each in (VB, VB_ML)
+        for method in (VB, VB_ML)
     ),
 )
 GENERIC_FIGURES = (

@@ -110,7 +110,7 @@ FASTER = tuple(
     for alpha in (ALL, EACH)
     for first in (f"V-LDA, {alpha}", f"CV-LDA, {alpha}", "CV-HDP")
 )
-WARM = [each.label for each in INITIALISED if each.start]
+WARM = [method.label for method in INITIALISED if method.start]
 FROM_GIBBS = (
     *(
         Claim(

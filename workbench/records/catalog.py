@@ -155,8 +155,8 @@ PSYCH = "the R package psych, GPL"
 
 RECORD_SETS = MappingProxyType(
     {
-        each.name: each
-        for each in (
+        record_set.name: record_set
+        for record_set in (
             RecordSet(
                 "votes",
                 "votes of the US House of Representatives on 16 questions, 1984",

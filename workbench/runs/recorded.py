@@ -283,8 +283,8 @@ def label_counts(
     """Return the Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
     dataset = dataset.merge(counts)
-    at = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
-    dataset = dataset.assign_coords(snapshot_iteration=at)
+    axis = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
+    dataset = dataset.assign_coords(snapshot_iteration=axis)
     estimates = model.estimates(last_snapshot(dataset), data) if len(iterations) else {}
     known, coords = (
         set(dataset.dims).union(*(leaves.variables[name].dims for name in estimates)),

@@ -76,8 +76,8 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
             for piece in batched(lines, lambda entry: len(entry[1])):
                 yield _entries(path, piece)
 
-    with closing(pieces()) as found:
-        first = next(found, None)
+    with closing(pieces()) as opened:
+        first = next(opened, None)
     if first is None:
         raise CorpusError(f"{path} is empty; a file with data was wanted")
     what, fields = _kind(first[1][0], read_options), Kept(read_options)

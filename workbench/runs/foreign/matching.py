@@ -147,15 +147,16 @@ def _check_tokens(
     """Refuse a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
     indptr, numbers, counts = foreign.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
-    shared, own = words >= 0, known[train.words]
+    shared, in_model = words >= 0, known[train.words]
     theirs = _cells(documents[shared], words[shared], counts[shared], train)
-    ours = _cells(train.documents[own], train.words[own], train.counts[own], train)
+    ours = _cells(train.documents[in_model], train.words[in_model], train.counts[in_model], train)
     if all(map(np.array_equal, ours, theirs)):
         return
-    own, other = (
-        set(zip(*(column.tolist() for column in cells), strict=True)) for cells in (ours, theirs)
+    cells, other_cells = (
+        set(zip(*(column.tolist() for column in columns), strict=True))
+        for columns in (ours, theirs)
     )
-    document = min(cell for cell, _ in own ^ other) // train.n_words
+    document = min(cell for cell, _ in cells ^ other_cells) // train.n_words
     raise ForeignError(
         f"the model was fit on other tokens than the training corpus has, first in document {document} "
         f"({train.titles[document]!r}); give the corpus that it was fit on, without the tokens that are held out"
