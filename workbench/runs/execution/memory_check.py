@@ -1,4 +1,4 @@
-"""Predicts the memory that runs will take, and refuses those that do not fit, before anything is made.
+"""Predict the memory that runs will take, and refuse those that do not fit, before anything is made.
 
 What a run takes at its peak is predicted from sizes alone::
 

@@ -1,4 +1,4 @@
-"""Write rows, snapshots, checkpoints and heartbeat of a run, so that a kill at any moment loses nothing committed.
+"""Create the folder of a run, and write its rows, snapshots, checkpoints and heartbeat; a kill loses nothing committed.
 
 See `workbench.runs.store.layout` for the files of the folder.
 """
