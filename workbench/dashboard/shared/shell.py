@@ -28,8 +28,7 @@ TICK = 1000
 """Milliseconds between two ticks of a session."""
 PAGES = {
     "compare": "Compare",
-    "choose-k": "Choose K",
-    "frontier": "Frontier",
+    "sweep": "Sweep",
     "topics": "Topics",
     "oracle": "Oracle",
     "ledger": "Ledger",
