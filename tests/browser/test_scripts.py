@@ -19,12 +19,12 @@ from workbench.corpus import Corpus, hold_out_tokens
 from workbench.corpus.document_table import DocumentTable
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.page import ComparePage
-from workbench.dashboard.sweep.page import SweepPage
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.tune import Tune
 from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.shell import column
+from workbench.dashboard.sweep.page import SweepPage
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run

@@ -200,7 +200,7 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, corpus, swept):
     card = shown(store)
     for k in (2, 3):
         one = table.sel(n_topics=k)
-        row = next(row for row in card.table.split("<tr")[2:] if f'class="n">{k}</th>' in row)
+        row = next(row for row in card.table.split("<tr")[2:] if f'scope="row">{k}</th>' in row)
         for name, digits in (
             ("log_likelihood", 4),
             ("npmi", 3),

@@ -24,6 +24,7 @@ from workbench.dashboard.shared.policy import OF_OTHERS, Limits
 PATHS = (
     "/compare",
     "/sweep",
+    "/frontier",
     "/topics",
     "/oracle",
     "/ledger",

@@ -25,11 +25,10 @@ from workbench.dashboard.server.login import (
     password_provider,
     read_password,
 )
-from workbench.dashboard.server.requests import guard, host_of
+from workbench.dashboard.server.requests import answer_without_tracebacks, guard, host_of
 from workbench.dashboard.server.uploads import UploadHandler
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
-from workbench.dashboard.shared.private_api import answer_without_tracebacks
 from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
 from workbench.dashboard.shared.run_monitor import monitor_of
 from workbench.dashboard.sweep import page as sweep

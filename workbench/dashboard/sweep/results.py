@@ -105,14 +105,14 @@ def figure_html(picture: Picture) -> str:
 def table_html(name: str, heads: Iterable[tuple[str, str]], rows: Iterable[Row]) -> str:
     """Return a table as HTML; ``heads``: title and meaning of each column, of which the first has the names of the rows."""
     head = "".join(
-        f'<th scope="col" class="n" title="{escape(meaning)}">{escape(title)}</th>'
-        for title, meaning in heads
+        f'<th scope="col"{" class=n" if at else ""} title="{escape(meaning)}">{escape(title)}</th>'
+        for at, (title, meaning) in enumerate(heads)
     )
     body = ""
     for (first, *others), marked in rows:
         cells = "".join(f'<td class="n">{cell}</td>' for cell in others)
         attributes = ' class="lit" aria-current="true"' if marked else ""
-        body += f'<tr{attributes}><th scope="row" class="n">{first}</th>{cells}</tr>'
+        body += f'<tr{attributes}><th scope="row">{first}</th>{cells}</tr>'
     return (
         f'<table class="by-k" aria-label="{escape(name)}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
