@@ -144,12 +144,12 @@ def test_the_cost_that_is_chosen_is_drawn(opened, queued):
 def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store):
     page = opened()
     page.fields["n_topics"].value = "0"
-    assert "got 0" in page.wrong["n_topics"] and page.ahead.object == ""
+    assert "got 0" in page.form.wrong["n_topics"] and page.ahead.object == ""
     assert plain(page.progress) == "The form does not describe runs yet."
     page.start.clicks += 1
     assert "Nothing is started" in page.said.object and not store.exists()
     page.fields["n_topics"].value = "2, 3"
-    assert page.wrong == {}
+    assert page.form.wrong == {}
 
 
 def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queued):
@@ -189,7 +189,7 @@ def test_results_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
 ):
     waiting = []
     monkeypatch.setattr(
-        "workbench.dashboard.sweep.page.in_background",
+        "workbench.dashboard.shared.background.in_background",
         lambda document, work, then, *pool: waiting.append(lambda: then(work(), None)),
     )
     page = opened()

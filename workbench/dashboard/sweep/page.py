@@ -1,5 +1,6 @@
 """The Sweep page: its form describes many runs, starts them in the background, and a tab shows what they answer together."""
 
+import math
 import time
 from contextlib import suppress
 from functools import partial
@@ -16,7 +17,7 @@ from workbench.dashboard.compare.mistakes import mistake_of
 from workbench.dashboard.compare.settings import ALWAYS, NOT_STARTED
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
+from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
@@ -63,9 +64,11 @@ class SweepPage:
         self.choice = styled(
             Choice(label="Tab", options={tab.title: tab.name for tab in tabs}, value=tabs[0].name)
         )
-        self.data = data_fields()
-        self.data_form = Form(self.data, lambda fold: None)
-        self.forms = {tab.name: Form(tab.fields, lambda fold: None) for tab in tabs}
+        corpus, numbers = corpus_fields(), number_fields()
+        self._fields = {tab.name: corpus | tab.fields | numbers for tab in tabs}
+        self.forms = {
+            name: Form(fields, lambda fold: None) for name, fields in self._fields.items()
+        }
         self.cards = {
             tab.name: column(*(card.view for card in tab.cards), kind="wb-stack") for tab in tabs
         }
@@ -76,18 +79,16 @@ class SweepPage:
         self._listing, self._found, self._wrong = Listing(0, ()), Found([]), False
         self._seen = None  # the listing and the form that `_found` is of
         self._request = None  # what the results are computed from
-        self._shown = (None, None)  # form and request of the results that are shown or computed
-        self._computing, self._next = False, 0.0
+        self._latest, self._computed_form, self._next = LatestTask(), None, 0.0
         self._busy, self._stopping, self._n_started = False, False, 0
         tab_part = widget_part(self.choice)
         self._parts = {
-            tab.name: {"tab": tab_part}
-            | {name: widget_part(field) for name, field in (self.data | tab.fields).items()}
-            for tab in tabs
+            tab: {"tab": tab_part} | {name: widget_part(field) for name, field in fields.items()}
+            for tab, fields in self._fields.items()
         }
         follow_address({"tab": tab_part})
         self.said.say(follow_address(self.parts), "bad")
-        for fields in (self.data, *(tab.fields for tab in tabs)):
+        for fields in (corpus, numbers, *(tab.fields for tab in tabs)):
             for name, field in fields.items():
                 field.watch(partial(self._changed, name))
         self.choice.param.watch(lambda event: self._changed("tab"), "value")
@@ -103,18 +104,18 @@ class SweepPage:
 
     @property
     def fields(self) -> dict[str, Field]:
-        """Return all fields of the tab by their names in a link."""
-        return self.data | self.tab.fields
+        """Return the fields of the tab by their names in a link."""
+        return self._fields[self.tab.name]
+
+    @property
+    def form(self) -> Form:
+        """Return the form of the tab."""
+        return self.forms[self.tab.name]
 
     @property
     def parts(self) -> dict[str, Part]:
         """Return what the address of the page holds."""
         return self._parts[self.tab.name]
-
-    @property
-    def wrong(self) -> dict[str, str]:
-        """Return the mistakes that are shown, by field."""
-        return self.data_form.wrong | self.forms[self.tab.name].wrong
 
     def values(self) -> dict:
         """Return what the form describes, as values of a start."""
@@ -171,29 +172,28 @@ class SweepPage:
     def _compute(self) -> None:
         """Have the results computed in a thread: at once for another form, every few seconds while its runs go on."""
         form, request, tab = self._seen[1:], self._request, self.tab
-        waits = self._shown[0] == form and time.monotonic() < self._next
-        if self._computing or waits or self._shown == (form, request):
-            return
-        self._shown, self._computing = (form, request), True
-        for card in tab.cards if self._found.all else ():
-            card.wait()
+
+        def first() -> None:
+            self._computed_form, self._next = form, math.inf
+            for card in tab.cards if self._found.all else ():
+                card.wait()
 
         def then(results: list[Shown] | None, error: Exception | None) -> None:
-            self._computing, self._next = False, time.monotonic() + REFRESH_SECONDS
-            if self._seen[1:] == form:  # otherwise the next tick computes those of the present form
-                for card, shown in zip(tab.cards, results or repeat(Shown()), strict=False):
-                    card.show(shown, error)
+            self._next = time.monotonic() + REFRESH_SECONDS
+            for card, shown in zip(tab.cards, results or repeat(Shown()), strict=False):
+                card.show(shown, error)
 
-        work = partial(tab.results, request) if request is not None else list
-        in_background(self._document, work, then, LOOKS)
+        if form != self._computed_form or time.monotonic() >= self._next:
+            work = list if request is None else partial(tab.results, request)
+            self._latest.submit((form, request), work, then, first)
 
     # ------------------------------------------------------------------ what the visitor does
 
     def _changed(self, name: str) -> None:
         self._show_fields()
         mistakes = self._placed(self.tab.mistakes(self.values()))
-        shown = {name, *self.wrong}
-        self._show_wrong({field: said for field, said in mistakes.items() if field in shown})
+        shown = {name, *self.form.wrong}
+        self.form.wrong = {field: said for field, said in mistakes.items() if field in shown}
         self._take(self._listing)
         self._compute()
         write_address(self.parts)
@@ -201,9 +201,8 @@ class SweepPage:
     def _start(self) -> None:
         """Start the runs of the form; the page goes on while the corpus is read."""
         values, tab = self.values(), self.tab
-        mistakes = self._placed(tab.mistakes(values))
-        self._show_wrong(mistakes)
-        if mistakes:
+        self.form.wrong = self._placed(tab.mistakes(values))
+        if self.form.wrong:
             self._say(NOT_STARTED, "bad")
             return
         n = len(tab.wanted(values, Found([])))
@@ -217,7 +216,7 @@ class SweepPage:
 
         def then(result: tuple[int, str], error: Exception | None) -> None:
             if isinstance(error, CorpusError):
-                self._show_wrong(self._placed(mistake_of(error, values["corpus"])))
+                self.form.wrong = self._placed(mistake_of(error, values["corpus"]))
                 self._say(NOT_STARTED, "bad")
             elif error is not None:
                 self._say(sentence_of(error), "bad")
@@ -254,25 +253,17 @@ class SweepPage:
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
         """Return the mistakes by the field that shows them; the corpus shows those about settings without a field."""
-        corpus = "path" if self.data["corpus"].value == FILE else "corpus"
+        corpus = "path" if self.fields["corpus"].value == FILE else "corpus"
         places = self.tab.placed_at | {"corpus": corpus}
         placed = {places.get(name, name): said for name, said in reversed(mistakes.items())}
         return {name if name in self.fields else corpus: said for name, said in placed.items()}
 
-    def _show_wrong(self, wrong: dict[str, str]) -> None:
-        for form, fields in (
-            (self.data_form, self.data),
-            (self.forms[self.tab.name], self.tab.fields),
-        ):
-            form.wrong = {name: said for name, said in wrong.items() if name in fields}
-
     def _show_fields(self) -> None:
-        is_file = self.data["corpus"].value == FILE
-        shown = [name for name in self.data if is_file or name not in ("path", *ALWAYS)]
-        self.data_form.show(shown, {}, [])
+        is_file = self.fields["corpus"].value == FILE
+        shown = [name for name in self.fields if is_file or name not in ("path", *ALWAYS)]
+        self.form.show(shown, {}, [])
         self.heading.object = f"<h2>{escape(self.tab.heading)}</h2>"
         for name, tab in self.tabs.items():
-            self.forms[name].show(list(tab.fields), {}, [])
             self.forms[name].visible = self.cards[name].visible = tab is self.tab
 
     # ------------------------------------------------------------------ the page
@@ -287,7 +278,6 @@ class SweepPage:
         form = column(
             self.choice,
             self.heading,
-            self.data_form,
             *self.forms.values(),
             column(*buttons, self.progress, self.said, kind="wb-start"),
             *limits,
@@ -306,9 +296,9 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: SweepPage(default_store()).view())
 
 
-def data_fields() -> dict[str, Field]:
-    """Return the fields for the data, the seeds and the start."""
-    usual, reading = defaults() | {"seeds": SEEDS}, reading_fields()
+def corpus_fields() -> dict[str, Field]:
+    """Return the fields for the data, by their names in a link."""
+    reading = reading_fields()
     return {
         "corpus": Menu("Corpus", corpora(), DEFAULT, wide=True),
         "path": Field(
@@ -317,5 +307,10 @@ def data_fields() -> dict[str, Field]:
             wide=True,
         ),
         **{name: reading[name] for name in ALWAYS},
-        **{name: number_field(name, usual[name]) for name in ("seeds", "holdout", "jobs")},
     }
+
+
+def number_fields() -> dict[str, Field]:
+    """Return the fields for the numbers that all tabs have, by their names in a link."""
+    usual = defaults() | {"seeds": SEEDS}
+    return {name: number_field(name, usual[name]) for name in ("seeds", "holdout", "jobs")}
