@@ -40,7 +40,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--page",
-        choices=("compare", "choose-k", "frontier", "topics", "oracle", "ledger"),
+        choices=("compare", "sweep", "topics", "oracle", "ledger"),
         default="compare",
     )
     parser.add_argument("--sessions", type=int, default=200)

@@ -200,7 +200,7 @@ def open_tabs(url: str, n_tabs: int) -> dict:
             tab, began = context.new_page(), time.perf_counter()
             tab.goto(url)
             tab.get_by_role(
-                "button", name="Start" if url.endswith(("choose-k", "frontier")) else "CSV"
+                "button", name="Start" if url.endswith("sweep") else "CSV"
             ).first.wait_for()
             drawn.append(time.perf_counter() - began)
         browser.close()

@@ -208,7 +208,7 @@ def photograph_frontier(store: Path, folder: Path, widths=WIDTHS) -> None:
     view = make_frontier(store)
     with served(store) as address, opened_browser() as browser:
         page = new_page(browser, widths)
-        page.goto(f"{address}/frontier?{urlencode(view)}")
+        page.goto(f"{address}/sweep?{urlencode(view | {'tab': 'frontier'})}")
         page.locator("table[aria-label='settings by cost'] tbody tr").nth(len(RS)).wait_for()
         take(page, folder, "frontier", widths)
 
@@ -218,7 +218,7 @@ def photograph_choosing(store: Path, folder: Path, widths=WIDTHS) -> None:
     view = make_sweep(store)
     with served(store) as address, opened_browser() as browser:
         page = new_page(browser, widths)
-        page.goto(f"{address}/choose-k?{urlencode(view)}")
+        page.goto(f"{address}/sweep?{urlencode(view)}")
         page.locator("table[aria-label='numbers by K'] tbody tr").nth(len(TOPICS) - 1).wait_for()
         take(page, folder, "choose-k", widths)
 

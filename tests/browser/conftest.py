@@ -73,7 +73,7 @@ def new_page(browser):
             page.get_by_label("Verdict", exact=True).wait_for()
             return page
         page.get_by_role("button", name="Start", exact=True).wait_for()
-        if urlsplit(address).path.endswith(("/choose-k", "/frontier")):
+        if urlsplit(address).path.endswith(("/sweep", "/choose-k", "/frontier")):
             return page
         page.wait_for_function(
             "window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name('slot-0')"

@@ -74,7 +74,7 @@ def type_into(page, name: str, value) -> None:
 
 
 def fill(page, label: str, value) -> None:
-    """Types into the field with a label and leaves it."""
-    field = page.get_by_label(label, exact=True)
+    """Types into the field with a label and leaves it; a field of another tab is not seen."""
+    field = page.get_by_label(label, exact=True).filter(visible=True)
     field.fill(str(value))
     field.blur()

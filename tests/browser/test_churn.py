@@ -16,7 +16,7 @@ PAGES = [
     "topics",
     *(
         pytest.param(page, marks=pytest.mark.long)
-        for page in ("compare", "choose-k", "frontier", "oracle", "ledger")
+        for page in ("compare", "sweep", "oracle", "ledger")
     ),
 ]
 

@@ -41,7 +41,9 @@ def test_topics_lists_the_topics_and_their_words(url, new_page):
     page.locator(".worded tbody th button").first.wait_for()
 
 
-@pytest.mark.parametrize(("path", "field"), [("choose-k", "Topics K"), ("frontier", "Chains S")])
+@pytest.mark.parametrize(
+    ("path", "field"), [("sweep", "Topics K"), ("sweep?tab=frontier", "Chains S")]
+)
 def test_a_sweep_tells_how_many_runs_it_would_start(url, new_page, path, field):
     page = new_page(url.replace("compare", path))
     page.get_by_text("No run of these settings yet. Press Start.").wait_for()

@@ -17,15 +17,14 @@ from browser.servers import our_server, serving
 import workbench as wb
 from workbench.corpus import Corpus, hold_out_tokens
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.choose_k.page import ChooseKPage
 from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.page import ComparePage
-from workbench.dashboard.frontier.page import FrontierPage
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.tune import Tune
 from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.shell import column
+from workbench.dashboard.sweep.page import SweepPage
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
@@ -265,8 +264,7 @@ def test_in_links(store, served, hostile):
     packs = list(packed())
     pages = (
         ("compare", ComparePage(store).parts, "Corpus", "find"),
-        ("choose-k", ChooseKPage(store).parts, "Corpus", "path"),
-        ("frontier", FrontierPage(store).parts, "Corpus", "path"),
+        ("sweep", SweepPage(store).parts, "Corpus", "path"),
         ("topics", TopicsPage(store)._parts, "Topics of", "find"),
         ("oracle", OraclePage().parts, "Toy", "counts"),
     )

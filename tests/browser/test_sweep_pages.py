@@ -1,4 +1,4 @@
-"""The pages Choose K and Frontier in a browser: their runs start, stop, are found again, and go on without the page."""
+"""The Sweep page in a browser: its runs start, stop, are found again, and go on without the page."""
 
 import pytest
 from browser.desk import cells, fill, press, until
@@ -16,8 +16,8 @@ def there(page, table: str = "numbers by K") -> list[str]:
 
 
 PAGES = {
-    "choose-k": ({"Topics K": "5, 7", "Parallel runs": 2}, "6, 8", 4, "numbers by K", {"6", "8"}),
-    "frontier": (
+    "sweep": ({"Topics K": "5, 7", "Parallel runs": 2}, "6, 8", 4, "numbers by K", {"6", "8"}),
+    "sweep?tab=frontier": (
         {"r": "0, inf", "Chains S": "1", "Topics K": "3", "Parallel runs": 4},
         "4",
         10,
@@ -25,7 +25,7 @@ PAGES = {
         {"r=0", "r=∞", "cgs"},
     ),
 }
-"""Page → what is typed, another number of topics, how many runs these are, the table and its rows at the end."""
+"""Address → what is typed, another number of topics, how many runs these are, the table and its rows at the end."""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -55,8 +55,27 @@ def test_runs_of_a_sweep_start_stop_and_are_found_again_by_the_link(url, new_pag
     until(lambda: set(there(again, table)) == rows, "each has a row")
 
 
+@pytest.mark.parametrize(("old", "field"), [("choose-k", "Warm starts"), ("frontier", "Cost")])
+def test_an_old_address_leads_to_its_tab_with_what_was_chosen(url, new_page, old, field):
+    page = new_page(url.replace("compare", f"{old}?seeds=4"))
+    page.get_by_label(field, exact=True).wait_for()
+    assert page.get_by_label("Number of seeds").input_value() == "4"
+    assert "seeds=4" in page.url
+
+
+def test_a_tab_keeps_its_fields_while_another_one_is_open(url, new_page):
+    page = new_page(url.replace("compare", "sweep"))
+    fill(page, "Topics K", "5, 7")
+    press(page, "Frontier")
+    page.get_by_role("textbox", name="Chains S").wait_for()
+    assert not page.get_by_role("combobox", name="Warm starts").count()
+    press(page, "Choose K")
+    page.get_by_role("combobox", name="Warm starts").wait_for()
+    assert page.get_by_role("textbox", name="Topics K").input_value() == "5, 7"
+
+
 def test_a_warm_sweep_goes_on_when_its_page_is_closed(url, new_page, store):
-    page = new_page(url.replace("compare", "choose-k"))
+    page = new_page(url.replace("compare", "sweep"))
     for label, value in {"Topics K": "9, 10, 11", "Number of seeds": 1, "Iterations": 40}.items():
         fill(page, label, value)
     page.get_by_label("Warm starts").select_option("yes")

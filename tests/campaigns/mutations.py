@@ -318,7 +318,7 @@ MUTATIONS = [
         "measures/saliency.py",
         'run["phi"].values * p_topic[:, None]',
         'run["phi"].values',
-        "measures/test_saliency.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "rank from nought",
@@ -326,7 +326,7 @@ MUTATIONS = [
         "measures/saliency.py",
         "np.arange(1, len(order) + 1)",
         "np.arange(len(order))",
-        "measures/test_saliency.py",
+        "measures/test_topics.py",
     ),
     Mutation(
         "diversity of pairs",
@@ -342,7 +342,7 @@ MUTATIONS = [
         "measures/smoothing.py",
         "ewm(alpha=1 - weight,",
         "ewm(alpha=weight,",
-        "measures/test_smoothing.py",
+        "measures/test_curves.py",
     ),
     # views and report
     Mutation(
@@ -496,7 +496,7 @@ MUTATIONS = [
         "measures/search.py",
         'BETWEEN = "\\x1f"',
         'BETWEEN = " "',
-        "measures/test_search.py",
+        "measures/test_documents.py",
     ),
     Mutation(
         "columns by case",
@@ -504,7 +504,7 @@ MUTATIONS = [
         "measures/search.py",
         "hits = [value in str(entries[row]).lower() for row in candidates]",
         "hits = [value in str(entries[row]) for row in candidates]",
-        "measures/test_search.py",
+        "measures/test_documents.py",
     ),
     # texts of documents
     Mutation(
@@ -792,7 +792,7 @@ MUTATIONS = [
         "kernels/bayes_nets/cvb0.py",
         "plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse\n        )\n    return",
         "plan, case, 1.0, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse\n        )\n    return",
-        "engines/bayes_nets/test_bn_cvb0.py",
+        "engines/bayes_nets/test_bn_vb.py",
     ),
     Mutation(
         "record not taken out",
@@ -800,7 +800,7 @@ MUTATIONS = [
         "kernels/bayes_nets/cvb0.py",
         "plan, case, -1.0, tied,",
         "plan, case, 0.0, tied,",
-        "engines/bayes_nets/test_bn_cvb0.py",
+        "engines/bayes_nets/test_bn_vb.py",
     ),
     Mutation(
         "weights forgotten",

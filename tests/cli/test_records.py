@@ -61,7 +61,7 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
     assert run(capsys, "data", "fetch", "votes")[2].startswith("votes is here, as published: ")
 
 
-def test_named_records_are_compared_and_come_again(capsys):
+def test_compare_of_named_records_reopens_its_runs(capsys):
     command = (
         "compare",
         "votes",

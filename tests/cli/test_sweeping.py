@@ -104,7 +104,7 @@ def test_warm_begins_each_run_from_that_with_fewer_topics(command, six_documents
     assert last.split()[0] == "3"
 
 
-def test_a_warm_sweep_that_is_left_in_the_background_is_begun(command, six_documents, monkeypatch):
+def test_sweep_warm_detach_starts_the_first_runs(command, six_documents, monkeypatch):
     begun = []
     monkeypatch.setattr(
         "workbench.runs.execution.warm_sweep.spawn", lambda *given, **more: begun.append(given[0])

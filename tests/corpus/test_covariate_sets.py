@@ -30,26 +30,11 @@ def test_a_data_set_comes_out_as_described(data_set):
 
 
 @pytest.mark.slow
-def test_names_are_44_states_with_fifty_births_a_row_before_2012():
+def test_names_have_fifty_births_a_row_before_2012_all_of_them_or_other_draws():
     corpus = loaded("names")
-    train, test, split = wb.prepare(corpus)
-    year = corpus.input("year")
-    assert np.sum(train.document_tokens > 0) == 2288 and np.sum(test.document_tokens > 0) == 88
-    assert (
-        set(train.document_tokens[year < 2012].tolist()) == {50}
-        and train.document_tokens[year >= 2012].sum() == 0
-    )
+    train, _, split = wb.prepare(corpus)
+    assert set(train.document_tokens[corpus.input("year") < 2012].tolist()) == {50}
     assert split == {"rows": {"by": "year", "at_least": 2012}}
-    at = corpus.titles.index("OH 1995")
-    assert (year[at], corpus.input("latitude")[at], corpus.input("longitude")[at]) == (
-        1995,
-        40.3736,
-        -82.7755,
-    )
-    assert (
-        corpus.vocabulary[:3] == ("Michael", "James", "David")
-        and corpus.vocabulary[-1] == "Jackson"
-    )
     whole, other = loaded("names", births="all"), loaded("names", draw=1)
     totals = np.bincount(whole.words, whole.counts)
     assert np.all(np.diff(totals) <= 0) and whole.document_tokens.min() >= 749
@@ -77,12 +62,6 @@ def test_the_ends_of_sequences_are_held_out(name, n_test, n_sequences):
     assert np.all(corpus.document_tokens == 1) and corpus.by_sequence.documents.tolist() == list(
         range(corpus.n_documents)
     )
-
-
-def test_window_8_of_dna_is_a_tandem_repeat():
-    corpus = loaded("dna")
-    symbols = corpus.words[8 * 682 : 9 * 682]
-    assert corpus.titles[8 * 682] == "window 8 0" and np.mean(symbols[16:] == symbols[:-16]) > 0.95
 
 
 def test_windows_beyond_the_text_are_refused():

@@ -75,7 +75,7 @@ def test_a_data_set_is_fetched_into_the_cache_and_found_there(
     assert capsys.readouterr() == ("", "")
 
 
-def test_what_is_here_is_not_fetched_again(served, monkeypatch):
+def test_fetch_does_not_fetch_a_file_that_is_there(served, monkeypatch):
     tiny = tiny_at(monkeypatch, served[1])
     first = tiny.fetch(progress=False)
     for file in FILES:

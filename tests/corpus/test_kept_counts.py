@@ -68,7 +68,9 @@ def n_counted(monkeypatch):
 
 
 @pytest.mark.parametrize("doing", ["reading", "writing"])
-def test_it_goes_on_behind_the_texts_that_are_counted(tmp_path, n_counted, doing):
+def test_an_interrupted_conversion_goes_on_behind_the_texts_that_are_counted(
+    tmp_path, n_counted, doing
+):
     path = written(tmp_path)
     assert interrupted(path, tmp_path / "shards", 0.5 if doing == "reading" else 0.0, doing) > 1000
     before = n_counted()
@@ -82,7 +84,7 @@ def test_it_goes_on_behind_the_texts_that_are_counted(tmp_path, n_counted, doing
     assert sorted(each.name for each in tmp_path.iterdir()) == ["it.jsonl", "shards"]
 
 
-def test_it_may_be_interrupted_again_and_go_on_with_several_processes(tmp_path):
+def test_a_conversion_may_be_interrupted_again_and_go_on_with_several_processes(tmp_path):
     path, folder = written(tmp_path), tmp_path / "shards"
     first = interrupted(path, folder, 0.3)
     with pytest.warns(UserWarning, match="continues after"):

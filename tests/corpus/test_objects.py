@@ -136,7 +136,7 @@ def test_columns_of_a_table_are_text_titles_times_and_labels():
     ],
     ids=lambda given: None,
 )
-def test_what_cannot_be_read_is_one_sentence(given, about, said):
+def test_corpus_of_refuses_what_holds_no_documents(given, about, said):
     with pytest.raises(DataError, match=said) as error:
         wb.corpus_of(given, **about)
     assert "\n" not in str(error.value)

@@ -29,7 +29,7 @@ def test_empty_and_repeated_documents_are_found():
     assert found.repeated.tolist() == [2, 6, 7] and found.originals.tolist() == [0, 4, 0]
 
 
-def test_they_are_named_and_a_clean_corpus_is_not_spoken_of():
+def test_quality_names_empty_and_repeated_documents_and_no_others():
     said = describe_quality(wb.Corpus.from_texts([*TEXTS, "", "green bee"]))
     assert said == [
         "4 of 11 documents of 'texts' have no word that is counted: 'document 1', 'document 3', 'document 8' and 1 more",

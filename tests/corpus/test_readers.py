@@ -240,7 +240,7 @@ def test_dialects_of_csv_are_read(tmp_path, content, options, name):
     assert not any(text.startswith((" ", "'")) for text in corpus.table.texts)
 
 
-def test_what_could_be_read_before_is_read_as_it_was(tmp_path):
+def test_csv_keeps_backslashes_blanks_and_doubled_quotes(tmp_path):
     content = 'label,text\nC:\\zoo, ibis\n sea,"a ""heron"", a \\ crane"\n'
     corpus = read_corpus(put(tmp_path, "a.csv", content))
     assert corpus.labels == ("C:\\zoo", " sea") and corpus.table.texts == (

@@ -246,16 +246,6 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, at):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interruption_leaves_nothing(tmp_path):
-    def parts():
-        yield drawn()
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ShardedCorpus.write(parts(), tmp_path / "it")
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_corpus_by_path_is_found(tmp_path):
     sharded = ShardedCorpus.write(drawn(), tmp_path / "it")
     assert isinstance(load_corpus(sharded.folder), ShardedCorpus)

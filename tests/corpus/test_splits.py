@@ -95,14 +95,22 @@ def test_other_seeds_give_other_splits():
     assert len(splits) > 15  # 20 draws from thousands of splits hardly coincide
 
 
-@pytest.mark.parametrize("per", ["corpus", "document"])
-def test_every_subset_of_tokens_is_equally_likely(per):
+@pytest.mark.parametrize(
+    "split",
+    [
+        lambda corpus, seed: hold_out_tokens(corpus, 0.5, seed),
+        lambda corpus, seed: hold_out_tokens(corpus, 0.5, seed, per="document"),
+        split_halves,
+    ],
+    ids=["corpus", "document", "halves"],
+)
+def test_every_subset_of_tokens_is_equally_likely(split):
     """One document, tokens a a b c, two drawn: the table of test counts follows the hypergeometric law."""
     corpus = corpus_of([[2, 1, 1, 0]])
     n_draws = 6000
     seen = {}
     for seed in range(n_draws):
-        drawn = tuple(dense(hold_out_tokens(corpus, 0.5, seed, per)[1])[0])
+        drawn = tuple(dense(split(corpus, seed)[1])[0])
         seen[drawn] = seen.get(drawn, 0) + 1
     expected = {(2, 0, 0, 0): 1 / 6, (1, 1, 0, 0): 2 / 6, (1, 0, 1, 0): 2 / 6, (0, 1, 1, 0): 1 / 6}
     assert set(seen) == set(expected)
@@ -139,22 +147,6 @@ def test_halves_add_up_and_the_odd_token_is_observed(table, seed):
         observed.titles == scored.titles == corpus.titles
         and observed.vocabulary == scored.vocabulary == corpus.vocabulary
     )
-
-
-def test_every_pair_of_halves_is_equally_likely():
-    """One document, tokens a a b c: two are scored, by the hypergeometric law."""
-    corpus = corpus_of([[2, 1, 1, 0]])
-    n_draws = 6000
-    seen = {}
-    for seed in range(n_draws):
-        drawn = tuple(dense(split_halves(corpus, seed)[1])[0])
-        seen[drawn] = seen.get(drawn, 0) + 1
-    expected = {(2, 0, 0, 0): 1 / 6, (1, 1, 0, 0): 2 / 6, (1, 0, 1, 0): 2 / 6, (0, 1, 1, 0): 1 / 6}
-    assert set(seen) == set(expected)
-    for drawn, probability in expected.items():
-        error = np.sqrt(probability * (1 - probability) / n_draws)
-        # seeds are fixed: fails or passes for ever
-        assert abs(seen[drawn] / n_draws - probability) < 4 * error
 
 
 @settings(max_examples=100, deadline=None)

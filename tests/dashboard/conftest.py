@@ -48,9 +48,26 @@ def monitor(tmp_path, monkeypatch):
     own = RunMonitor(tmp_path / "runs")
     monkeypatch.setattr(own, "latest", lambda patience=0.0: own.look())
     monkeypatch.setattr(own, "look_soon", lambda: None)
-    for page in ("compare", "topics", "sweeps"):
+    for page in ("compare", "topics", "sweep"):
         monkeypatch.setattr(f"workbench.dashboard.{page}.page.monitor_of", lambda store: own)
     return own
+
+
+@pytest.fixture
+def store(tmp_path):
+    """The folder of a store that is not there yet."""
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def corpus(monkeypatch):
+    """A small corpus, which the Sweep page takes for any that its form names."""
+    small = simulated()
+    for module in ("compare.starting", "sweep.choose_k", "sweep.frontier"):
+        monkeypatch.setattr(f"workbench.dashboard.{module}.data_of", lambda *given: small)
+    for module in ("sweep.runs", "sweep.frontier"):
+        monkeypatch.setattr(f"workbench.dashboard.{module}.names_of", lambda name: {small.name})
+    return small
 
 
 @pytest.fixture

@@ -4,13 +4,15 @@ import pytest
 from bokeh.document import Document
 
 from workbench.dashboard.compare.settings import Settings
+from workbench.dashboard.shared.ui_events import DRAWN
 
 
 @pytest.fixture
 def form():
     """A form that is on a page."""
     made = Settings()
-    made.form.get_root(Document())
+    made.form._document = Document()
+    DRAWN.add(made.form._document)
     return made
 
 

@@ -23,7 +23,7 @@ from workbench.dashboard.shared.policy import OF_OTHERS, Limits
 
 PATHS = (
     "/compare",
-    "/choose-k",
+    "/sweep",
     "/frontier",
     "/topics",
     "/oracle",
@@ -138,7 +138,7 @@ def test_every_answer_has_the_headers_and_each_its_own_nonce(local):
 
 
 def test_every_script_of_a_page_has_the_nonce_of_its_answer(local):
-    for path in ("/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/ledger"):
+    for path in ("/compare", "/sweep", "/topics", "/oracle", "/ledger"):
         answer = local.ask(path)
         nonce, body = (
             re.search(r"'nonce-(\w+)'", answer.headers["Content-Security-Policy"])[1],
@@ -186,7 +186,7 @@ def test_under_a_prefix_pages_files_and_redirects_have_it(store, monkeypatch, pa
 
 def test_without_the_password_no_page_and_no_socket_is_had(store, monkeypatch, password_file):
     with served(store, monkeypatch, password_file=password_file) as server:
-        pages = ("/compare", "/choose-k", "/frontier", "/topics", "/oracle", "/ledger")
+        pages = ("/compare", "/sweep", "/topics", "/oracle", "/ledger")
         for path in (*pages, "/compare/autoload.js?bokeh-autoload-element=a", "/compare/metadata"):
             assert server.ask(path).code in (302, 403), path
         assert not server.socket_opens(Origin=f"http://{server.root}")

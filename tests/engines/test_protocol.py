@@ -277,7 +277,10 @@ def test_every_number_watched_is_delivered_and_has_a_name(name):
         state, info = next(states_of(engine, corpus, model, options, 1))
         assert isinstance(state, engine.state)
         assert isinstance(engine.samples(corpus, options), bool)
+        before = copied(state)
         delivered = info | engine.watch(corpus, model, options, state)
+        engine.counts(corpus, model, options, state)
+        assert same_bits(copied(state), before), "watch or counts changed the state"
         recorded = [each.name for each in model.recorded(options) if each.dims[0] == "iteration"]
         assert set(delivered) == {*engine.watches, "updates", *recorded}
         assert delivered["updates"] > 0

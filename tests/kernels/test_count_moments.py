@@ -87,7 +87,7 @@ def test_moments_given_that_a_count_is_positive_are_exact(q):
     assert given_positive(*moments_of(q)) == pytest.approx(expected, rel=ROUNDING, abs=1e-14)
 
 
-def test_a_pair_counts_as_often_as_it_stands():
+def test_moments_of_a_pair_with_a_count_are_those_of_as_many_pairs():
     assert moments_of([0.3, 0.6], [3, 2]) == pytest.approx(
         moments_of([0.3] * 3 + [0.6] * 2), rel=ROUNDING
     )

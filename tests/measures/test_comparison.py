@@ -1,5 +1,7 @@
 """Final numbers, means, paired differences and times against values worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,15 +10,20 @@ from comparisons import made_up, tiny_comparison, tiny_run
 from workbench.measures import (
     MeasureError,
     data_of,
+    differing,
     each_run,
     final,
     in_papers_order,
     labels_of,
+    lineage,
     paired_differences,
     reached_by_all,
+    settings_of,
+    spec_of,
     summary,
     time_to,
 )
+from workbench.measures.settings import GENERAL, every_setting
 
 WIDER = {"n_topics": 20, "alpha": 0.1, "beta": 0.1}
 
@@ -270,3 +277,75 @@ def test_an_ambiguous_reference_is_not_guessed():
         MeasureError, match="is ambiguous; name one of cgs, burn-in=10; cgs, burn-in=20"
     ):
         summary(runs, "cgs")
+
+
+# ---------------------------------------------------------------------- the settings of runs
+
+
+def test_settings_of_has_general_settings_and_every_option_of_the_engine():
+    spec = spec_of(tiny_run("svb-cgs", seed=3))
+    result = settings_of(spec)
+    assert (result["engine"], result["K"], result["seed"], result["r"]) == (
+        "svb-cgs",
+        spec.model["n_topics"],
+        3,
+        1,
+    )
+    assert {*result} <= every_setting() and {"alpha", "beta", "n_chains", "learn_alpha"} <= {
+        *result
+    }
+    assert all(
+        isinstance(value, int | float | str) and value is not True for value in result.values()
+    )
+
+
+def test_settings_of_writes_infinity_as_text_and_leaves_out_missing_settings():
+    result = settings_of(spec_of(made_up("svb-cgs", [2], options={"r": "inf"})))
+    assert result["r"] == "inf" and "r" not in settings_of(spec_of(made_up("svb", [2])))
+
+
+def test_differing_compares_a_setting_among_the_runs_that_have_it():
+    settings = [
+        {"r": 1, "seed": 0, "engine": "svb"},
+        {"r": 3, "seed": 1, "engine": "svb"},
+        {"seed": 1, "engine": "svb"},
+    ]
+    assert (
+        differing(settings) == ["seed", "r"]
+        and differing(settings[1:]) == []
+        and differing([]) == []
+    )
+    assert set(GENERAL) <= every_setting()
+
+
+# ---------------------------------------------------------------------- who began from whom
+
+
+def begun_from(run, parent_hash: str, name: str = "cgs-0-t0"):
+    """A run like the given one, begun from iteration 50 of another."""
+    start = {
+        "name": name,
+        "hash": parent_hash,
+        "iteration": 50,
+        "counts": "c" * 64,
+        "dropped": 0.25,
+    }
+    return run.assign_attrs(name="begun", spec=replace(spec_of(run), start=start).to_json())
+
+
+def test_lineage_identifies_parents_by_hash_and_uses_their_present_name():
+    parent = made_up("cgs", [1])
+    (edge,) = lineage(
+        [begun_from(made_up("cvb", [1]), spec_of(parent).hash, "as it was called"), parent]
+    )
+    assert edge.known and (edge.run, edge.parent, edge.iteration) == ("begun", "cgs-0-t0", 50)
+    assert edge.text == "from cgs-0-t0, iteration 50, 25 % of its tokens dropped"
+
+
+def test_lineage_does_not_take_a_run_with_the_name_of_the_parent_for_it():
+    (edge,) = lineage(
+        [made_up("cgs", [1], seed=0), begun_from(made_up("cvb", [1]), "abcdef0123456789")]
+    )
+    assert not edge.known and edge.parent == "cgs-0-t0 (abcdef01)"
+    (alone,) = lineage([begun_from(made_up("cvb", [1]), "abcdef0123456789")])
+    assert not alone.known and alone.parent == "cgs-0-t0"

@@ -11,8 +11,7 @@ from same_process import working_here
 from toys import simulated
 
 import workbench as wb
-from workbench.corpus import Corpus, data_sets, known_words
-from workbench.engines import ENGINES
+from workbench.corpus import Corpus, known_words
 from workbench.papers import figures
 from workbench.papers.figure import Claim, Extent
 from workbench.papers.figures import FIGURES
@@ -54,37 +53,6 @@ def with_authors() -> Corpus:
 
 
 # ---------------------------------------------------------------------- what is run
-
-
-def test_the_table_is_that_of_the_paper():
-    assert (
-        FIGURE.corpora == ("nips",)
-        and FIGURE.full.n_topics == (25, 100)
-        and FIGURE.full.n_documents is None
-    )
-    assert (data_sets()["nips"].n_documents, data_sets()["nips"].n_tokens) == (1_740, 2_301_375)
-    assert [pachinko_sizes(n) for n in FIGURE.full.n_topics] == [(5, 10), (25, 25)]
-    assert set(PUBLISHED) == {
-        (model, n, each.label) for model in MODELS for n in (25, 100) for each in METHODS
-    }
-    assert [PUBLISHED[LDA, 25, each.label].perplexity for each in METHODS] == [
-        1787.7,
-        1918.5,
-        1906.0,
-    ]
-    assert PUBLISHED[PAM, 100, VB] == (16.06, 2065.1, 28, 1972.6)
-    assert {each.label: each.engine for each in METHODS} == {
-        GIBBS: "network-gibbs",
-        VB_ML: "network-vb-ml",
-        VB: "network-vb",
-    }
-    assert {each.engine for each in METHODS} <= set(ENGINES)
-
-
-def test_the_papers_iterations_and_times_agree():
-    """Hours are iterations times seconds, as far as these were rounded."""
-    for key, paper in PUBLISHED.items():
-        assert paper.hours == pytest.approx(paper.iterations * paper.seconds / 3600, rel=0.04), key
 
 
 @pytest.mark.parametrize(

@@ -41,23 +41,6 @@ def one(label):
 # ---------------------------------------------------------------------- what is run
 
 
-def test_the_table_is_that_of_the_paper():
-    two = FIGURES["cv-hdp-fig2"]
-    assert two.corpora == ("kos", "reuters_top", "news5") and two.full == Extent(
-        10, (40, 80, 120), steps=12_000
-    )
-    assert two.found["kos", "G-HDP_100"] == (168.3, 3.9) and two.found["news5", "G-HDP_1"] == (
-        83.5,
-        5.0,
-    )
-    assert FIGURES["cv-hdp-fig3"].full == Extent(10, (130,), steps=12_000) and FIGURES[
-        "cv-hdp-fig3"
-    ].corpora == ("kos",)
-    assert FIGURES["cv-hdp-kos500"].full == Extent(3, (40,), sweeps=(200, 150))
-    assert {algorithm.engine for algorithm in FIVE} == {"svb", "cvb", "cv-hdp", "cgs", "g-hdp"}
-    assert [each.n_topics for each in (G_HDP_1, G_HDP_100)] == [1, 100]
-
-
 @pytest.mark.parametrize("figure", HDP_FIGURES, ids=lambda figure: figure.name)
 def test_every_record_can_be_run_and_claims_something_of_its_own_algorithms(figure):
     labels = [method.label for method in figure.methods]

@@ -2,9 +2,11 @@ import json
 
 import numpy as np
 import pytest
+from missing import skip_without
 
 import workbench as wb
 from workbench.cli import main
+from workbench.corpus import data_sets
 from workbench.kernels.stick_breaking import sticks
 from workbench.papers.figures import DRAWINGS as ALL_DRAWINGS
 from workbench.papers.figures import FIGURES, names
@@ -91,3 +93,20 @@ def test_drawings_are_listed_without_runs_and_take_no_extent(capsys, tmp_path):
         SpecError, match="sb-fig1 needs no run; leave seeds, iterations and topics out"
     ):
         wb.reproduce("sb-fig1", tmp_path, seeds=2)
+
+
+# ---------------------------------------------------------------------- figures of correlated topics
+
+
+@pytest.mark.slow
+def test_the_pairs_of_topics_that_the_paper_highlights_are_found_framed_and_judged(tmp_path):
+    if data_sets()["ap1000"].folder() is None:
+        skip_without("WORKBENCH_DATA names no folder with the files of ap1000")
+    made = wb.reproduce("ctm-fig2-topics", tmp_path, quick=True, formats=["png"])
+    assert [verdict.outcome for verdict in made.verdicts] == ["holds", "holds"]
+    caption = (tmp_path / "ctm-fig2-topics.txt").read_text()
+    assert (
+        "30 topics and 150 sweeps, not 100 and 600" in caption
+        and "(percent, year, billion, rate), topic" in caption
+    )
+    assert len((tmp_path / "ctm-fig2-topics.csv").read_text().splitlines()) == 1 + 30 * 30

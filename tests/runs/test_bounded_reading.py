@@ -48,7 +48,7 @@ def refused(*arguments, **options) -> DataError:
 
 
 @pytest.mark.slow
-def test_what_comes_back_is_what_is_read_here(tmp_path):
+def test_bounded_reading_returns_what_reading_here_does(tmp_path):
     path = put(tmp_path, "a.csv", "body,title,x,s\nibis heron,one,1.5,a\noil paint,two,2,a\n")
     options = {"text": "body", "inputs": "x", "sequence": "s", "stop_words": None}
     found, here = read_bounded(path, **options), read_corpus(path, **options)

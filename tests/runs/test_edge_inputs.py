@@ -119,8 +119,11 @@ def test_an_edge_corpus_is_fitted_and_predicted_without_topics(corpus, engine, t
     assert ds["probability"].shape == (documents.n_documents, documents.n_words)
 
 
-@pytest.mark.parametrize("engine", LDA_ENGINES)
-def test_one_topic_is_exact_with_every_engine_of_lda(engine, toy, oracles):
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [*((name, {}) for name in LDA_ENGINES), ("svb", {"schedule": "sequential"})],
+)
+def test_one_topic_is_exact_with_every_engine_of_lda(engine, options, toy, oracles):
     """The bound, log joint or objective is the log evidence."""
     corpus, _ = toy
     edge = oracles["edge"]["K1"]
@@ -128,6 +131,7 @@ def test_one_topic_is_exact_with_every_engine_of_lda(engine, toy, oracles):
         corpus,
         engine,
         n_topics=1,
+        options=options,
         alpha=edge["alpha"][0],
         beta=edge["beta"],
         n_iterations=3,

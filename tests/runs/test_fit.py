@@ -1,3 +1,5 @@
+"""Fits and comparisons: the bits of a run, what it records, and what is refused."""
+
 import json
 import subprocess
 import sys
@@ -5,12 +7,16 @@ import sys
 import numpy as np
 import pytest
 from same_bits import CLOCKS, same_bits
+from toys import simulated
 
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.lda.scan import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
+from workbench.runs.execution.run import extend
+from workbench.runs.spec import SpecError
+from workbench.runs.store.layout import StoreError
 
 ENGINES = [
     ("svb", {}),
@@ -20,35 +26,6 @@ ENGINES = [
     ("svb-cgs", {}),
     ("svb-cgs", {"n_chains": 2}),
 ]
-
-
-@pytest.mark.parametrize(("engine", "options"), ENGINES)
-def test_a_run_in_a_store_has_the_bits_of_one_in_memory(thirty_documents, store, engine, options):
-    train, test = thirty_documents
-    settings = dict(
-        engine=engine,
-        options=options,
-        n_topics=4,
-        test=test,
-        n_iterations=23,
-        snapshot_every=10,
-        progress=False,
-    )
-    same_bits(wb.fit(train, **settings), wb.fit(train, store=store, **settings))
-
-
-@pytest.mark.parametrize(("engine", "options"), ENGINES)
-def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
-    thirty_documents, store, engine, options
-):
-    train, test = thirty_documents
-    settings = dict(
-        engine=engine, options=options, n_topics=4, test=test, snapshot_every=5, progress=False
-    )
-    wb.fit(train, n_iterations=15, store=store, **settings)
-    resumed = wb.fit(train, n_iterations=30, store=store, **settings)
-    assert len(wb.open_runs(store)) == 1
-    same_bits(resumed, wb.fit(train, n_iterations=30, **settings))
 
 
 def test_a_run_does_not_go_on_with_other_documents(thirty_documents, store):
@@ -85,17 +62,6 @@ def test_an_identical_run_is_reopened_and_not_computed_again(thirty_documents, s
     monkeypatch.setattr(loop, "advance", None)
     same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=12, store=store, progress=False))
     same_bits(first, wb.fit(train, "cgs", test=test, n_iterations=6, store=store, progress=False))
-
-
-@pytest.mark.parametrize(("engine", "options"), ENGINES)
-def test_threads_never_change_a_bit(thirty_documents, monkeypatch, engine, options):
-    monkeypatch.setattr("workbench.kernels.threads.SLICE_WORK", 300)  # several slices even here
-    train, test = thirty_documents
-    settings = dict(engine=engine, options=options, test=test, n_iterations=12, progress=False)
-    same_bits(
-        wb.fit(train, n_threads=1, **settings).drop_attrs(),
-        wb.fit(train, n_threads=3, **settings).drop_attrs(),
-    )
 
 
 def test_every_variable_is_named_and_has_its_dims(thirty_documents):
@@ -201,3 +167,31 @@ def test_one_engine_may_be_given_by_its_name(thirty_documents):
         thirty_documents[0], engines="cgs", n_topics=2, n_iterations=2, progress=False
     )
     assert table.engine.values.tolist() == ["cgs"]
+
+
+# ---------------------------------------------------------------------- compare
+
+
+def test_an_unknown_setting_gets_one_sentence_with_the_nearest():
+    with pytest.raises(SpecError, match=r"^no setting 'n_topic'; did you mean 'n_topics'\?$"):
+        wb.compare(simulated(), ["cgs"], n_topic=3)
+    with pytest.raises(
+        SpecError, match="^no setting 'zzz'; there are engines, seeds, seed, holdout, "
+    ):
+        wb.compare(simulated(), ["cgs"], zzz=3)
+
+
+def test_what_is_no_run_is_told_by_its_kind():
+    for wrong, kind in ((3, "int"), (None, "NoneType"), ([], "list")):
+        with pytest.raises(
+            StoreError, match=f"^a run is a Run, a path, or a name in the store; got {kind}$"
+        ):
+            wb.open_run(wrong)
+
+
+def test_a_run_whose_end_is_moved_to_where_it_stopped_is_finished(tmp_path):
+    wb.fit(simulated(), "cgs", n_topics=2, n_iterations=6, store=tmp_path, progress=False)
+    (run,) = wb.open_runs(tmp_path)
+    for end, state in ((9, "stopped"), (6, "finished"), (3, "finished")):
+        extend(run.path, end)
+        assert run.state == state

@@ -129,7 +129,7 @@ class Boom(Exception):
 
 
 @pytest.mark.parametrize("error", [Boom, KeyboardInterrupt])
-def test_what_fails_halfway_leaves_the_file_that_was_there(
+def test_infer_to_file_that_fails_halfway_leaves_the_old_file(
     learnt, documents, small, monkeypatch, tmp_path, error
 ):
     path, n = tmp_path / "theta.csv", []

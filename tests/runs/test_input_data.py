@@ -43,7 +43,7 @@ def test_a_fit_of_texts_tables_and_counts_is_that_of_their_corpus(tmp_path):
 
 
 @pytest.mark.slow
-def test_so_are_a_comparison_and_a_sweep(tmp_path):
+def test_compare_and_sweep_take_texts_tables_and_counts_too(tmp_path):
     corpus = simulated()
     given = {"vocabulary": list(corpus.vocabulary)}
     one = wb.compare(corpus, ["svb", "cgs"], **SHORT)

@@ -61,11 +61,6 @@ def killed(made):
     return killed
 
 
-@pytest.mark.parametrize("state", ["running", "paused"])
-def test_a_run_is_interrupted_from_the_moment_at_which_its_writer_is_killed(killed, state):
-    assert killed(state).state == "interrupted"
-
-
 @pytest.mark.parametrize("asked", ["stop", "pause"])
 @pytest.mark.parametrize("state", ["running", "paused"])
 def test_a_killed_run_is_not_asked_for_anything_and_goes_on_whatever_it_was_asked(

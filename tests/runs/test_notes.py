@@ -28,7 +28,7 @@ def run(thirty_documents, store):
     return wb.Run(store / "a")
 
 
-def test_nothing_written_is_nothing(run):
+def test_notes_of_a_run_without_any_are_empty(run):
     assert run.notes == Notes("", (), ())
     assert "topic_label" not in run.dataset()
 

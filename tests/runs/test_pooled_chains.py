@@ -51,18 +51,6 @@ def test_chains_are_pooled_by_the_mean_of_what_each_predicts(chains):
     assert found.error == pytest.approx(np.sqrt(3 / 4 * np.sum((without - without.mean()) ** 2)))
 
 
-def test_together_they_predict_better_than_on_average(chains):
-    store, *_ = chains
-    ends = [
-        float(np.log(wb.open_run(store / f"chain-{seed}")["test_perplexity"][-1]))
-        for seed in range(4)
-    ]
-    # by Jensen's inequality
-    assert pool_chains([store / f"chain-{seed}" for seed in range(4)]).log_perplexity < np.mean(
-        ends
-    )
-
-
 def test_distances_are_from_what_they_predict_together(chains):
     store, train, test = chains
     pooled = pool_chains([f"chain-{seed}" for seed in range(4)], store)
@@ -104,7 +92,7 @@ def test_long_chains_of_another_model_are_no_reference(chains):
         frontier(own, [], [together])
 
 
-def test_what_cannot_be_pooled_is_refused_with_a_sentence(chains):
+def test_pool_chains_refuses_chains_that_do_not_go_together(chains):
     store, train, test = chains
     with pytest.raises(
         SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"

@@ -84,7 +84,7 @@ def until_state(path, state):
     raise AssertionError(f"{path.name} is never {state}")
 
 
-def test_so_many_begin_at_once_and_the_others_wait(paths, launched, queued):
+def test_a_queue_starts_as_many_runs_as_there_are_places(paths, launched, queued):
     command = queued(paths, 2)
     assert launched == [path.name for path in paths[:2]]
     assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
@@ -143,9 +143,7 @@ def test_a_queue_is_worked_off_by_processes(paths):
     assert [Run(path).wait(300) for path in paths[:3]] == [FINISHED] * 3
 
 
-def test_those_who_wait_in_a_queue_that_was_killed_are_interrupted_at_once(
-    paths, launched, queued, locks
-):
+def test_waiting_runs_of_a_queue_that_was_killed_are_interrupted(paths, launched, queued, locks):
     queued(paths, 2)
     assert [Run(path).state for path in paths] == [RUNNING, RUNNING, WAITING, WAITING]
     locks["queue"].release()

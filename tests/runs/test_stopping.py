@@ -36,7 +36,7 @@ def test_a_number_has_settled_when_it_changed_little_over_ten_iterations():
     assert not rule.settled([(iteration, float("nan")) for iteration in range(1, 30)])
 
 
-def test_it_is_off_by_default(forty_documents):
+def test_stop_on_is_off_by_default(forty_documents):
     train, test = forty_documents
     ds = wb.fit(train, "svb", n_topics=4, n_iterations=120, test=test, progress=False)
     assert ds.sizes["iteration"] == 120 and "stopped_early" not in ds.attrs
@@ -96,7 +96,7 @@ def test_a_run_ends_when_its_steps_are_used_up(forty_documents, engine, record_e
     )
 
 
-def test_it_looks_at_what_is_recorded(forty_documents):
+def test_stop_on_looks_at_recorded_iterations(forty_documents):
     train, _ = forty_documents
     ds = wb.fit(train, "svb", progress=False, record_every=4, **SETTLES)
     assert ds["iteration"].values[-1] % 4 == 0 and ds.attrs["state"] == FINISHED

@@ -107,7 +107,7 @@ def test_a_run_has_one_writer(run):
     assert not run.path.exists()
 
 
-def test_what_is_no_run_is_said_so(tmp_path, run):
+def test_open_run_refuses_what_is_no_run(tmp_path, run):
     with pytest.raises(
         StoreError, match="is not a run; `workbench runs` lists the runs of a store"
     ):
@@ -302,7 +302,7 @@ def test_a_run_whose_checkpoint_is_ahead_of_its_rows_is_not_continued(thirty_doc
     np.testing.assert_array_equal(run.progress()["test_perplexity"], longer["test_perplexity"])
 
 
-def test_what_a_creation_that_was_killed_left_goes_the_next_day(thirty_documents, run, store):
+def test_leftovers_of_a_killed_creation_are_deleted_after_a_day(thirty_documents, run, store):
     train, test = thirty_documents
     left = [store / f".{name}-{16 * '0'}.partial" for name in ("old", "new")] + [
         store / CORPORA / ".x.npz-0.partial"

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import signal
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from workbench.corpus import Corpus, ShardedCorpus, hold_out_tokens
+from workbench.corpus import ShardedCorpus, hold_out_tokens
 from workbench.corpus.shards import shard_writer
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import online_vb
@@ -127,7 +126,9 @@ def test_documents_like_its_own_make_its_topics_better(first):
 # ---------------------------------------------------------------------- equal specs give equal bits
 
 
-def test_whatever_form_documents_have_they_give_the_same_run(first, further):
+def test_whatever_form_documents_have_they_give_the_same_run(first, further, tmp_path, monkeypatch):
+    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
+    shards = ShardedCorpus.write(further, tmp_path / "shards")
     wanted = updated(first, tokens_of(further))
     bags = [
         list(zip(further.words[a:b].tolist(), further.counts[a:b].tolist(), strict=True))
@@ -139,6 +140,7 @@ def test_whatever_form_documents_have_they_give_the_same_run(first, further):
     plain = {"token_pattern": r"\S+", "stop_words": None}
     for documents, given in (
         (further, {}),
+        (shards, {}),
         (list(tokens_of(further)), {}),
         (mappings, {}),
         (bags, by_id),
@@ -150,30 +152,7 @@ def test_whatever_form_documents_have_they_give_the_same_run(first, further):
         assert new.name == wanted.name and new.spec.start == wanted.spec.start, type(documents)
 
 
-def test_a_corpus_in_shards_goes_by_shard_after_shard(first, further, tmp_path, monkeypatch):
-    monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 100)
-    shards = ShardedCorpus.write(further, tmp_path / "shards")
-    assert shards.n_parts > 3
-    one, other = (
-        updated(first, given, name=name) for given, name in ((further, "one"), (shards, "other"))
-    )
-    assert one.spec.hash == other.spec.hash
-
-
-def test_threads_change_no_bit(first, further, monkeypatch):
-    monkeypatch.setattr("workbench.kernels.threads.SLICE_WORK", 100)
-    one = updated(first, tokens_of(further))
-    counts = last(one, "n_kw"), last(one, "n_dk")
-    one.remove()
-    other = updated(first, tokens_of(further), n_threads=3)
-    assert other.name == one.name
-    assert all(
-        np.array_equal(a, b)
-        for a, b in zip(counts, (last(other, "n_kw"), last(other, "n_dk")), strict=True)
-    )
-
-
-def test_it_is_made_again_from_its_spec_and_what_the_store_has(first, further):
+def test_an_update_is_made_again_from_its_spec_and_the_counts_in_the_store(first, further):
     """The stream is gone; the counts that it left are kept by content, and the run begins from these."""
     new = updated(first, tokens_of(further))
     spec, numbers = new.spec, new.dataset()
@@ -255,25 +234,6 @@ def test_topics_come_to_stand_for_the_documents_in_all(first, further):
 # ---------------------------------------------------------------------- streams
 
 
-@pytest.mark.slow
-def test_a_long_stream_takes_no_more_memory_than_a_short_one(first):
-    """40 times as many documents: what Python holds at the peak grows by less than the arrays of all would take (2.4 MB)."""
-    words = first.dataset()["word"].values.tolist()
-    random = np.random.default_rng(0)
-
-    def peak(n):
-        stream = ([words[w] for w in random.integers(50, size=20)] for _ in range(n))
-        tracemalloc.start()
-        updated(first, stream)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(100)  # what is imported and compiled
-    short, long = peak(200), peak(8000)
-    assert long < short + 1_000_000  # garbage that waits to be collected
-
-
 def test_ctrl_c_keeps_the_documents_that_were_visited(first, further, capsys):
     """It comes while the 31st document is waited for: two batches of eight have been visited, and one is held back."""
     documents = [
@@ -301,23 +261,6 @@ def test_ctrl_c_before_the_first_batch_leaves_nothing(first):
     with pytest.raises(KeyboardInterrupt):
         updated(first, stream())
     assert set(first.path.parent.iterdir()) == inside
-
-
-def test_what_came_is_told(first, further, capsys):
-    wb.update(first, further)
-    told = capsys.readouterr().err
-    assert "documents in" in told and "first does not know the words of" in told and "%)" in told
-
-
-def test_texts_are_counted_as_those_of_the_run(tmp_path):
-    texts = ["New York city lights", "a City called New York", "lights of the city"] * 4
-    train = Corpus.from_texts(texts, ngrams=2, lowercase=False, stop_words=None)
-    wb.fit(train, "online-vb", 2, n_iterations=1, store=tmp_path, name="texts", progress=False)
-    stream = updated(tmp_path / "texts", (text for text in ["New York City"])).spec.start["stream"]
-    # New, York, City, New_York; York_City is not known
-    assert (stream["n_tokens"], stream["n_unknown"]) == (4, 1)
-    stream = updated(tmp_path / "texts", ["New York City"], ngrams=1).spec.start["stream"]
-    assert (stream["n_tokens"], stream["n_unknown"]) == (3, 0)
 
 
 # ---------------------------------------------------------------------- reports
@@ -373,7 +316,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_is_one_sentence_and_nothing_is_written(case, first):
+def test_update_refuses_wrong_input_and_writes_nothing(case, first):
     documents, given, said = REFUSED[case]
     inside = sorted(first.path.parent.rglob("*"))
     with pytest.raises((wb.DataError, wb.SpecError)) as refused:

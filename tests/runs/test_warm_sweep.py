@@ -56,7 +56,9 @@ def begun(store, monkeypatch):
 
 
 @pytest.mark.slow
-def test_it_makes_the_runs_of_a_warm_sweep_one_number_after_the_other(store, tmp_path, monkeypatch):
+def test_a_warm_sweep_in_the_background_makes_its_runs_one_number_after_the_other(
+    store, tmp_path, monkeypatch
+):
     first = warm_sweep.begin(store, laid_out(store), 2)
     assert [run.spec.model["n_topics"] for run in first] == [2, 2]
     assert warm_sweep.at_work(store) == {run.name for run in first}

@@ -107,7 +107,7 @@ def sequences():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_it_has_the_log_likelihood_of_hmmlearn(sequences):
+def test_bn_em_has_the_log_likelihood_of_hmmlearn(sequences):
     from hmmlearn.hmm import CategoricalHMM
 
     net, records = hmm_of(3, 5, sequences)

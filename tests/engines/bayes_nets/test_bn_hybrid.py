@@ -17,10 +17,10 @@ TOYS = {
 }
 
 
-def run(engine, net, records, options, n_steps=8, seed=2, n_threads=1):
+def run(engine, net, records, options, n_steps=8, seed=2):
     state = engine.init(records, net, options, StepContext(seed, 0))
     for step in range(1, n_steps + 1):
-        state, _ = engine.step(records, net, options, state, StepContext(seed, step, n_threads))
+        state, _ = engine.step(records, net, options, state, StepContext(seed, step))
     return state
 
 
@@ -88,9 +88,3 @@ def test_its_bound_lies_between_that_of_variational_bayes_and_the_evidence():
     found = state.entropy + logsumexp(over)
     vb = run(bn_vb, net, records, NoOptions(), n_steps=200)
     assert bn_vb.watch(records, net, NoOptions(), vb)["bound"] < found < evidence
-
-
-def test_chains_on_threads_have_the_same_bits():
-    net, records = TOYS["tied"]()
-    one, three = (run(bn_hybrid, net, records, Options(1.0, 3), n_threads=n) for n in (1, 3))
-    assert all(np.array_equal(a, b) for a, b in zip(one, three, strict=True))

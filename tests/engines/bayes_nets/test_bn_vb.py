@@ -1,13 +1,14 @@
-"""Variational Bayes of Bayesian networks: the oracles' trajectories, a bound that never falls, LDA as a network."""
+"""Variational Bayes and CVB0 of Bayesian networks: the oracles' trajectories, a bound that never falls, LDA as a network."""
 
 import numpy as np
 import pytest
-from bayes_net_twins import ORACLES, flat, joint_states, net_of, random_net
+from bayes_net_twins import ORACLES, completions, families, flat, joint_states, net_of, random_net
 from scipy.special import logsumexp
 
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.bayes_nets import bn_vb
+from workbench.engines.bayes_nets import bn_cvb0, bn_vb
+from workbench.engines.bayes_nets.cases import cases_within
 from workbench.engines.engine import StepContext
 from workbench.engines.options import NoOptions, make_options
 from workbench.models import LDA
@@ -16,14 +17,12 @@ from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records
 
 
-def swept(net, records, n_sweeps, counts=None, seed=0, n_threads=1):
+def swept(net, records, n_sweeps, counts=None, seed=0):
     """The states after 0, 1, … sweeps."""
     state = bn_vb.init(records, net, NoOptions(), StepContext(seed, 0))
     states = [state if counts is None else state._replace(counts=counts)]
     for step in range(1, n_sweeps + 1):
-        states.append(
-            bn_vb.step(records, net, NoOptions(), states[-1], StepContext(seed, step, n_threads))[0]
-        )
+        states.append(bn_vb.step(records, net, NoOptions(), states[-1], StepContext(seed, step))[0])
     return states
 
 
@@ -32,7 +31,7 @@ def bound(net, records, state):
 
 
 @pytest.mark.parametrize("name", ["naive_bayes", "two_parent"])
-def test_it_follows_the_oracle(name):
+def test_bn_vb_follows_the_oracle(name):
     oracle = ORACLES[name]
     net, records = net_of(oracle)
     states = swept(net, records, 400, flat(net, oracle["svb"]["counts0"]))
@@ -66,7 +65,7 @@ def test_the_bound_never_falls_and_is_at_most_the_evidence(seed, missing):
     assert np.all(np.diff(found) > -1e-12 * abs(found[0])) and found[-1] <= evidence + 1e-10
 
 
-def test_it_is_the_evidence_where_nothing_is_hidden():
+def test_the_bound_is_the_evidence_where_nothing_is_hidden():
     net = BayesNet("two", (Node("a", 2), Node("b", 3, ("a",), 0.7)))
     records = Records(
         np.array([[0, 1], [1, 2], [1, 0]]),
@@ -79,29 +78,23 @@ def test_it_is_the_evidence_where_nothing_is_hidden():
     assert bound(net, records, swept(net, records, 1)[1]) == pytest.approx(exact, rel=1e-12)
 
 
-def test_threads_and_slices_change_no_bit(monkeypatch):
-    net, records = random_net(3, n_nodes=8, n_cases=60)
-    monkeypatch.setattr("workbench.engines.bayes_nets.cases.SLICE_WORK", 64)
-    one, three = (swept(net, records, 5, n_threads=n)[-1] for n in (1, 3))
-    assert one.counts.tobytes() == three.counts.tobytes() and one.entropy == three.entropy
-
-
-def test_lda_as_a_network_is_svb():
-    """d -> z -> x with d given: 50 parallel sweeps from the same counts."""
-    random = np.random.default_rng(2)
+def lda_as_records(seed):
+    """Return a corpus of LDA, the network d -> z -> x with d given, and the corpus as its records."""
+    random = np.random.default_rng(seed)
     values = np.unique(
         np.column_stack([random.integers(5, size=40), random.integers(8, size=40)]), axis=0
     )
-    multiplicities = random.integers(1, 5, len(values))
-    corpus = Corpus.from_pairs(values[:, 0], values[:, 1], multiplicities, n_documents=5, n_words=8)
-    nodes, names = (
-        (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2)),
-        tuple(map(str, range(8))),
-    )
-    net, records = (
-        BayesNet("lda", nodes),
-        Records(values, multiplicities, ("d", "x"), (names[:5], names)),
-    )
+    counts = random.integers(1, 5, len(values))
+    corpus = Corpus.from_pairs(values[:, 0], values[:, 1], counts, n_documents=5, n_words=8)
+    nodes = (Node("d", 5, given=True), Node("z", 3, ("d",), 0.3), Node("x", 8, ("z",), 0.2))
+    names = tuple(map(str, range(8)))
+    records = Records(values, counts, ("d", "x"), (names[:5], names))
+    return corpus, BayesNet("lda", nodes), records
+
+
+def test_lda_as_a_network_is_svb():
+    """50 parallel sweeps from the same counts."""
+    corpus, net, records = lda_as_records(2)
     lda, model = get_engine("svb"), LDA(3, 0.3, 0.2)
     options = make_options(lda, {"schedule": "parallel"})
     theirs = lda.init(corpus, model, options, StepContext(0, 0))
@@ -117,3 +110,54 @@ def test_lda_as_a_network_is_svb():
     np.testing.assert_allclose(ours.counts, flat_counts(), rtol=1e-9, atol=1e-12)
     their_bound = lda.watch(corpus, model, options, theirs)["bound"]
     assert bound(net, records, ours) == pytest.approx(their_bound, rel=1e-9)
+
+
+# ---------------------------------------------------------------------- CVB0
+
+
+def posterior(net, case, q, counted) -> np.ndarray:
+    """(table cell,) expected counts of the families of one case given cells in proportion to probabilities."""
+    rows = net.tables.sum_rows(q)[net.tables.row_of]
+    found, weights = np.zeros(net.tables.n_cells), []
+    every = [
+        [cell for i, cell in enumerate(families(net, each)) if i in counted]
+        for each in completions(net, case)
+    ]
+    weights = np.array([np.prod([q[cell] / rows[cell] for cell in cells]) for cells in every])
+    for weight, cells in zip(weights / weights.sum(), every, strict=True):
+        np.add.at(found, cells, weight)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bn_cvb0_follows_a_plain_twin(seed):
+    """Of all families of a record, hidden or not: those of observed nodes count as 1 before and after."""
+    net, records = random_net(seed, n_nodes=5, n_cases=9, tied=seed % 2 == 1, missing="imputed")
+    state = bn_cvb0.init(records, net, NoOptions(), StepContext(seed, 0))
+    cases = cases_within(records, net)
+    weights, nodes = cases.weights, set(range(len(net.nodes)))
+    start = net.tables.means(bn_cvb0.initial_counts(net.tables, StepContext(seed, 0)))
+    own = [posterior(net, case, start, nodes) for case in cases.values]
+    for step in range(1, 4):
+        state, _ = bn_cvb0.step(records, net, NoOptions(), state, StepContext(seed, step))
+        for i, case in enumerate(cases.values):
+            total = sum(n * each for n, each in zip(weights, own, strict=True))
+            own[i] = posterior(net, case, net.tables.alpha + total - own[i], nodes)
+        total = sum(n * each for n, each in zip(weights, own, strict=True))
+        np.testing.assert_allclose(state.counts, total, rtol=1e-9, atol=1e-12)
+
+
+def test_lda_as_a_network_is_cvb0():
+    corpus, net, records = lda_as_records(1)
+    lda, model = get_engine("cvb0"), LDA(3, 0.3, 0.2)
+    options = lda.options()
+    theirs = lda.init(corpus, model, options, StepContext(0, 0))
+    ours = bn_cvb0.init(records, net, NoOptions(), StepContext(0, 0))
+    ours = ours._replace(own=np.ascontiguousarray(np.asarray(theirs.gamma)[:, :3]).ravel())
+    for step in range(1, 31):
+        theirs, _ = lda.step(corpus, model, options, theirs, StepContext(0, step))
+        ours, _ = bn_cvb0.step(records, net, NoOptions(), ours, StepContext(0, step))
+        found = lda.counts(corpus, model, options, theirs)
+        np.testing.assert_allclose(
+            ours.counts, [*found["n_dk"].ravel(), *found["n_kw"].ravel()], rtol=1e-9, atol=1e-12
+        )

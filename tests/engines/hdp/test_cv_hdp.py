@@ -411,20 +411,6 @@ def test_truncations_are_nested_where_gamma_is_fixed(n_more):
     )
 
 
-@pytest.mark.parametrize("name", CORPORA)
-@pytest.mark.parametrize(
-    "given", [{}, {"learn_beta": True, "learn_tau": True}, {"moves_every": 1, "moves_after": 0}]
-)
-def test_predictions_sum_to_one_over_all_words_also_of_empty_documents(name, given):
-    corpus, options = CORPORA[name], options_of(**given)
-    state, _ = iterated(corpus, started(corpus, random_gamma(corpus, 5), options), options, 4)
-    table = ENGINE.predict(
-        corpus, twin.hdp_of(options, 5), options, state, every_pair(corpus)
-    ).reshape(corpus.n_documents, -1)
-    np.testing.assert_allclose(table.sum(axis=1), 1.0, rtol=ROUNDING)
-    assert table.min() > 0
-
-
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
     "given",
@@ -470,7 +456,7 @@ def test_the_bound_has_no_net_fall(update):
     assert bounds[-1] > bounds[0]
 
 
-def test_it_begins_with_noise_and_even_weights():
+def test_cv_hdp_begins_with_noise_and_even_weights():
     corpus, options = simulated(), options_of()
     state = cv_hdp.init(corpus, twin.hdp_of(options, 4), options, StepContext(0, 0))
     q = state.gamma[:, :4]

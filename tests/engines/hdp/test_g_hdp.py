@@ -475,7 +475,7 @@ def test_what_is_fixed_stays_and_what_is_learnt_moves():
 # ---------------------------------------------------------------------- where it begins, pauses, and runs out of numbers
 
 
-def test_a_start_has_the_topics_that_are_given():
+def test_init_of_g_hdp_keeps_the_topics_of_a_warm_start():
     corpus, chosen = simulated(), options()
     topics = np.random.default_rng(0).integers(3, size=corpus.n_tokens).astype(np.int32)
     topics[::7] = -1

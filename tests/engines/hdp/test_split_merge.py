@@ -311,19 +311,6 @@ def test_moves_come_at_their_time_and_say_so():
     assert state.n_moves == 3
 
 
-def test_a_run_with_moves_resumes_with_the_same_bits():
-    corpus, options = simulated(), chosen_hdp(ENGINE, moves_every=1, moves_after=2, beta_total=2.5)
-    model, states = hdp_of(options, 4), []
-    state = cv_hdp.init(corpus, model, options, StepContext(5, 0))
-    for step in range(1, 13):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(5, step))
-        states.append(split_merge.copied(state))
-    state = split_merge.copied(states[5])
-    for step in range(7, 13):
-        state, _ = ENGINE.step(corpus, model, options, state, StepContext(5, step))
-        assert_same_bits(state, states[step - 1])
-
-
 # ---------------------------------------------------------------------- bars
 
 

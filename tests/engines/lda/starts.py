@@ -7,6 +7,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid, svb
 from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
+from workbench.models import LDA
 
 
 def padded_rows(rows, dtype):
@@ -98,3 +99,12 @@ def assert_same_bits(one, other):
     """Two states of one kind, array by array."""
     for name, a, b in zip(one._fields, one, other, strict=True):
         assert np.array_equal(a, b, equal_nan=True), name
+
+
+def uneven(n_topics: int) -> LDA:
+    """Return a model whose topics have priors of their own."""
+    return LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+
+
+MODELS = [*map(uneven, (1, 2, 15, 16, 17, 33, 100))]
+"""Of topics that fill the lanes of a vector, or do not."""

@@ -21,12 +21,12 @@ every_corpus = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
 every_average = pytest.mark.parametrize("average", adaptive.PARTS)
 
 
-def run(engine, corpus, n_steps, n_threads=1, model=MODEL, seed=3, **given):
+def run(engine, corpus, n_steps, model=MODEL, seed=3, **given):
     """(options, state, numbers of the last step)."""
     options, info = make_options(engine, given), {}
-    state = engine.init(corpus, model, options, StepContext(seed, 0, n_threads))
+    state = engine.init(corpus, model, options, StepContext(seed, 0))
     for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
+        state, info = engine.step(corpus, model, options, state, StepContext(seed, step))
     return options, state, info
 
 
@@ -274,24 +274,6 @@ def test_tokens_that_come_to_be_sampled_are_drawn_from_their_responsibilities():
     np.testing.assert_array_equal(n_k[:4], share * 40_000)
     change_sides(*tokens, after.sampled, before.sampled, after.rows, *given)
     assert not n_k.any() and not counts[0].any() and not counts[1].any()
-
-
-@every_average
-@pytest.mark.parametrize("split", ["gap", "random"])
-def test_threads_and_a_resume_change_no_bit(split, average):
-    corpus = simulated()
-    given = {"average": average, "split": split, "refresh": 3, "n_chains": 2}
-    options, wanted, _ = run(ENGINE, corpus, 8, **given)
-    _, threaded, _ = run(ENGINE, corpus, 8, n_threads=2, **given)
-    assert_same_bits(threaded, wanted)
-    _, state, _ = run(ENGINE, corpus, 4, **given)
-    again = simulated()  # a process that begins with a checkpoint knows no split
-    state = ENGINE.state(
-        *(np.array(field) if isinstance(field, np.ndarray) else float(field) for field in state)
-    )
-    for step in range(5, 9):
-        state, _ = ENGINE.step(again, MODEL, options, state, StepContext(3, step))
-    assert_same_bits(state, wanted)
 
 
 @every_average

@@ -127,9 +127,10 @@ def test_interleaved_passes_meet_their_twin(n_topics, r, name):
         assert_meets_twin(corpus, model, state, gamma, [topics], r)
 
 
-def test_tokens_may_be_drawn_with_the_variance_terms():
-    engine, corpus, model = get_engine("cvb-cgs"), simulated(20, 30, 25), LDA(3, 0.05, 0.05)
-    gamma, topics = random_gamma(corpus, 3), random_topics(corpus, 3)
+@pytest.mark.parametrize("n_topics", [2, 3, 16, 17, 100])
+def test_tokens_may_be_drawn_with_the_variance_terms(n_topics):
+    engine, corpus, model = get_engine("cvb-cgs"), simulated(20, 30, 25), LDA(n_topics, 0.05, 0.05)
+    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
     context, mean = StepContext(5, 1), twins.expected_counts(corpus, gamma, 1)
     drawn = np.repeat(corpus.counts, corpus.counts) <= 1
     found = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import assert_same_counts, cvb_state
-from toys import CORPORA, random_gamma, simulated, toy_a
+from toys import CORPORA, random_gamma, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
@@ -74,15 +74,6 @@ def test_one_token_is_exact(oracles, name):
     np.testing.assert_allclose(
         state.gamma[:, :2], edge["cvb_gamma_after_one_sweep"], rtol=0, atol=ORACLE
     )
-
-
-@both_orders
-def test_one_topic_is_exact(oracles, name):
-    edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
-    model = LDA(1, tuple(edge["alpha"]), edge["beta"])
-    state, _ = sweeps(name, corpus, model, started(name, corpus, model, np.ones((5, 1))))
-    found = get_engine(name).watch(corpus, model, cvb.Options(), state)
-    assert found["bound"] == pytest.approx(edge["log_evidence"], abs=ORACLE)
 
 
 def test_predictions_come_nearer_to_the_exact_ones_than_those_of_standard_vb(oracles, toy):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import cvb_state
-from same_bits import same_bits
 from scipy.special import gammaln
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
@@ -61,12 +60,12 @@ def learning(engine, way="maximised", form="asymmetric", **more):
     return make_options(engine, chosen | more)
 
 
-def runs(engine, corpus, model, options, n_steps, seed=0, n_threads=1):
+def runs(engine, corpus, model, options, n_steps, seed=0):
     """(the state after each step, the same with the priors that it had before)."""
-    state = engine.init(corpus, model, options, StepContext(seed, 0, n_threads))
+    state = engine.init(corpus, model, options, StepContext(seed, 0))
     for step in range(1, n_steps + 1):
         alpha, beta = state.alpha, state.beta
-        state, _ = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
+        state, _ = engine.step(corpus, model, options, state, StepContext(seed, step))
         yield state, state._replace(alpha=alpha, beta=beta)
 
 
@@ -708,22 +707,6 @@ def test_only_what_is_asked_for_is_learnt(given):
         assert (after.beta != model.beta) == ("learn_beta" in given)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", LDA_ENGINES)
-def test_threads_change_no_bit_and_seeds_change_draws(name, way):
-    engine, corpus = get_engine(name), simulated(60, 50, 40)
-    options = learning(engine, way)
-    one, two, other = (
-        [
-            (*state.alpha, state.beta)
-            for state, _ in runs(engine, corpus, LDA(5), options, 4, seed, n_threads)
-        ]
-        for seed, n_threads in ((1, 1), (1, 3), (2, 1))
-    )
-    assert one == two
-    assert one[-1] != other[-1]
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("name", "pure"), HYBRIDS.items())
@@ -838,15 +821,6 @@ def test_a_run_records_what_it_learns_and_reads_its_counts_with_it(engine, optio
     np.testing.assert_allclose(
         ds["phi"], (n_kw + beta) / (n_kw.sum(axis=1, keepdims=True) + 12 * beta), rtol=1e-12
     )
-
-
-@pytest.mark.parametrize(("engine", "options"), IN_RUNS)
-def test_a_resumed_run_learns_with_the_same_bits(tmp_path, engine, options):
-    corpus = simulated(20, 12, 20)
-    wb.fit(corpus, engine, n_iterations=15, options=options, store=tmp_path, **SETTINGS)
-    resumed = wb.fit(corpus, engine, n_iterations=24, options=options, store=tmp_path, **SETTINGS)
-    assert len(wb.open_runs(tmp_path)) == 1
-    same_bits(resumed, wb.fit(corpus, engine, n_iterations=24, options=options, **SETTINGS))
 
 
 def test_options_at_their_defaults_leave_the_name_of_a_run_as_it_was():

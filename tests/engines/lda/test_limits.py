@@ -24,6 +24,9 @@ WAYS = [
     ("cvb-cgs", "cvb", {"phases": "interleaved"}),
     ("cvb0-cgs", "cvb0", {"phases": "two_phase"}),
     ("cvb0-cgs", "cvb0", {"phases": "interleaved"}),
+    ("svb-cgs", "svb", {"phases": "two_phase", "partition": 3}),
+    ("cvb-cgs", "cvb", {"phases": "two_phase", "partition": 2}),
+    ("cvb0-cgs", "cvb0", {"phases": "two_phase", "partition": 7}),
 ]
 OPTIONS = {"svb-cgs": SvbOptions, "cvb-cgs": CvbOptions, "cvb0-cgs": Cvb0Options}
 MODELS = [LDA(1, 0.1, 0.1), LDA(5, 1e-4, 1e-4), LDA(17, 0.1, 0.1)]
@@ -62,7 +65,12 @@ def side_by_side(corpus, model, name, hybrid_options, engine, options):
 
 def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
     engine, options = get_engine(pure), OPTIONS[name](r=r, n_chains=n_chains, **given)
-    own = svb.Options(given["schedule"]) if pure == "svb" else cvb.Options()
+    partition = given.get("partition", 1)
+    own = (
+        svb.Options(given.get("schedule", "parallel"))
+        if pure == "svb"
+        else cvb.Options(partition=partition)
+    )
     for state, numbers, hybrid, expected_state, expected in side_by_side(
         corpus, model, name, options, engine, own
     ):
@@ -79,8 +87,9 @@ def assert_is_variational(corpus, model, name, pure, given, r, n_chains):
 
 def assert_is_cgs(corpus, model, name, given, r, n_chains):
     options = OPTIONS[name](r=r, n_chains=n_chains, **given)
+    own = cgs.Options(given.get("partition", 1))
     for state, numbers, hybrid, expected_state, expected in side_by_side(
-        corpus, model, name, options, CGS, cgs.Options()
+        corpus, model, name, options, CGS, own
     ):
         assert_same_bits(chain_of(state, 0), expected_state)
         assert not state.mean_wk.any()
@@ -90,7 +99,7 @@ def assert_is_cgs(corpus, model, name, given, r, n_chains):
             assert numbers["moved"] == expected["moved"] and numbers["scan"] == expected["scan"]
             predicted = hybrid.predict(corpus, model, options, state, corpus)
             assert np.array_equal(
-                predicted, CGS.predict(corpus, model, cgs.Options(), expected_state, corpus)
+                predicted, CGS.predict(corpus, model, own, expected_state, corpus)
             )
         assert np.array_equal(numbers["n_k"], expected["n_k"])
 

@@ -1,7 +1,5 @@
 """Blocks of documents and words side by side: each token once, as the twin says, with bits that no thread changes."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import twins
@@ -53,12 +51,12 @@ every_engine = pytest.mark.parametrize(
 )
 
 
-def steps(name, options, corpus, model, n_steps, n_threads=1, seed=4):
+def steps(name, options, corpus, model, n_steps, seed=4):
     """(engine, state, numbers) after the last step."""
     engine = get_engine(name)
-    state, info = engine.init(corpus, model, options, StepContext(seed, 0, n_threads)), {}
+    state, info = engine.init(corpus, model, options, StepContext(seed, 0)), {}
     for step in range(1, n_steps + 1):
-        state, info = engine.step(corpus, model, options, state, StepContext(seed, step, n_threads))
+        state, info = engine.step(corpus, model, options, state, StepContext(seed, step))
     return engine, state, info
 
 
@@ -271,22 +269,6 @@ def test_one_part_is_the_whole_corpus_in_canonical_order(corpus):
 
 
 @every_engine
-@pytest.mark.parametrize("n_parts", [2, 5])
-def test_no_number_of_threads_and_slices_changes_a_bit(name, given, n_parts, monkeypatch):
-    corpus, model = simulated(30, 40, 30), LDA(5, 0.1, 0.1)
-    options, found = make_options(get_engine(name), given | {"partition": n_parts}), []
-    for work, n_threads in ((2**20, 1), (150, 1), (150, 2), (150, 5)):
-        monkeypatch.setattr(slices, "SLICE_WORK", work)
-        found.append(steps(name, options, corpus, model, 3, n_threads))
-    assert len(slices.slice_bounds(partition_of(corpus, n_parts).columns[0].indptr, 16)) > n_parts
-    for _, state, info in found[1:]:
-        if "svb" not in name:  # the entropy of `svb` is a sum over slices, in their order
-            assert_same_bits(state, found[0][1])
-        assert_same_bits(state, found[1][1])
-        assert info == found[0][2]
-
-
-@every_engine
 def test_another_number_of_parts_is_another_answer(name, given):
     corpus, model = simulated(60, 50, 40), LDA(5, 0.1, 0.1)
     options = [
@@ -335,32 +317,6 @@ def test_counts_are_those_of_topics_and_responsibilities_on_any_corpus(
 # ---------------------------------------------------------------------- limits
 
 
-@every_corpus
-@pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])
-@pytest.mark.parametrize("n_parts", [2, 7])
-def test_a_hybrid_that_samples_everything_is_cgs_with_the_same_partition(corpus, name, n_parts):
-    model = LDA(5, 0.1, 0.1)
-    options = make_options(get_engine(name), {"r": "inf", "partition": n_parts})
-    _, state, info = steps(name, options, corpus, model, 4, 2)
-    _, expected, numbers = steps("cgs", cgs.Options(n_parts), corpus, model, 4)
-    assert_same_bits(hybrid.chain_of(state, 0), expected)
-    assert info["moved"] == numbers["moved"]
-
-
-@every_corpus
-@pytest.mark.parametrize("name", ["cvb", "cvb0"])
-@pytest.mark.parametrize("n_parts", [2, 7])
-def test_a_hybrid_that_samples_nothing_is_its_variational_engine_with_the_same_partition(
-    corpus, name, n_parts
-):
-    model = LDA(5, 0.1, 0.1)
-    options = make_options(get_engine(f"{name}-cgs"), {"r": 0, "partition": n_parts})
-    _, state, info = steps(f"{name}-cgs", options, corpus, model, 4, 2)
-    _, expected, numbers = steps(name, cvb.Options(partition=n_parts), corpus, model, 4)
-    assert_same_bits(hybrid.mean_part(state), expected)
-    assert info["change"] == numbers["change"]
-
-
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
 def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
     """It is approximate, so only a band can be promised: the predictive within `NEAR` of the enumerated one.
@@ -383,25 +339,6 @@ def test_the_chain_of_a_partition_stays_near_the_exact_posterior(toy):
 
 
 # ---------------------------------------------------------------------- runs
-
-
-def test_a_run_that_is_resumed_in_the_middle_has_the_bits_of_an_uninterrupted_one(tmp_path):
-    train, test = wb.hold_out_tokens(simulated(30, 20, 12), 0.1, 0)
-    fit = partial(
-        wb.fit,
-        train,
-        "cvb0-cgs",
-        5,
-        test=test,
-        options={"partition": 3, "n_chains": 2},
-        progress=False,
-        snapshot_every=4,
-    )
-    fit(n_iterations=4, store=tmp_path, n_threads=2, name="one")
-    resumed = wb.resume("one", n_iterations=8, store=tmp_path, progress=False)
-    whole = fit(n_iterations=8)
-    for name in ("test_perplexity", "n_k", "objective"):
-        assert np.array_equal(resumed[name], whole[name]), name
 
 
 def test_a_run_on_more_threads_than_it_can_use_says_so_on_stderr(capsys):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import assert_same_counts, svb_state
-from toys import CORPORA, corpus_of, doubled, random_gamma, simulated, toy_a
+from engines.lda.starts import MODELS, assert_same_counts, svb_state
+from toys import CORPORA, corpus_of, doubled, random_gamma, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
@@ -86,14 +86,6 @@ def test_the_optimum_predicts_with_the_printed_perplexity(oracles, toy):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_one_topic_is_exact(oracles, schedule):
-    edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
-    model = LDA(1, tuple(edge["alpha"]), edge["beta"])
-    state = step(corpus, model, schedule, svb_state(corpus, model, np.ones((5, 1)), schedule))
-    assert bound(corpus, model, schedule, state) == pytest.approx(edge["log_evidence"], abs=ORACLE)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_one_token_reaches_its_printed_fixed_point(oracles, schedule):
     """Where exact inference gives (0.636, 0.364): variational Bayes is too sure of itself."""
     edge, corpus = oracles["edge"]["one_token"], CORPORA["one_token"]
@@ -111,33 +103,27 @@ def test_one_token_reaches_its_printed_fixed_point(oracles, schedule):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
-def test_sweeps_meet_their_twin_for_any_number_of_topics(n_topics, schedule):
-    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
-    gamma = random_gamma(corpus, n_topics)
+@pytest.mark.parametrize(
+    ("model", "corpus"),
+    [
+        *((model, simulated()) for model in MODELS),
+        (LDA(6, 1e-4, 1e-4), simulated(8, 20, 12)),
+        (LDA(6, 1e-8, 1e-8), simulated(8, 20, 12)),
+        (LDA(6, 1e-4, 1e-4), simulated(8, 1, 12)),
+        (LDA(6, 1e-8, 1e-8), simulated(8, 2, 12)),
+    ],
+)
+def test_sweeps_meet_their_twin(model, corpus, schedule):
+    """Of tiny priors psi is of order 1/prior; exp(psi) underflows, and a bound that sums such numbers is rounded more."""
+    gamma = random_gamma(corpus, model.n_topics)
     state = svb_state(corpus, model, gamma, schedule)
-    for _ in range(3):
-        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
-        state = step(corpus, model, schedule, state)
-    assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
-    expected = twins.bound(corpus, gamma, model.alphas, model.beta)
-    assert bound(corpus, model, schedule, state) == pytest.approx(expected, abs=NATS)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("n_words_prior", [(20, 1e-4), (20, 1e-8), (1, 1e-4), (2, 1e-8)])
-def test_tiny_priors_meet_their_twin_in_the_log_domain(n_words_prior, schedule):
-    """psi is of order 1/prior here; exp(psi) underflows, and a bound that sums such numbers is rounded more."""
-    n_words, prior = n_words_prior
-    corpus, model = simulated(8, n_words, 12), LDA(6, prior, prior)
-    gamma = random_gamma(corpus, 6)
-    state = svb_state(corpus, model, gamma, schedule)
-    for _ in range(12):
+    for _ in range(12 if model.beta < 0.1 else 3):
         gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, schedule)
         state = step(corpus, model, schedule, state)
         assert_same_counts(state, twins.expected_counts(corpus, gamma), COUNTS)
+    expected = twins.bound(corpus, gamma, model.alphas, model.beta)
     assert bound(corpus, model, schedule, state) == pytest.approx(
-        twins.bound(corpus, gamma, model.alphas, model.beta), abs=max(NATS, 1e-14 / prior)
+        expected, abs=max(NATS, 1e-14 / model.beta)
     )
 
 
@@ -187,50 +173,6 @@ def test_the_collapsed_bound_is_the_uncollapsed_bound_at_its_best_parameters(ora
     found = twins.uncollapsed_bound(corpus, gamma, *best, model.alphas, model.beta)
     # rounding
     assert found == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=1e-12)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_responsibilities_are_probabilities(schedule):
-    corpus, model = simulated(), LDA(17, 0.1, 0.1)
-    state = step(
-        corpus,
-        model,
-        "sequential",
-        svb_state(corpus, model, random_gamma(corpus, 17), "sequential"),
-        3,
-    )
-    np.testing.assert_allclose(state.gamma.sum(axis=1), 1.0, rtol=1e-14)  # rounding
-    assert state.gamma.min() >= 0
-    assert not state.gamma[:, 17:].any()
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_permuted_topics_give_permuted_results(schedule):
-    """Sums over topics come in another order: rounding, enlarged by five sweeps."""
-    corpus, model, order = simulated(), LDA(5, 0.3, 0.2), np.array([3, 0, 4, 1, 2])
-    gamma = random_gamma(corpus, 5)
-    plain = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 5)
-    permuted = step(corpus, model, schedule, svb_state(corpus, model, gamma[:, order], schedule), 5)
-    np.testing.assert_allclose(
-        permuted.mean_wk[:, :5], plain.mean_wk[:, :5][:, order], rtol=0, atol=1e-11
-    )
-    np.testing.assert_allclose(
-        permuted.mean_dk[:, :5], plain.mean_dk[:, :5][:, order], rtol=0, atol=1e-11
-    )
-
-
-def test_the_parallel_schedule_knows_no_order_of_documents_and_words():
-    corpus, model = simulated(), LDA(4, 0.3, 0.2)
-    random, gamma = np.random.default_rng(1), random_gamma(corpus, 4)
-    documents, words = random.permutation(corpus.n_documents), random.permutation(corpus.n_words)
-    moved = [(documents[d], words[w], n) for d, w, n in twins.pairs_of(corpus)]
-    order = np.lexsort(np.array(moved).T[1::-1])
-    plain = step(corpus, model, "parallel", svb_state(corpus, model, gamma, "parallel"), 5)
-    other = corpus_of(moved, corpus.n_documents, corpus.n_words)
-    permuted = step(other, model, "parallel", svb_state(other, model, gamma[order], "parallel"), 5)
-    # rounding, five sweeps
-    np.testing.assert_allclose(permuted.mean_dk[documents], plain.mean_dk, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(permuted.mean_wk[words], plain.mean_wk, rtol=0, atol=1e-11)
 
 
 def test_doubled_counts_cost_no_more_updates():
@@ -311,13 +253,3 @@ def test_states_that_part_have_a_bound_each():
     )
     assert [float(state.entropy) for state in found] == [float(state.entropy) for state in expected]
     assert float(found[0].entropy) != float(found[1].entropy) and math.isnan(float(first.entropy))
-
-
-def test_equal_responsibilities_are_a_fixed_point_of_equal_priors():
-    """The trap that a random start avoids (spec A.12)."""
-    corpus, model = simulated(), LDA(3, 0.3, 0.2)
-    gamma = np.full((corpus.n_pairs, 3), 1 / 3)
-    for schedule in SCHEDULES:
-        state = step(corpus, model, schedule, svb_state(corpus, model, gamma, schedule), 20)
-        # rounding of counts up to 180
-        assert_same_counts(state, twins.expected_counts(corpus, gamma), 1e-10)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import padded_rows, svb_state
-from toys import CORPORA, corpus_of, random_gamma, simulated, toy_a
+from engines.lda.starts import MODELS, padded_rows, svb_state
+from toys import CORPORA, corpus_of, random_gamma, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
@@ -53,7 +53,7 @@ def bound(corpus, model, options, state):
 # ---------------------------------------------------------------------- published values
 
 
-def test_it_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy):
+def test_vb_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy):
     """VB-EM and `svb` share their stationary points (spec A.4)."""
     printed, (corpus, model) = oracles["toyA"]["svb_parallel"], toy
     options = vb.Options(n_inner=100, inner_tolerance=1e-10)
@@ -64,15 +64,6 @@ def test_it_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
     for found, expected in zip(counts_of(state, 2), optimum, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=CONVERGED)
     assert bound(corpus, model, options, state) == pytest.approx(printed["F_final"], abs=CONVERGED)
-
-
-def test_one_topic_is_exact(oracles):
-    edge, (corpus, _) = oracles["edge"]["K1"], toy_a()
-    model = LDA(1, tuple(edge["alpha"]), edge["beta"])
-    state, _ = step(corpus, model, vb.Options(), vb_state(corpus, model, np.ones((5, 1))))
-    assert bound(corpus, model, vb.Options(), state) == pytest.approx(
-        edge["log_evidence"], abs=ORACLE
-    )
 
 
 def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
@@ -129,9 +120,12 @@ def test_the_uncollapsed_bound_of_the_twin_is_the_printed_one(oracles, toy):
 
 @pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("topics", ["full", "point"])
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
-def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, restart):
-    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+@pytest.mark.parametrize(
+    "model", [*MODELS, *(LDA(6, prior, prior) for prior in (1e-3, 1e-4, 1e-8))]
+)
+def test_iterations_meet_their_twin(model, topics, restart):
+    """Of tiny priors exp(psi) underflows, and psi of 1/prior is rounded."""
+    corpus, n_topics, rounding = simulated(), model.n_topics, 1e-13 / model.beta
     options = vb.Options(n_inner=5, inner_tolerance=1e-3, restart_documents=restart, topics=topics)
     state = vb_state(corpus, model, random_gamma(corpus, n_topics))
     mean = counts_of(state, n_topics)
@@ -141,16 +135,16 @@ def test_iterations_meet_their_twin_for_any_number_of_topics(n_topics, topics, r
         )
         state, _ = step(corpus, model, options, state)
         for found, expected in zip(counts_of(state, n_topics), mean, strict=True):
-            np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=COUNTS + rounding)
     if topics == "full":
         expected = twins.bound(corpus, gamma, model.alphas, model.beta)
         a, b = model.alphas + mean.n_dk, (model.beta + mean.n_wk).T
         uncollapsed = twins.uncollapsed_bound(corpus, gamma, a, b, model.alphas, model.beta)
         # rounding: A3 and A4 are one number here
-        assert uncollapsed == pytest.approx(expected, abs=1e-9)
+        assert uncollapsed == pytest.approx(expected, abs=1e-9 + rounding)
     else:
         expected = twins.point_bound(corpus, gamma, model.alphas, model.beta)
-    assert bound(corpus, model, options, state) == pytest.approx(expected, abs=NATS)
+    assert bound(corpus, model, options, state) == pytest.approx(expected, abs=NATS + rounding)
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -169,23 +163,6 @@ def test_one_pass_from_where_it_was_is_one_parallel_sweep_of_the_collapsed_view(
             np.testing.assert_allclose(a, b, rtol=0, atol=COUNTS)
         same_bound = SVB.watch(corpus, model, svb.Options(), other)["bound"]
         assert bound(corpus, model, options, state) == pytest.approx(same_bound, abs=NATS)
-
-
-@pytest.mark.parametrize("topics", ["full", "point"])
-@pytest.mark.parametrize("prior", [1e-3, 1e-4, 1e-8])
-def test_tiny_priors_meet_their_twin_in_the_log_domain(prior, topics):
-    corpus, model = simulated(8, 10, 12), LDA(6, prior, prior)
-    options = vb.Options(n_inner=4, inner_tolerance=0, topics=topics)
-    state = vb_state(corpus, model, random_gamma(corpus, 6))
-    mean = counts_of(state, 6)
-    for _ in range(8):
-        _, mean = twins.em_iteration(
-            corpus, mean, model.alphas, model.beta, 4, 0, point=topics == "point"
-        )
-        state, _ = step(corpus, model, options, state)
-    for found, expected in zip(counts_of(state, 6), mean, strict=True):
-        # psi of 1/prior is rounded
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 + 1e-13 / prior)
 
 
 # ---------------------------------------------------------------------- theory

@@ -1,5 +1,7 @@
 """States of engines of networks, read by the names that the plain twins have; and networks and a corpus that are odd."""
 
+from dataclasses import replace
+
 import network_twins as twins
 import numpy as np
 
@@ -60,6 +62,12 @@ def paths_in(network, corpus, state) -> list:
             ]
         )
     return found
+
+
+def with_authors(corpus) -> Corpus:
+    """Return the corpus by three authors: one, two or three of them in turn."""
+    names = (("a0",), ("a1", "a0"), ("a2", "a0", "a1"), ("a2",))
+    return replace(corpus, authors=tuple(names[d % 4] for d in range(corpus.n_documents)))
 
 
 def odd_corpus() -> Corpus:

@@ -5,11 +5,10 @@ from dataclasses import replace
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, level_rows, odd_corpus, places_of_paths
+from engines.networks.states import NETWORKS, level_rows, odd_corpus, places_of_paths, with_authors
 from scipy.special import xlogy
-from toys import CORPORA, every_pair, simulated
+from toys import simulated
 
-from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cvb
@@ -18,7 +17,6 @@ from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.cvb0 import begins_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
-from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD
 
@@ -103,47 +101,7 @@ def test_sweeps_are_those_of_paths_walked_one_by_one(name):
         )
 
 
-@pytest.mark.parametrize(("n_topics", "alpha"), [(1, 0.3), (5, 0.3), (17, 1e-8), (20, 0.1)])
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_lda_as_a_network_is_cvb0(n_topics, alpha, precision):
-    corpus, network, lda = (
-        simulated(40, 30, 25),
-        twins.lda(n_topics, alpha, 0.07),
-        LDA(n_topics, alpha, 0.07),
-    )
-    cvb0, close = get_engine("cvb0"), 1e-10
-    if precision == "single" or alpha < 1e-6:  # a float32 may be rounded up or down; see above
-        close = 1e-4
-    options, other_options = (
-        make_options(engine, {"precision": precision}) for engine in (ENGINE, cvb0)
-    )
-    state, other = (
-        begun(corpus, network, options),
-        cvb0.init(corpus, lda, other_options, StepContext(7, 0)),
-    )
-    for step in range(1, 16):
-        state, info = ENGINE.step(corpus, network, options, state, StepContext(7, step))
-        other, its_info = cvb0.step(corpus, lda, other_options, other, StepContext(7, step))
-        assert info["change"] == pytest.approx(its_info["change"], abs=close)
-        np.testing.assert_allclose(state.n_wk, other.mean_wk, atol=close)
-    watched, its = (
-        ENGINE.watch(corpus, network, options, state),
-        cvb0.watch(corpus, lda, other_options, other),
-    )
-    assert watched["bound"] == pytest.approx(its["bound"], rel=close)
-    mine, wanted = (
-        ENGINE.counts(corpus, network, options, state),
-        cvb0.counts(corpus, lda, other_options, other),
-    )
-    np.testing.assert_allclose(mine["n_dk"], wanted["n_dk"], atol=close)
-    p, q = (
-        ENGINE.predict(corpus, network, options, state, corpus),
-        cvb0.predict(corpus, lda, other_options, other, corpus),
-    )
-    np.testing.assert_allclose(p, q, rtol=close)
-
-
-def test_it_starts_from_the_counts_of_another_run_as_cvb0_does():
+def test_network_cvb0_starts_from_the_counts_of_another_run_as_cvb0_does():
     corpus, network, lda = simulated(), twins.lda(4, 0.3, 0.2), LDA(4, 0.3, 0.2)
     cvb0, rng = get_engine("cvb0"), np.random.default_rng(3)
     start = WarmStart(
@@ -153,62 +111,13 @@ def test_it_starts_from_the_counts_of_another_run_as_cvb0_does():
     np.testing.assert_allclose(begun(corpus, network, start=start).n_wk, other.mean_wk, atol=1e-12)
 
 
-def with_authors(corpus) -> Corpus:
-    names = (("a0",), ("a1", "a0"), ("a2", "a0", "a1"), ("a2",))
-    return replace(corpus, authors=tuple(names[d % 4] for d in range(corpus.n_documents)))
-
-
-@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-@pytest.mark.parametrize("name", NETWORKS)
-def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
-    network, corpus = NETWORKS[name], with_authors(corpus)
-    state = steps(corpus, network, begun(corpus, network), 4)
-    assert np.isfinite(ENGINE.watch(corpus, network, PLAIN, state)["bound"])
-    found = ENGINE.counts(corpus, network, PLAIN, state)
-    np.testing.assert_allclose(
-        found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        found["n_kw"].sum(axis=0),
-        np.bincount(corpus.words, corpus.counts, corpus.n_words),
-        atol=1e-9,
-    )
-    np.testing.assert_allclose(found["n_dk"].sum(axis=0), found["n_kw"].sum(axis=1), atol=1e-9)
-    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(
-        corpus.n_documents, corpus.n_words
-    )
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
-    assert p.min() > 0
-
-
-def test_counting_afresh_changes_nothing_but_rounding_and_slices_nothing_at_all(monkeypatch):
+def test_recount_changes_nothing_but_rounding():
     corpus, network = with_authors(simulated(40, 30, 25)), NETWORKS["authors-by-region"]
     state = steps(corpus, network, begun(corpus, network), 20)
     kept = [counts.copy() for counts in state[:4]]
     network_cvb0.recount(corpus, network, state)
     for counts, afresh in zip(kept, state[:4], strict=True):
         np.testing.assert_allclose(counts, afresh, rtol=1e-10, atol=1e-11)
-    monkeypatch.setattr(slices, "SLICE_WORK", 64)
-    sliced = steps(corpus, network, begun(corpus, network), 20)
-    for counts, cut in zip(kept, sliced[:4], strict=True):
-        assert np.array_equal(counts, cut)
-
-
-def test_looking_leaves_the_state_as_it_is():
-    corpus, network = with_authors(simulated()), NETWORKS["hpam2"]
-    state = steps(corpus, network, begun(corpus, network), 3)
-    before = [each.copy() for each in state]
-    ENGINE.watch(corpus, network, PLAIN, state)
-    ENGINE.counts(corpus, network, PLAIN, state)
-    for was, now in zip(before, state, strict=True):
-        assert np.array_equal(was, now)
-
-
-def test_super_topics_do_not_stay_alike():
-    corpus, network = simulated(40, 30, 25), twins.pachinko(2, 4, 0.1, 0.1, 0.1)
-    state = steps(corpus, network, begun(corpus, network), 10)
-    shares = ENGINE.counts(corpus, network, PLAIN, state)["n_theta0"]
-    assert np.abs(shares[:, 0] - shares[:, 1]).mean() > 1
 
 
 def test_priors_that_learn_raise_the_bound():

@@ -8,14 +8,13 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import paths_in, places_of_paths
-from toys import CORPORA, corpus_of, every_pair, simulated
+from engines.networks.states import paths_in, places_of_paths, with_authors
+from toys import corpus_of, simulated
 
-from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import cgs
 from workbench.engines.networks import gibbs as network_gibbs
-from workbench.engines.networks.compiled import alphas_of, owners_of
+from workbench.engines.networks.compiled import alphas_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError
@@ -98,12 +97,6 @@ EACH_WIDE = [
 ]
 
 
-def with_authors(corpus) -> Corpus:
-    """Documents by one, two or three of three authors in turn."""
-    names = (("a0",), ("a1", "a0"), ("a2", "a0", "a1"), ("a2",))
-    return replace(corpus, authors=tuple(names[d % 4] for d in range(corpus.n_documents)))
-
-
 def chain(network, corpus, n_sweeps, seed=0, options=PLAIN):
     state = ENGINE.init(corpus, network, options, StepContext(seed, 0))
     for step in range(1, n_sweeps + 1):
@@ -169,38 +162,6 @@ def test_the_first_token_of_a_sweep_is_drawn_from_its_conditional(name):
     share = np.array([drawn[place] for place in places_of_paths(network, corpus, d, w)]) / n_draws
     assert share.sum() == 1
     assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws))
-
-
-@pytest.mark.parametrize("n_topics", [1, 4, 16, 23])
-@pytest.mark.parametrize("alpha", [0.1, 1e-8])
-def test_lda_as_a_network_walks_through_the_states_of_cgs(n_topics, alpha):
-    network, model, corpus = twins.lda(n_topics, alpha, 0.2), LDA(n_topics, alpha, 0.2), simulated()
-    options = make_options(cgs.engine(), {})
-    one, other = (
-        ENGINE.init(corpus, network, PLAIN, StepContext(5, 0)),
-        cgs.init(corpus, model, options, StepContext(5, 0)),
-    )
-    for step in range(1, 31):
-        assert np.array_equal(one.places, other.topics)
-        (one, told), (other, told_too) = (
-            ENGINE.step(corpus, network, PLAIN, one, StepContext(5, step)),
-            cgs.step(corpus, model, options, other, StepContext(5, step)),
-        )
-        assert told["moved"] == told_too["moved"]
-    found, wanted = (
-        ENGINE.counts(corpus, network, PLAIN, one),
-        cgs.counts(corpus, model, options, other),
-    )
-    for name, values in wanted.items():
-        assert np.array_equal(found[name], values)
-    pairs = every_pair(corpus)
-    p, q = (
-        ENGINE.predict(corpus, network, PLAIN, one, pairs),
-        cgs.predict(corpus, model, options, other, pairs),
-    )
-    np.testing.assert_allclose(p, q, rtol=1e-12)
-    joint = cgs.watch(corpus, model, options, other)["log_joint"]
-    assert ENGINE.watch(corpus, network, PLAIN, one)["log_joint"] == pytest.approx(joint, rel=1e-12)
 
 
 @pytest.mark.parametrize("known", ["topics", "documents", "words"])
@@ -271,52 +232,6 @@ def test_counts_are_those_of_the_paths_of_tokens(name):
         twins.log_joint(network, corpus, chosen), rel=1e-11
     )
     assert np.array_equal(watched["n_k"], found["n_kw"].sum(axis=1))
-
-
-@pytest.mark.parametrize("name", EACH_WIDE)
-def test_counts_stay_what_counting_afresh_gives(name):
-    network, corpus = WIDE[name], with_authors(simulated())
-    state = chain(network, corpus, 12)
-    paths, owners = paths_of(network), owners_of(network, corpus)
-    afresh = network_gibbs.State(
-        state.places, *(np.zeros_like(array) for array in state[1:5]), state.alphas
-    )
-    network_gibbs.count_paths(
-        corpus.indptr,
-        corpus.words,
-        corpus.counts,
-        corpus.tokens_before,
-        np.ones(corpus.n_pairs, bool),
-        owners,
-        paths.rest_at,
-        paths.fixed,
-        network_gibbs.laid_out(network).lanes,
-        state.places,
-        network_gibbs.Counts(*afresh[1:5]),
-    )
-    for kept, counted in zip(state, afresh, strict=True):
-        assert np.array_equal(kept, counted)
-
-
-@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-@pytest.mark.parametrize("prior", [1e-8, 0.1, 3.0])
-@pytest.mark.parametrize("name", ["lda", "author-topic", "pachinko", "hpam1", "hpam2", "ones"])
-def test_odd_corpora_and_priors_are_sampled_and_predicted(name, prior, corpus):
-    corpus = with_authors(corpus)
-    network = replace(
-        WIDE[name],
-        levels=tuple(
-            level if level.kind == "observed" else replace(level, prior=prior)
-            for level in WIDE[name].levels
-        ),
-    )
-    state = chain(network, corpus, 4)
-    assert np.isfinite(ENGINE.watch(corpus, network, PLAIN, state)["log_joint"])
-    assert ENGINE.counts(corpus, network, PLAIN, state)["n_kw"].sum() == corpus.n_tokens
-    p = ENGINE.predict(corpus, network, PLAIN, state, every_pair(corpus)).reshape(
-        corpus.n_documents, corpus.n_words
-    )
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
 
 
 def test_a_document_may_lack_authors_only_where_it_lacks_tokens():

@@ -14,11 +14,11 @@ from engines.networks.states import (
     paths_in,
     places_of_paths,
     rows_of_state,
+    with_authors,
 )
 from scipy.special import logsumexp, xlogy
-from toys import CORPORA, every_pair, simulated
+from toys import every_pair, simulated
 
-from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.networks import gibbs as network_gibbs
@@ -26,7 +26,7 @@ from workbench.engines.networks import hybrid as network_hybrid
 from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
 from workbench.engines.options import make_options
-from workbench.models import LDA, ModelError
+from workbench.models import ModelError
 from workbench.models.networks.network import WORD
 
 ENGINE, VB, GIBBS = (get_engine(f"network-{name}") for name in ("hybrid", "vb", "gibbs"))
@@ -42,12 +42,10 @@ def options_of(engine=ENGINE, **given):
     return make_options(engine, given)
 
 
-def steps(corpus, network, n, options, seed=7, engine=ENGINE, n_threads=1):
-    state = engine.init(corpus, network, options, StepContext(seed, 0, n_threads))
+def steps(corpus, network, n, options, seed=7, engine=ENGINE):
+    state = engine.init(corpus, network, options, StepContext(seed, 0))
     for step in range(1, n + 1):
-        state, info = engine.step(
-            corpus, network, options, state, StepContext(seed, step, n_threads)
-        )
+        state, info = engine.step(corpus, network, options, state, StepContext(seed, step))
     return state, info
 
 
@@ -112,40 +110,6 @@ def test_with_an_endless_r_it_is_gibbs_sampling(network):
     for mine, its in zip(chain_of(state, 0), other, strict=True):
         assert np.array_equal(mine, its)
     same_answers(network, corpus, ENGINE, options, state, GIBBS, of_gibbs, other)
-
-
-@pytest.mark.parametrize("n_chains", [1, 3])
-def test_lda_as_a_network_is_the_hybrid_of_lda(n_chains):
-    corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
-    hybrid = get_engine("svb-cgs")
-    options, other_options = (
-        options_of(n_chains=n_chains),
-        make_options(hybrid, {"n_chains": n_chains}),
-    )
-    state = ENGINE.init(corpus, network, options, StepContext(7, 0))
-    other = hybrid.init(corpus, lda, other_options, StepContext(7, 0))
-    for step in range(1, 16):
-        state, info = ENGINE.step(corpus, network, options, state, StepContext(7, step))
-        other, its_info = hybrid.step(corpus, lda, other_options, other, StepContext(7, step))
-        assert np.array_equal(state.places, other.topics)
-        assert info["moved"] == its_info["moved"]
-        np.testing.assert_allclose(state.mean_wk, other.mean_wk, atol=1e-10)
-        np.testing.assert_allclose(state.mean_dr, other.mean_dk, atol=1e-10)
-        found = ENGINE.watch(corpus, network, options, state)["objective"]
-        assert found == pytest.approx(
-            hybrid.watch(corpus, lda, other_options, other)["objective"], rel=1e-12
-        )
-    p, q = (
-        ENGINE.predict(corpus, network, options, state, corpus),
-        hybrid.predict(corpus, lda, other_options, other, corpus),
-    )
-    np.testing.assert_allclose(p, q, rtol=1e-10)
-    mine, its = (
-        ENGINE.counts(corpus, network, options, state),
-        hybrid.counts(corpus, lda, other_options, other),
-    )
-    for name, values in its.items():
-        np.testing.assert_allclose(mine[name], values, atol=1e-10)
 
 
 # ---------------------------------------------------------------------- against plain twins
@@ -265,11 +229,6 @@ def test_a_sampled_token_is_drawn_from_its_conditional_beside_expected_counts(ne
 # ---------------------------------------------------------------------- what is counted, and what is odd
 
 
-def with_authors(corpus) -> Corpus:
-    names = (("a0",), ("a1", "a0"), ("a2", "a0", "a1"), ("a2",))
-    return replace(corpus, authors=tuple(names[d % 4] for d in range(corpus.n_documents)))
-
-
 @some_networks
 def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
     corpus, options = with_authors(simulated()), options_of(n_chains=2)
@@ -284,40 +243,6 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
                     for row in rows
                 ]
                 assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
-    found = ENGINE.counts(corpus, network, options, state)
-    np.testing.assert_allclose(found["n_dk"].sum(axis=1), corpus.document_tokens, rtol=1e-9)
-    np.testing.assert_allclose(
-        found["n_kw"].sum(axis=0),
-        np.bincount(corpus.words, corpus.counts, corpus.n_words),
-        rtol=1e-9,
-    )
-    np.testing.assert_allclose(found["n_dk"].sum(axis=0), found["n_kw"].sum(axis=1), rtol=1e-9)
-
-
-@pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
-@pytest.mark.parametrize(
-    "name", ["author-topic", "hpam2", "tiny priors", "tiny priors of all", "tiny priors of authors"]
-)
-def test_odd_corpora_and_priors_are_inferred_and_predicted(name, corpus):
-    network, corpus, options = NETWORKS[name], with_authors(corpus), options_of(n_chains=2)
-    state, _ = steps(corpus, network, 4, options)
-    assert np.isfinite(ENGINE.watch(corpus, network, options, state)["objective"])
-    p = ENGINE.predict(corpus, network, options, state, every_pair(corpus)).reshape(
-        corpus.n_documents, corpus.n_words
-    )
-    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
-    assert p.min() > 0
-
-
-def test_any_number_of_threads_gives_the_same_bits():
-    corpus, network, options = (
-        with_authors(simulated(30, 25, 20)),
-        NETWORKS["authors-by-region"],
-        options_of(n_chains=3),
-    )
-    one, three = (steps(corpus, network, 4, options, n_threads=n)[0] for n in (1, 3))
-    for a, b in zip(one, three, strict=True):
-        assert np.array_equal(a, b)
 
 
 def test_priors_learn_from_all_chains_uphill():
@@ -333,7 +258,7 @@ def test_priors_learn_from_all_chains_uphill():
     assert after > before + 1
 
 
-def test_what_either_part_cannot_do_is_refused():
+def test_network_hybrid_refuses_what_either_part_cannot_do():
     points = tuple(
         replace(level, kind="point") if level.draws == WORD else level
         for level in NETWORKS["lda"].levels

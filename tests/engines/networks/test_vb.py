@@ -7,25 +7,21 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, level_rows, odd_corpus, rows_of_state
+from engines.networks.states import NETWORKS, level_rows, odd_corpus, rows_of_state, with_authors
 from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import svb, vb
+from workbench.engines.lda import vb
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import (
     alphas_of,
-    compile_network,
     initial_alphas,
-    owners_of,
     priors_of,
 )
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.weights import row_shares
 from workbench.engines.options import make_options
-from workbench.kernels import threads as slices
 from workbench.models import LDA, ModelError
 from workbench.models.networks.network import WORD, Level, Network, Rows, Variable
 
@@ -41,11 +37,9 @@ def printed() -> dict:
     return json.loads((Path(__file__).parents[2] / "oracles" / "networks.json").read_text())
 
 
-def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1, n_threads=1):
+def steps(engine, corpus, network, state, n, options=ONE_PASS, first=1):
     for step in range(first, first + n):
-        state, _ = engine.step(
-            corpus, engine.suits(network), options, state, StepContext(7, step, n_threads)
-        )
+        state, _ = engine.step(corpus, engine.suits(network), options, state, StepContext(7, step))
     return state
 
 
@@ -195,25 +189,6 @@ def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
     assert engine is ML or np.any(state.alphas != initial_alphas(network))
 
 
-def test_lda_as_a_network_is_lda_sweep_by_sweep():
-    corpus = simulated(40, 30, 25)
-    network, lda = twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
-    own = begun(ENGINE, corpus, network)
-    other = svb.init(corpus, lda, svb.Options(), StepContext(7, 0))
-    for step in range(1, 21):
-        own = steps(ENGINE, corpus, network, own, 1)
-        other, _ = svb.step(corpus, lda, svb.Options(), other, StepContext(7, step))
-        np.testing.assert_allclose(own.n_wk, other.mean_wk, atol=SAME)
-        np.testing.assert_allclose(own.n_dr, other.mean_dk, atol=SAME)
-        assert bound_of(ENGINE, corpus, network, own) == pytest.approx(
-            svb.watch(corpus, lda, svb.Options(), other)["bound"], rel=1e-13
-        )
-    of_pairs = ENGINE.predict(corpus, network, ONE_PASS, own, corpus)
-    np.testing.assert_allclose(
-        of_pairs, svb.predict(corpus, lda, svb.Options(), other, corpus), rtol=SAME
-    )
-
-
 def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
     corpus, network, lda = simulated(40, 30, 25), twins.lda(5, 0.3, 0.07), LDA(5, 0.3, 0.07)
     options, other_options = make_options(ENGINE, {"n_inner": 20}), vb.Options()
@@ -225,29 +200,6 @@ def test_lda_as_a_network_is_variational_em_when_documents_are_repeated():
         np.testing.assert_allclose(own.n_wk, other.mean_wk, atol=SAME)
         expected = vb.watch(corpus, lda, other_options, other)["bound"]
         assert bound_of(ENGINE, corpus, network, own) == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("name", ["lda", "author-topic", "hpam1", "authors-by-region"])
-def test_any_number_of_threads_gives_the_same_bits(name, monkeypatch):
-    monkeypatch.setattr(slices, "SLICE_WORK", 64)
-    corpus = with_authors(simulated(40, 30, 25))
-    one, three = (
-        steps(ENGINE, corpus, NETWORKS[name], begun(ENGINE, corpus, NETWORKS[name]), 4, n_threads=n)
-        for n in (1, 3)
-    )
-    for a, b in zip(one, three, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def with_authors(corpus) -> Corpus:
-    return corpus.with_pairs(
-        corpus.indptr,
-        corpus.words,
-        corpus.counts,
-        authors=tuple(
-            ("a0", "a1", "a2")[d % 3 : d % 3 + 1 + d % 2] for d in range(corpus.n_documents)
-        ),
-    )
 
 
 def test_point_rows_of_lda_are_those_of_plain_em():
@@ -313,13 +265,6 @@ def test_the_bound_stays_below_the_evidence():
         assert bound_of(ENGINE, corpus, network, state) < twins.exact(network, corpus).log_evidence
 
 
-def test_super_topics_come_apart_from_a_random_start():
-    corpus, network = simulated(60, 30, 40), twins.pachinko(2, 4, 0.5, 0.2, 0.1)
-    state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 60)
-    of_super = level_rows(network, state, network.level("theta0"))
-    assert np.abs(of_super[:, 0] / of_super.sum(axis=1) - 0.5).max() > 0.2
-
-
 def test_a_document_with_tokens_and_without_author_is_named():
     corpus = odd_corpus()
     corpus = corpus.with_pairs(
@@ -370,11 +315,3 @@ def test_a_level_learns_one_number_or_one_for_each_value_and_group():
     assert learnt["theta1"].shape == (2, 3) and len(set(learnt["theta1"].ravel())) == 6
     assert learnt["phi"].shape == (1, 1) and learnt["phi"][0, 0] != 0.1
     assert state.alphas.max() <= 1e3
-
-
-def test_shares_of_rows_sum_to_one_in_every_document():
-    corpus, network = odd_corpus(), NETWORKS["hpam2"]
-    state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 3)
-    compiled = compile_network(network, state.alphas, corpus.n_words)
-    shares = row_shares(compiled, owners_of(network, corpus), state.n_own, state.n_rest)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)

@@ -79,16 +79,6 @@ def test_the_bound_never_falls(corpus, passes):
         before = bound
 
 
-def test_the_bound_never_falls_on_articles(kos):
-    corpus = wb.hold_out_documents(kos, fraction=0.9, seed=0)[0]
-    assert corpus.n_documents > 300
-    before, model = -math.inf, LogisticNormalTopics(20, 0.01)
-    for state in states(corpus, model, 30):
-        bound = ENGINE.watch(corpus, model, None, state)["bound"]
-        assert bound >= before - 1e-6  # rounding of sums of size 1e6
-        before = bound
-
-
 def test_mean_and_covariance_are_those_of_greatest_likelihood(corpus):
     *_, state = states(corpus, LogisticNormalTopics(4, 0.2), 3)
     off = state.psi - state.psi.mean(axis=0)
@@ -151,13 +141,6 @@ def test_a_permuted_corpus_has_the_permuted_posterior(corpus):
         np.testing.assert_array_equal(getattr(other, name), getattr(after, name)[order])
     # sums in another order
     np.testing.assert_allclose(other.covariance, after.covariance, rtol=1e-12)
-
-
-def test_two_threads_give_the_bits_of_one(corpus):
-    settings = {"n_topics": 4, "n_iterations": 6, "progress": False}
-    one, two = (wb.fit(corpus, "ctm-em", n_threads=n, **settings) for n in (1, 2))
-    for name in ("psi", "psi_variance", "psi_covariance", "theta", "phi", "bound"):
-        np.testing.assert_array_equal(one[name].values, two[name].values)
 
 
 def test_unseen_documents_get_the_theta_of_the_e_step():

@@ -117,16 +117,6 @@ def test_one_state_is_a_multinomial_and_its_log_joint_is_exact():
     assert float(run["log_joint"][-1]) == pytest.approx(wanted, rel=1e-12)
 
 
-def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
-    train, test = wb.hold_out_ends(symbols(2, 40)[0], 5)
-    settings = dict(test=test, snapshot_every=2, progress=False, options={"n_states": 3})
-    whole = wb.fit(train, "hmm", n_iterations=6, store=tmp_path / "a", **settings)
-    begun = wb.fit(train, "hmm", n_iterations=4, store=tmp_path / "b", **settings)
-    longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
-    for name in ("emissions", "transitions", "state_probability", "log_joint", "test_perplexity"):
-        assert np.array_equal(whole[name], longer[name])
-
-
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [

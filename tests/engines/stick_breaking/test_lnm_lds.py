@@ -67,18 +67,6 @@ def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
     assert np.mean(squares) == pytest.approx(22.0, abs=4.5 * np.sqrt(44 / 200))
 
 
-def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(tmp_path):
-    train, test = wb.hold_out_ends(symbols(2, 30)[0], 5)
-    settings = dict(
-        test=test, snapshot_every=2, progress=False, options=OPTIONS | {"learn_sigma_c2": True}
-    )
-    whole = wb.fit(train, "lnm-lds", n_iterations=6, store=tmp_path / "a", **settings)
-    begun = wb.fit(train, "lnm-lds", n_iterations=4, store=tmp_path / "b", **settings)
-    longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
-    for name in ("states", "system", "loadings", "sigma_c2", "moved", "test_perplexity"):
-        assert np.array_equal(whole[name], longer[name])
-
-
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [

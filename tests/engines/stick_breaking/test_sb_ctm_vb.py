@@ -53,12 +53,6 @@ def test_the_local_bound_never_falls(n_topics, given, prior):
     assert n_topics == 1 or bounds[-1] > bounds[0] + 1
 
 
-def test_the_local_bound_never_falls_on_kos(kos):
-    corpus = wb.keep_top_words(kos, 500).of_documents(np.arange(0, kos.n_documents, 8))
-    bounds = [bound for _, bound in states(corpus, CorrelatedTopics(15), {}, 40)]
-    assert np.diff(bounds).min() > 0
-
-
 def log_evidence(corpus, model, n=400_000):
     """(log p(words), its standard error) by draws from the prior."""
     rng, prior, T = np.random.default_rng(0), model.sticks_prior, model.n_topics
@@ -226,15 +220,6 @@ def test_the_whole_posterior_is_that_of_the_exact_update():
     q = gaussian_posterior.moved(prior, prior, 12, 1.0, about.sum(axis=0), about.T @ about, 1.0)
     for one, other in zip(q, niw_posterior(rows, *prior), strict=True):
         assert one == pytest.approx(other, rel=1e-10)
-
-
-def test_documents_without_a_token_have_the_mean_of_the_gaussian():
-    corpus = corpus_of([(0, 0, 3), (0, 1, 1), (2, 2, 2)], 4, 4)
-    run = wb.fit(corpus, "sb-ctm-vb", 3, n_iterations=300, progress=False, options={"n_inner": 30})
-    last = run.isel(snapshot=-1)
-    # the Gaussian moves after the documents
-    assert last["psi"].values[1] == pytest.approx(last["psi_mean"].values, abs=1e-3)
-    assert last["psi"].values[3] == pytest.approx(last["psi"].values[1], abs=1e-12)
 
 
 def test_unseen_documents_are_inferred_as_those_of_the_run():

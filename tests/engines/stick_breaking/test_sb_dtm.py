@@ -148,13 +148,3 @@ def test_a_corpus_without_years_is_refused_before_anything_is_done(engine, tmp_p
     ):
         wb.fit(simulated(), engine, 3, n_iterations=3, store=tmp_path, progress=False)
     assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("engine", ["sb-dtm", "sb-ctm-lds"])
-def test_a_stored_run_goes_on_with_the_bits_of_an_uninterrupted_one(engine, tmp_path):
-    settings = dict(n_topics=3, snapshot_every=2, progress=False)
-    whole = wb.fit(dated(simulated()), engine, n_iterations=6, store=tmp_path / "a", **settings)
-    begun = wb.fit(dated(simulated()), engine, n_iterations=4, store=tmp_path / "b", **settings)
-    longer = wb.resume(begun.attrs["name"], n_iterations=6, store=tmp_path / "b", progress=False)
-    for name in ("n_k", "n_kw", "phi", "theta", "prevalence", "train_perplexity"):
-        assert np.array_equal(whole[name], longer[name], equal_nan=True)

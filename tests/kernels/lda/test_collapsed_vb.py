@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import cvb_state, padded_rows
-from toys import random_gamma, random_topics, simulated
+from engines.lda.starts import cvb_state
+from toys import random_gamma, simulated
 
 from workbench.corpus import Corpus
 from workbench.kernels.lda import collapsed_vb
@@ -22,58 +22,6 @@ def words_of(corpus, beta):
 
 def room_of(alpha):
     return collapsed_vb.make_workspace(alpha, len(alpha), padded(len(alpha)))
-
-
-def sampled_of(corpus, n_topics, n_chains, r):
-    counts = [
-        twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, r)
-        for seed in range(n_chains)
-    ]
-    n_dk, n_wk = (
-        np.stack([padded_rows(rows, np.int32) for rows in arrays])
-        for arrays in list(zip(*counts, strict=True))[:2]
-    )
-    n_k = np.stack([padded_rows(each.n_k[None], np.int64) for each in counts])
-    return (n_dk, n_wk, n_k), counts
-
-
-@pytest.mark.parametrize("second_order", [True, False])
-@pytest.mark.parametrize("n_chains", [0, 1, 3])
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
-def test_one_pair_meets_its_twin(n_topics, n_chains, second_order):
-    corpus, alpha, beta, r = simulated(), np.linspace(0.1, 0.9, n_topics), 0.2, 1 if n_chains else 0
-    gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
-    d, w, n = twins.pairs_of(corpus)[pair]
-    if n_chains:
-        sampled, counts = sampled_of(corpus, n_topics, n_chains, r)
-    else:
-        sampled, counts = NOTHING_SAMPLED, [twins.no_counts(corpus, n_topics)]
-    new = gamma.copy()
-    new[pair] = twins.collapsed_responsibility(
-        corpus, gamma, pair, counts, alpha, beta, r, second_order
-    )
-    state = cvb_state(corpus, LDA(n_topics), gamma, r, second_order)
-    row = int(np.sum(corpus.counts[:pair] > r))
-    change = collapsed_vb.update_pair(
-        d,
-        w,
-        n,
-        *state.moments,
-        *sampled,
-        alpha,
-        *words_of(corpus, beta),
-        n_topics,
-        state.gamma,
-        row,
-        room_of(alpha),
-    )
-    np.testing.assert_allclose(state.gamma[row, :n_topics], new[pair], rtol=0, atol=ROUNDING)
-    assert change == pytest.approx(np.abs(new - gamma).max(), abs=ROUNDING)
-    for array, expected in zip(
-        state[:6], cvb_state(corpus, LDA(n_topics), new, r, second_order)[:6], strict=True
-    ):
-        np.testing.assert_allclose(array, expected, rtol=0, atol=ROUNDING)
-    assert state.gamma.shape[1] == padded(n_topics)
 
 
 @pytest.mark.parametrize("prior", [1e-3, 1e-5, 1e-8])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import twins
-from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
+from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs
@@ -58,27 +58,15 @@ def sweep(draw_topics, corpus, model, arrays, key):
     )
 
 
-def sweep_beside(corpus, model, arrays, context, mean, threshold=EVERY_COUNT):
-    """A sweep of the tokens up to the threshold beside a mean part, as `cgs` does one."""
-    return cgs.sweep(
-        corpus,
-        split_by_count(corpus, threshold),
-        cgs.State(*arrays, model.alphas, model.beta),
-        mean,
-        context,
-    )
+def sweep_beside(corpus, model, arrays, context, mean):
+    """A sweep of all tokens beside a mean part, as `cgs` does one."""
+    state = cgs.State(*arrays, model.alphas, model.beta)
+    return cgs.sweep(corpus, split_by_count(corpus, EVERY_COUNT), state, mean, context)
 
 
 def uniforms_of(key):
     """The very uniforms that the kernel uses, as a function of the token."""
     return lambda token: uniform(key, token)
-
-
-def mean_part(corpus, gamma, r):
-    """(document, topic), (word, topic), (topic,) expected counts, padded."""
-    counts = twins.expected_counts(corpus, gamma, r)
-    padding = padded(gamma.shape[1]) - gamma.shape[1]
-    return tuple(np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, padding)]) for array in counts)
 
 
 # ---------------------------------------------------------------------- exact statements
@@ -190,76 +178,6 @@ def test_the_twin_follows_the_printed_trajectory(oracles):
             corpus, topics, np.array(toy["alpha"]), toy["beta"], lambda token: next(stream)
         )
         assert topics.tolist() == expected
-
-
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100, 500])
-def test_kernel_and_twin_draw_the_same_topics_from_the_same_uniforms(n_topics):
-    corpus, model = simulated(), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
-    topics = random_topics(corpus, n_topics)
-    arrays = arrays_of(corpus, topics, n_topics)
-    for step in range(2):
-        key = StepContext(5, step).key(GIBBS)
-        n_moved = sweep(gibbs.draw_topics, corpus, model, arrays, key)
-        before, topics = (
-            topics,
-            twins.gibbs_sweep(corpus, topics, model.alphas, model.beta, uniforms_of(key)),
-        )
-        assert np.array_equal(arrays[0], topics)
-        assert n_moved == np.sum(before != topics)
-    for array, counts in zip(
-        arrays[1:], twins.sampled_counts(corpus, topics, n_topics), strict=True
-    ):
-        assert np.array_equal(array[..., :n_topics], counts)
-        assert not array[..., n_topics:].any()
-
-
-@pytest.mark.parametrize("n_topics", [1, 2, 16, 17, 100])
-def test_kernel_and_twin_agree_beside_a_mean_part(n_topics):
-    """Eq. A8, with pairs up to 1 and up to 2 sampled; the mean part stays as it is."""
-    corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
-    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
-    for r in (1, 2):
-        mean, context = mean_part(corpus, gamma, r), StepContext(6, r)
-        untouched = [array.copy() for array in mean]
-        arrays = arrays_of(corpus, topics, n_topics, np.int64(r))
-        n_moved = sweep_beside(corpus, model, arrays, context, (*mean, *NO_VARIANCE), np.int64(r))
-        expected = twins.gibbs_sweep(
-            corpus,
-            topics,
-            model.alphas,
-            model.beta,
-            uniforms_of(context.key(GIBBS)),
-            r,
-            twins.expected_counts(corpus, gamma, r),
-        )
-        assert np.array_equal(arrays[0], expected)
-        assert n_moved == np.sum(expected != topics)
-        for array, counts in zip(
-            arrays[1:], twins.sampled_counts(corpus, expected, n_topics, r), strict=True
-        ):
-            assert np.array_equal(array[..., :n_topics], counts)
-        assert all(np.array_equal(a, b) for a, b in zip(mean, untouched, strict=True))
-
-
-@pytest.mark.parametrize("n_topics", [1, 2, 16, 17, 100])
-def test_kernel_and_twin_agree_beside_a_mean_part_with_variances(n_topics):
-    """The second-order factors of spec A.8; the mean part and its variances stay as they are."""
-    corpus, model = simulated(), LDA(n_topics, 0.3, 0.2)
-    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
-    mean, variance = mean_part(corpus, gamma, 1), mean_part(corpus, gamma * (1 - gamma), 1)
-    context, arrays = StepContext(6, 1), arrays_of(corpus, topics, n_topics, np.int64(1))
-    sweep_beside(corpus, model, arrays, context, (*mean, *variance), np.int64(1))
-    expected = twins.gibbs_sweep(
-        corpus,
-        topics,
-        model.alphas,
-        model.beta,
-        uniforms_of(context.key(GIBBS)),
-        1,
-        twins.expected_counts(corpus, gamma, 1),
-        twins.count_variances(corpus, gamma, 1),
-    )
-    assert np.array_equal(arrays[0], expected)
 
 
 def test_a_mean_part_of_zero_and_a_variance_of_zero_change_no_bit():

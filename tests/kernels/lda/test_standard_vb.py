@@ -1,35 +1,25 @@
 """Pieces of the variational kernels against their twins; whole sweeps are in tests/engines/lda/test_svb.py."""
 
+import math
+
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import padded_rows
 from scipy.special import logsumexp, psi
-from toys import random_gamma, random_topics, simulated
+from toys import simulated
 
+from workbench.corpus import Corpus
+from workbench.engines.lda.factored import Entropy, Workspace
 from workbench.kernels.jit import lean
 from workbench.kernels.lda import standard_vb
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.lda.factored_entropy import log_normalisers
+from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)
 log_weight, log_domain_gamma = (
     lean(part.py_func) for part in (standard_vb.log_weight, standard_vb.log_domain_gamma)
 )
-
-
-def sampled_of(corpus, n_topics, n_chains):
-    """n_dk, n_wk (chain, row, topic), n_k (chain, 1, topic) and the same as Counts of the twins."""
-    counts = [
-        twins.sampled_counts(corpus, random_topics(corpus, n_topics, seed), n_topics, 1)
-        for seed in range(n_chains)
-    ]
-    n_dk, n_wk, n_k = (
-        np.stack([padded_rows(np.atleast_2d(rows), np.int32) for rows in arrays])
-        for arrays in zip(*counts, strict=True)
-    )
-    return (n_dk, n_wk, n_k), counts
 
 
 @pytest.mark.parametrize("point", [False, True])
@@ -82,35 +72,6 @@ def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_ch
     np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)
 
 
-@pytest.mark.parametrize("n_chains", [0, 1, 3])
-@pytest.mark.parametrize("n_topics", [1, 2, 15, 16, 17, 33, 100])
-def test_one_pair_of_the_sequential_schedule_meets_its_twin(n_topics, n_chains):
-    corpus, alpha, beta = simulated(), np.linspace(0.1, 0.9, n_topics), 0.2
-    gamma, pair = random_gamma(corpus, n_topics), int(np.argmax(corpus.counts))
-    d, w, n = twins.pairs_of(corpus)[pair]
-    mean = twins.expected_counts(corpus, gamma, 1)
-    sampled, counts = (
-        sampled_of(corpus, n_topics, n_chains) if n_chains else (NOTHING_SAMPLED, [mean.plus(mean)])
-    )
-    totals = [mean.plus(c) for c in counts] if n_chains else [mean]
-    expected = twins.responsibility(
-        totals, np.full(len(totals), 1 / len(totals)), d, w, alpha, beta
-    )
-    moved = padded_rows(mean.n_dk, float), padded_rows(mean.n_wk, float), pad_topics(mean.n_k)
-    kept, alphas = padded_rows(gamma[[pair, pair]], float), pad_topics(alpha, np.nan)
-    standard_vb.update_pair(
-        d, w, n, *moved, *sampled, alphas, beta, n_topics, kept, 1, np.empty(padded(n_topics))
-    )
-    assert not any(array[..., n_topics:].any() for array in (*moved, kept))
-    np.testing.assert_array_equal(kept[0, :n_topics], gamma[pair])
-    # three series, and the normaliser's three
-    np.testing.assert_allclose(kept[1, :n_topics], expected, rtol=6 * SERIES_ERROR)
-    new = gamma.copy()
-    new[pair] = expected
-    for array, after in zip(moved, twins.expected_counts(corpus, new, 1), strict=True):
-        np.testing.assert_allclose(array[..., :n_topics], after, rtol=0, atol=6 * n * SERIES_ERROR)
-
-
 @pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.3])
 def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
     """Small priors make psi of order 1/prior; its rounding is then that much larger."""
@@ -137,3 +98,55 @@ def test_entropy_takes_zero_responsibilities():
     expected = -3 * (0.25 * np.log(0.25) + 0.75 * np.log(0.75))
     # rounding
     assert standard_vb.weighted_entropy(weights, gamma) == pytest.approx(expected, rel=1e-15)
+
+
+# ---------------------------------------------------------------------- the entropy from factors
+
+
+def rows(array):
+    out = aligned_zeros((len(array), padded(array.shape[1])), np.float64)
+    out[:, : array.shape[1]] = array
+    return out
+
+
+@pytest.mark.parametrize("counts", [(1,), (2,), (3,), (4, 50), (1, 2, 3, 4, 1000)], ids=str)
+@pytest.mark.parametrize("least, most", [(-1, 0), (-60, -20), (-90, 90), (60, 90)])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 335])
+def test_the_logs_of_normalisers_are_those_taken_one_by_one(counts, least, most, n):
+    """Of products that would leave the range of doubles; right to the roundings of 2000 terms, of which none is cancelled."""
+    random = np.random.default_rng(3)
+    pair_counts, normalisers = (
+        random.choice(counts, n).astype(np.int32),
+        10.0 ** random.uniform(least, most, n),
+    )
+    terms = [c * math.log(z) for c, z in zip(pair_counts, normalisers, strict=True)]
+    found, n_by_logs = log_normalisers(pair_counts, pair_counts / normalisers)
+    assert n_by_logs == 0
+    assert found == pytest.approx(math.fsum(terms), rel=0, abs=1e-14 * math.fsum(map(abs, terms)))
+
+
+@pytest.mark.parametrize("n_topics", [3, 40])
+@pytest.mark.parametrize("scale", [0.0, 1.0, 30.0, 200.0])
+def test_the_entropy_is_that_of_the_responsibilities(n_topics, scale):
+    """Log weights that vary by a little, by much, and so much that weights are faint or 0 and pairs go by their logs."""
+    random = np.random.default_rng(4)
+    documents, words = np.nonzero(random.random((7, 9)) < 0.6)
+    corpus = Corpus.from_pairs(
+        documents, words, random.integers(1, 6, len(words)), n_documents=7, n_words=9
+    )
+    logs_dk, logs_wk = (scale * random.uniform(-3.0, 0.0, (n, n_topics)) for n in (7, 9))
+    logs = logs_dk[documents] + logs_wk[words]
+    log_z = np.log(np.exp(logs - logs.max(axis=1, keepdims=True)).sum(axis=1)) + logs.max(axis=1)
+    gamma = np.exp(logs - log_z[:, None])
+    n = twins.expected_counts(corpus, gamma)
+    by_logs = log_z < math.log(1e-100)
+    ratios = np.where(by_logs, 0.0, corpus.counts * np.exp(-np.where(by_logs, 0.0, log_z)))
+    assert by_logs.any() == (scale == 200.0)
+    factors = (rows(logs_dk), rows(np.exp(logs_dk))), (rows(logs_wk), rows(np.exp(logs_wk)))
+    found = float(
+        Entropy(corpus, (rows(n.n_dk), rows(n.n_wk)), Workspace((), *factors, ratios), n_topics)
+    )
+    expected = twins.entropy(corpus, gamma)
+    # of the terms that cancel, a thousand in one sum
+    size = expected + np.sum(corpus.counts[:, None] * gamma * np.abs(logs))
+    assert found == pytest.approx(expected, rel=0, abs=1e-13 * size)

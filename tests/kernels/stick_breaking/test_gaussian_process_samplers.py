@@ -215,7 +215,7 @@ def test_successive_conditional_draws_of_columns_follow_the_prior(n_sweeps=300_0
     )
 
 
-def test_columns_of_one_word_and_of_no_tokens_follow_the_prior():
+def test_columns_whose_tokens_are_all_of_one_word_or_none_follow_the_prior():
     root, key = np.linalg.cholesky(covariance(WHERE, PROCESS)), np.uint64(draw_key(2, 1, 0, 0))
     for rows, lengths in ((np.arange(4), np.array([3, 1, 2, 5])), (np.arange(0), np.zeros(4, int))):
         found = np.empty((50_000, 1, 4))

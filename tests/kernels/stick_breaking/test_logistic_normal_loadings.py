@@ -94,7 +94,7 @@ def test_loadings_given_states_have_the_law_of_quadrature():
         assert z_of(np.prod(kept**powers, axis=1), wanted) < 4.5, powers
 
 
-def test_parts_of_the_words_draw_the_same_rows():
+def test_loadings_of_words_are_the_same_in_whatever_slices_they_are_drawn():
     random = np.random.default_rng(0)
     states, counts, offset = (
         random.normal(size=(40, 3)),

@@ -239,14 +239,6 @@ def test_a_general_optimiser_ends_at_the_same_bound(n):
         )
 
 
-def test_a_document_without_a_token_is_its_prior():
-    mean, precision, _ = problem(3)
-    psi, variance, counts, *_ = fitted(3, 20, 1e-6)
-    np.testing.assert_array_equal(psi[1], mean)
-    np.testing.assert_allclose(variance[1], 1 / np.diag(precision), rtol=1e-15)  # rounding
-    assert not counts[1].any()
-
-
 def test_documents_have_the_same_bits_in_any_company():
     """Alone, or after others, which leave nothing in the working arrays."""
     alone = corpus_of([(0, 2, 40), (0, 0, 7)], n_documents=1, n_words=5)

@@ -103,7 +103,7 @@ def test_a_model_of_scikit_learn_is_scored_by_its_own_distributions(store):
     assert float(run.test_perplexity[-1]) == pytest.approx(expected, abs=SAME)
 
 
-def test_what_is_not_known_is_not_there(store):
+def test_import_model_leaves_out_what_the_program_does_not_tell(store):
     run = brought(sklearn_model(), store)
     assert not {
         "elapsed",
@@ -283,7 +283,7 @@ def test_a_held_out_token_of_probability_zero_is_refused_or_left_out(store):
         (dict(phi={"phi": 1}), "got a builtins.dict"),
     ],
 )
-def test_what_is_no_model_is_one_sentence_and_leaves_nothing(change, said, store):
+def test_import_model_refuses_what_is_no_model_and_leaves_nothing(change, said, store):
     theta, phi = tables()
     settings = dict(phi=phi, theta=theta) | change
     before = sorted(each.name for each in store.rglob("*"))

@@ -127,7 +127,9 @@ def test_sums_over_shards_are_those_of_the_whole_corpus_up_to_rounding(
 
 
 @pytest.mark.parametrize("engine", ["cvb", "cvb0-cgs", "network-cvb0"])
-def test_recounts_in_every_fiftieth_step_are_those_of_the_whole_corpus(pair, in_shards, engine):
+def test_recounts_of_shards_in_the_fiftieth_step_are_those_of_the_whole_corpus(
+    pair, in_shards, engine
+):
     whole, parts = (fitted(*corpora, engine, {}, 51) for corpora in (pair, in_shards))
     for name in ("n_kw", "n_dk"):
         np.testing.assert_allclose(last(parts[name]), last(whole[name]), rtol=1e-6, atol=1e-9)
@@ -183,9 +185,7 @@ def test_rows_in_files_of_a_process_that_was_killed_are_deleted_by_the_next(in_s
     assert not left.parent.exists()
 
 
-def test_files_of_a_part_are_asked_for_while_the_one_before_is_worked_on(
-    in_shards, monkeypatch, out_of_core
-):
+def test_read_ahead_is_called_for_the_next_part_during_a_pass(in_shards, monkeypatch, out_of_core):
     asked = []
     monkeypatch.setattr(part, "read_ahead", asked.append)
     fitted(*in_shards, "svb", {}, 1)

@@ -61,54 +61,43 @@ def test_parts_are_the_documents_in_order_and_rows_those_of_a_range(pair, in_sha
         assert tuple(whole.titles) == tuple(parted.titles) == pair[0].titles[slice(*rows)]
 
 
-def test_coherence_is_that_of_the_corpus_in_memory_in_every_bit(run, pair, in_shards, monkeypatch):
+MEASURES = {
+    "coherence": (lambda run, corpus: coherence(run, corpus, 4), 0),
+    "numbers by K": (lambda run, corpus: numbers_by_k([run], corpus), 0),
+    "topics of an empty document": (lambda run, corpus: token_topics(run, corpus, 0), 0),
+    "topics of the last document": (lambda run, corpus: token_topics(run, corpus, 59), 0),
+    "topic flow": (lambda run, corpus: topic_flow(run, run, corpus), ROUNDING),
+    "words by group": (
+        lambda run, corpus: words_by_group(run, corpus, ["a", "b", None] * 20, 3),
+        ROUNDING,
+    ),
+    "documents with a word": (
+        lambda run, corpus: xr.DataArray(find_documents(run, "w3", None, corpus)),
+        0,
+    ),
+    "documents with two words": (
+        lambda run, corpus: xr.DataArray(find_documents(run, "W0 w1", None, corpus)),
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("measure", "rounding"), MEASURES.values(), ids=MEASURES)
+def test_a_measure_of_shards_is_that_of_the_corpus_in_memory(
+    run, pair, in_shards, monkeypatch, measure, rounding
+):
     refuse_whole(monkeypatch)
-    xr.testing.assert_identical(coherence(run, in_shards[0], 4), coherence(run, pair[0], 4))
+    monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
+    whole, parts = measure(run, pair[0]), measure(run, in_shards[0])
+    assert parts.size if isinstance(parts, xr.DataArray) else parts.sizes
+    xr.testing.assert_allclose(whole, parts, rtol=rounding, atol=0)
+
+
+def test_measures_refuse_what_is_no_corpus_and_another_corpus(run, in_shards):
     with pytest.raises(MeasureError, match="wanted a Corpus to look for the words in"):
         coherence(run, ["a text"])
-
-
-def test_numbers_by_k_take_coherence_from_shards(pair, in_shards, monkeypatch):
-    refuse_whole(monkeypatch)
-    runs = [fitted(*pair, "svb", {}, 2, seed=seed) for seed in (0, 1)]
-    xr.testing.assert_identical(numbers_by_k(runs, in_shards[0]), numbers_by_k(runs, pair[0]))
-
-
-def test_topics_of_the_words_of_a_document_are_the_same(run, pair, in_shards, monkeypatch):
-    refuse_whole(monkeypatch)
-    for document in (0, 3, 59):  # the first is empty
-        xr.testing.assert_identical(
-            token_topics(run, in_shards[0], document), token_topics(run, pair[0], document)
-        )
     with pytest.raises(MeasureError, match="trained on another corpus than ShardedCorpus"):
         token_topics(run, in_shards[1], 0)
-
-
-def test_the_flow_between_topics_is_the_same_sum(run, pair, in_shards, monkeypatch):
-    refuse_whole(monkeypatch)
-    other = fitted(*pair, "svb", {})
-    monkeypatch.setattr(matching, "PAIRS_AT_ONCE", 7)
-    np.testing.assert_allclose(
-        topic_flow(run, other, in_shards[0]), topic_flow(run, other, pair[0]), rtol=ROUNDING
-    )
-
-
-def test_words_of_groups_are_the_same_sums(run, pair, in_shards, monkeypatch):
-    refuse_whole(monkeypatch)
-    groups = ["a", "b", None] * 20
-    whole, parts = (words_by_group(run, corpus, groups, 3) for corpus in (pair[0], in_shards[0]))
-    assert whole["word"].equals(parts["word"])
-    np.testing.assert_allclose(parts["n_tokens"], whole["n_tokens"], rtol=ROUNDING)
-
-
-def test_documents_are_found_by_their_words(run, pair, in_shards, monkeypatch):
-    refuse_whole(monkeypatch)
-    for query in ("w3", "W0 w1", "w11"):
-        whole, parts = (
-            find_documents(run, query, None, corpus) for corpus in (pair[0], in_shards[0])
-        )
-        assert np.array_equal(whole, parts)
-    assert 0 < len(find_documents(run, "w3", None, in_shards[0])) < 60
 
 
 @pytest.mark.parametrize(
@@ -304,7 +293,7 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(
             wb.hybrid_bound(run, "exact", progress=False)
 
 
-def test_the_exact_bound_takes_the_rows_of_documents_with_sampled_tokens(tmp_path, monkeypatch):
+def test_hybrid_bound_exact_of_shards_is_that_of_the_corpus_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "SHARD_PAIRS", 3)
     table = np.full((9, 3), 4)
     table[[2, 3, 8, 8], [0, 1, 0, 2]] = 1  # four tokens are sampled

@@ -17,7 +17,6 @@ from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
 from workbench.dashboard.compare.files import figure_file, report_file, table_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.light_components import BokehModel
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
@@ -248,7 +247,7 @@ class FigureCard:
                 self.log,
                 kind="wb-bar",
             ),
-            BokehModel(self.curve.figure),
+            pn.pane.Bokeh(self.curve.figure, sizing_mode="stretch_width", margin=0),
             self.meaning,
             *self.files.row("Download", "download the figure"),
             kind="wb-card",

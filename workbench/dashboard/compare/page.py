@@ -179,7 +179,7 @@ class ComparePage:
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
         self.moves.show(self._known[one[0]] if one else None)
         links = topic_links([name for name in readable if name in set(self.table.chosen)] or one)
-        self.topics.param.update(object=links, visible=bool(links))
+        self.topics.param.update(value=links, visible=bool(links))
 
     # ------------------------------------------------------------------ what the visitor does
 

@@ -18,9 +18,8 @@ from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, names_b
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
-from workbench.dashboard.notebooks.setup import Cell, send_changes
+from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_notebook
-from workbench.dashboard.shared.private_api import connections_of, is_shown
 from workbench.dashboard.shared.run_monitor import UNREADABLE, Follower, Reading, unreadable
 from workbench.dashboard.shared.shell import TICK, Choice, column, labelled, styled, text
 from workbench.runs.execution.run import ENDED, Run, default_store, find_run
@@ -164,7 +163,7 @@ class LiveView:
         self.table.show(readings)
         self.steering.show(readings)
         self.awaited.say(awaited(readings))
-        gone = self._ticks.is_running() and not is_shown(self.card)
+        gone = self._ticks.is_running() and not self.card.is_shown
         if gone or not any(reading.state in ALIVE for reading in readings):
             self._ticks.stop()
 
@@ -205,12 +204,12 @@ class LiveView:
         self._ticks.start()
 
     def _send(self) -> None:
-        """Sends what has changed in the figure; Panel sends the rest by itself."""
-        for document, comm in connections_of(self.card) if hasattr(self, "card") else ():
-            send_changes(document, comm)
+        """Sends what has changed in the figure."""
+        if hasattr(self, "card"):
+            self.card.send_changes()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        if is_shown(self.card):
+        if self.card.is_shown:
             self.make()
         shown = self.card._repr_mimebundle_(include, exclude)
         self.follow()

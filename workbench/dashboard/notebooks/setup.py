@@ -7,11 +7,16 @@ import sys
 from itertools import groupby
 
 import panel as pn
-from bokeh.document.events import ColumnDataChangedEvent, ColumnsStreamedEvent
+from bokeh.document import Document
+from bokeh.document.events import (
+    ColumnDataChangedEvent,
+    ColumnsStreamedEvent,
+    DocumentPatchedEvent,
+)
 from panel.io.model import diff
+from pyviz_comms import Comm
 from tornado.ioloop import IOLoop
 
-from workbench.dashboard.shared.private_api import held_changes
 from workbench.dashboard.shared.shell import LAYOUT_CSS, NAMES, NOTEBOOK_CSS, SCRIPTS
 
 MEND = NAMES + (SCRIPTS / "notebook.js").read_text(encoding="utf-8")
@@ -37,6 +42,23 @@ class Cell(pn.Column):
             sizing_mode="stretch_width",
         )
         self._loop = None
+        self._places: dict[Document, Comm] = {}
+
+    def get_root(self, doc: Document | None = None, comm: Comm | None = None, preprocess=True):
+        """Return the Bokeh model of the cell, and keep what its changes are sent with."""
+        if doc is not None and comm is not None:
+            self._places[doc] = comm
+        return super().get_root(doc, comm, preprocess)
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the output of some cell has this. Panel reports nowhere else that an output is gone."""
+        return bool(self._models)
+
+    def send_changes(self) -> None:
+        """Send what has changed in Bokeh's models; Panel sends the rest by itself."""
+        for document, comm in self._places.items() if self.is_shown else ():
+            send_changes(document, comm)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         load_panel()
@@ -71,14 +93,28 @@ def load_panel() -> None:
     publish_display_data({pn.io.notebook.LOAD_MIME: MEND, "application/javascript": MEND})
 
 
-def send_changes(document, comm) -> None:
-    """Sends what has changed in a document that is displayed in a notebook: each change of data alone, others together.
+def changes_of(document: Document) -> list[DocumentPatchedEvent]:
+    """Return the changes that a document holds, and let it hold new ones: what Panel sends itself is binary and too fast."""
+    changes = []
+
+    def note(change: DocumentPatchedEvent) -> None:
+        changes.append(change)
+
+    document.on_change(note)
+    document.unhold()
+    document.remove_on_change(note)
+    document.hold()
+    return changes
+
+
+def send_changes(document: Document, comm: Comm) -> None:
+    """Send what has changed in a document that is displayed in a notebook: each change of data alone, others together.
 
     Bokeh reads data in several steps, and fails where they become shorter meanwhile, as they may within one message. As
     text and in few messages: in binary every column would be two more, and what comes too fast is lost on the way.
     """
     for _, together in groupby(
-        enumerate(held_changes(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1
+        enumerate(changes_of(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1
     ):
         patch = diff(document, binary=False, events=[change for _, change in together])
         if patch is not None:

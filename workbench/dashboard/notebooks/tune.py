@@ -17,7 +17,6 @@ from workbench.dashboard.compare.wording import LABELS
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
-from workbench.dashboard.shared.private_api import is_shown
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
 from workbench.runs.execution.run import default_store
@@ -148,7 +147,7 @@ class Tune:
         in_background(None, lambda: start_runs(self._store, self.values()), then)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        if is_shown(self.view):
+        if self.view.is_shown:
             self.watch.make()
             self._lay_out()
         shown = self.view._repr_mimebundle_(include, exclude)

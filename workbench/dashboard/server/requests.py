@@ -10,10 +10,10 @@ import secrets
 import socket
 from urllib.parse import urlsplit
 
+from bokeh.server.connection import ServerConnection
 from tornado.routing import Matcher, Rule
 from tornado.web import OutputTransform, RequestHandler, stream_request_body
 
-from workbench.dashboard.shared.private_api import tornado_of
 from workbench.dashboard.shared.shell import NONCE
 
 POLICY = (
@@ -29,6 +29,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+NOT_HANDLED = "the server could not handle this; its log says why"
 TAKEN_AWAY = (
     "Server",
     "Access-Control-Allow-Origin",
@@ -45,9 +46,24 @@ def guard(server, origins: tuple[str, ...]) -> None:
     origins : names with which browsers reach the server beside localhost, this machine's name and addresses in numbers: a
         host, with a port where it has one, and perhaps https:// in front.
     """
-    application = tornado_of(server)
+    application = server._tornado  # Bokeh makes it, and takes no routes that come before its own
     application.default_router.rules.insert(0, Rule(_Refused(origins), _Refusal))
     application.add_transform(_Headers)
+
+
+def answer_without_tracebacks() -> None:
+    """Have Bokeh answer a message that cannot be handled with a sentence: it sends the browser the whole traceback.
+
+    The log of the server has it. To be called once; a second call changes nothing.
+    """
+    ServerConnection.error = _error
+
+
+def _error(self, message, text: str):
+    """Send a connection, ``self``, the answer to a message that could not be handled."""
+    answer = self.protocol.create("ERROR", message.header["msgid"], NOT_HANDLED)
+    answer.content["traceback"] = None
+    return answer
 
 
 def host_of(origin: str) -> str:

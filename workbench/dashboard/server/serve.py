@@ -16,9 +16,7 @@ from pathlib import Path
 import panel as pn
 from tornado.web import RedirectHandler
 
-from workbench.dashboard.choose_k import page as choose_k
 from workbench.dashboard.compare import page as compare
-from workbench.dashboard.frontier import page as frontier
 from workbench.dashboard.ledger import page as ledger
 from workbench.dashboard.oracle import page as oracle
 from workbench.dashboard.server.login import (
@@ -27,13 +25,13 @@ from workbench.dashboard.server.login import (
     password_provider,
     read_password,
 )
-from workbench.dashboard.server.requests import guard, host_of
+from workbench.dashboard.server.requests import answer_without_tracebacks, guard, host_of
 from workbench.dashboard.server.uploads import UploadHandler
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
-from workbench.dashboard.shared.private_api import answer_without_tracebacks
 from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
 from workbench.dashboard.shared.run_monitor import monitor_of
+from workbench.dashboard.sweep import page as sweep
 from workbench.dashboard.topics import page as topics
 from workbench.numbers import MIB
 from workbench.runs.execution.run import default_store
@@ -46,6 +44,8 @@ ENDING = 3.0
 """Seconds that work in threads is given when the server ends; runs are processes of their own, and go on."""
 LAZY = "dask.array", "pyarrow.pandas_compat", "xarray.computation.nanops"
 """Modules, those that are installed, that reading a run imports."""
+MOVED = {"/?": "/compare", "/choose-k": "/sweep", "/frontier": "/sweep?tab=frontier"}
+"""Address → where it leads; old links go on working."""
 AROUND = 8 * MIB
 """Bytes of a message beside the file that it brings; one that is longer ends the connection."""
 
@@ -228,8 +228,7 @@ def make_server(serving: Serving):
         server = pn.serve(
             {
                 "compare": compare.page,
-                "choose-k": choose_k.page,
-                "frontier": frontier.page,
+                "sweep": sweep.page,
                 "topics": topics.page,
                 "oracle": oracle.page,
                 "ledger": ledger.page,
@@ -240,7 +239,10 @@ def make_server(serving: Serving):
             websocket_origin=[f"{name}:{port}" for name in ("localhost", "127.0.0.1")]
             + [*map(host_of, serving.origins)],
             extra_patterns=[
-                ("/?", RedirectHandler, {"url": f"{serving.path}/compare"}),
+                *(
+                    (address, RedirectHandler, {"url": f"{serving.path}{page}"})
+                    for address, page in MOVED.items()
+                ),
                 (f"/{ROUTE}", UploadHandler),
             ],
             title=compare.TITLE,

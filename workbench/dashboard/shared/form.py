@@ -3,10 +3,11 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
+import panel as pn
 import param
 
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.private_api import is_shown
+from workbench.dashboard.shared.ui_events import DRAWN
 from workbench.dashboard.shared.values import Column, Field, Menu
 
 HEADING, FOLD = "heading", "fold"  # kinds of parts that are no fields
@@ -43,6 +44,7 @@ class Form(Drawn):
         self._folds = [name for name, part in parts.items() if part == FOLD]
         # of known: field → what the browser shows
         self._on_fold, self._known, self._waits = on_fold, {}, False
+        self._document = pn.state.curdoc
         super().__init__(parts=[_described(name, part) for name, part in parts.items()])
         for field in self._fields.values():
             field.watch(self._fill)
@@ -78,7 +80,7 @@ class Form(Drawn):
         held = {name: field.shown() for name, field in self._fields.items()}
         changed = {name: value for name, value in held.items() if value != self._known.get(name)}
         self._known = held
-        if changed and is_shown(self):
+        if changed and self._document in DRAWN:
             self.news = {"number": self.news.get("number", 0) + 1, "values": changed}
         elif changed:
             self.values = held

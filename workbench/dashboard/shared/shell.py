@@ -3,23 +3,24 @@
 A plain Panel layout with style sheets of our own. Why, and what was measured: docs/decisions/page_shell.md.
 """
 
+import contextvars
 import logging
 import secrets
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 from weakref import WeakSet
 
 import panel as pn
+import param
+from bokeh.document import Document
 from bokeh.events import ButtonClick, ConnectionLost, DocumentReady
 from bokeh.models import Button, CustomJS
 from panel.io.resources import BASE_TEMPLATE
 
-from workbench.dashboard.shared.light_components import BokehModel, Box, Sentence
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.private_api import drop_empty_defaults, start_busy_cleanup
-from workbench.dashboard.shared.ui_events import in_one_message, when_drawn
+from workbench.dashboard.shared.ui_events import when_drawn
 
 LOG = logging.getLogger(__name__)
 STYLE = Path(__file__).parent / "style"
@@ -28,8 +29,7 @@ TICK = 1000
 """Milliseconds between two ticks of a session."""
 PAGES = {
     "compare": "Compare",
-    "choose-k": "Choose K",
-    "frontier": "Frontier",
+    "sweep": "Sweep",
     "topics": "Topics",
     "oracle": "Oracle",
     "ledger": "Ledger",
@@ -97,17 +97,37 @@ def column(*parts, kind: str, **settings) -> pn.Column:
     )
 
 
-class Text(Sentence):
-    """A sentence in the page's style."""
+class Box(pn.Column):
+    """Parts below one another, or as its style sheet arranges them."""
+
+    html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
+
+
+class Text(pn.widgets.StaticText):
+    """HTML in the page's style, its ``value``; escape what others wrote.
+
+    A change sends the text alone. `pn.pane.HTML` sends its style sheets with it, in a notebook those of another host.
+    """
+
+    disable_math = param.Boolean(default=True, doc="Is $$ shown as it is?")
+
+    @property
+    def object(self) -> str:
+        """Return the HTML."""
+        return self.value
+
+    @object.setter
+    def object(self, html: str) -> None:
+        self.value = html
 
     def say(self, sentence: str, kind: str = "muted") -> None:
         """Shows a `message`; hidden where there is none."""
-        self.param.update(object=message(sentence, kind), visible=bool(sentence))
+        self.param.update(value=message(sentence, kind), visible=bool(sentence))
 
 
 def text(html: str = "", *sheets: str, **settings) -> Text:
     """A sentence, with these files of style sheets too; escape what others wrote."""
-    return Text(html, stylesheets=[TEXT_CSS, *map(read_style, sheets)], margin=0, **settings)
+    return Text(value=html, stylesheets=[TEXT_CSS, *map(read_style, sheets)], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
@@ -115,22 +135,24 @@ def message(sentence: str, kind: str = "muted") -> str:
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
-class Choice(pn.widgets.RadioButtonGroup):
-    """Buttons of which one is chosen, a group with the name of its label."""
+class Named(pn.widgets.Widget):
+    """A widget whose element is a group with the name of its label."""
 
-    def _get_properties(self, doc) -> dict:
-        return super()._get_properties(doc) | {
-            "html_attributes": {"role": "group", "aria-label": self.label}
-        }
+    html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
+
+    __abstract = True
+
+    def __init__(self, **settings):
+        attributes = {"role": "group", "aria-label": settings["label"]}
+        super().__init__(html_attributes=attributes, **settings)
 
 
-class Toggles(pn.widgets.CheckButtonGroup):
-    """Buttons of which any are chosen, a group with the name of its label."""
+class Choice(Named, pn.widgets.RadioButtonGroup):
+    """Buttons of which one is chosen."""
 
-    def _get_properties(self, doc) -> dict:
-        return super()._get_properties(doc) | {
-            "html_attributes": {"role": "group", "aria-label": self.label}
-        }
+
+class Toggles(Named, pn.widgets.CheckButtonGroup):
+    """Buttons of which any are chosen."""
 
 
 def styled(widget, **settings):
@@ -151,7 +173,7 @@ def in_row(said: str, name: str, *parts) -> pn.Column:
     )
 
 
-def _label(words: str) -> Sentence:
+def _label(words: str) -> Text:
     """A visible label, hidden from screen readers: what stands beside it has a name of its own."""
     return text(
         f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"]
@@ -224,14 +246,25 @@ def links(pages: dict[str, str], here: str) -> str:
     return f'<nav aria-label="pages">{listed}</nav>' if len(pages) > 1 else ""
 
 
-def _browser_button(label: str, code: str, **models) -> BokehModel:
+def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
     """A button whose click is handled in the browser; there it is called ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
     made = Button(label=label, stylesheets=[WIDGET_CSS], margin=0)
     made.js_on_event(ButtonClick, CustomJS(args=models | {"button": made}, code=code))
-    return BokehModel(made)
+    return pn.pane.Bokeh(made, margin=0)
+
+
+@cache
+def start_busy_cleanup() -> None:
+    """Have Panel start the one clean-up task of the process in an empty context, by changing a widget that no page shows.
+
+    Panel starts it at the first change, and otherwise in a context that holds the first visitor's session for ever.
+    """
+    context = contextvars.Context()
+    model = context.run(pn.widgets.Toggle().get_root, Document())
+    context.run(setattr, model, "active", True)
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
@@ -248,11 +281,9 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     document.config.reconnect_session = False  # to a new server the old page means nothing
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code=LOST))
-    event = partial(in_one_message, document, tick)
 
     def drawn() -> None:
-        drop_empty_defaults(document)
-        event()
-        document.add_periodic_callback(event, TICK)  # Bokeh drops it with the session
+        tick()
+        document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
 
     when_drawn(document, drawn)

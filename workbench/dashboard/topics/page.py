@@ -185,7 +185,7 @@ class TopicsPage:
             for card in (*self._choosers, self.documents, self.recorded):
                 card.clear()
             self.unseen.show(None, NONE, {})
-            self.said.param.update(object=_empty(self.store), visible=True)
+            self.said.param.update(value=_empty(self.store), visible=True)
         else:
             self.overview.show(
                 moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value

@@ -3,6 +3,7 @@
 function name_controls(Models) {
   const after = (kind, method, tell) => {
     const view = Models[kind].prototype.default_view.prototype, own = view[method]
+    if (!own) return
     view[method] = function (...given) { own.apply(this, given); tell(this) }
   }
   for (const kind of ["RadioButtonGroup", "CheckboxButtonGroup"]) after(kind, "_update_active", ({ model, _buttons }) => {

@@ -1,1 +1,0 @@
-"""The Choose K page: its runs, what they came to, and the page itself."""

@@ -1,0 +1,341 @@
+"""The tab Choose K: runs that differ in K and seed, and the K that is recommended."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from html import escape
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.dashboard.compare.fields import MODEL, number_field
+from workbench.dashboard.compare.mistakes import mistakes_in
+from workbench.dashboard.compare.starting import (
+    STARTING,
+    cells_of,
+    check_memory,
+    check_waiting,
+    data_of,
+    describe_sweep,
+    paces,
+    shared,
+    start_runs,
+    summary_of_start,
+)
+from workbench.dashboard.compare.wording import LABELS, counted
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.snapshots import Moment, counts_of
+from workbench.dashboard.shared.values import Menu, Values, as_list
+from workbench.dashboard.sweep.results import (
+    Card,
+    Point,
+    Row,
+    Shown,
+    figure_html,
+    paragraph,
+    points_of,
+    table_html,
+    view_named,
+)
+from workbench.dashboard.sweep.runs import (
+    ALWAYS_SET,
+    Found,
+    Place,
+    runs_alike,
+    seeds_of,
+)
+from workbench.dashboard.sweep.tab import Tab
+from workbench.engines import ENGINES, get_engine
+from workbench.measures import MeasureError, recommend_k
+from workbench.measures.choosing import (
+    RunNumbers,
+    numbers_of_run,
+    pairs_to_match,
+    table_by_k,
+    topic_similarity,
+)
+from workbench.measures.selection import grouped
+from workbench.numbers import format_with_error
+from workbench.runs.execution import warm_sweep
+from workbench.runs.execution.memory_check import memory_forecast, unfinished
+from workbench.runs.execution.run import Run
+from workbench.runs.settings import DEFAULT_ENGINE, SETTINGS
+from workbench.runs.spec import PRIORS, SpecError
+from workbench.runs.store.archive import get_corpus
+from workbench.runs.store.status import FINISHED
+from workbench.views.choosing import choose_k_picture
+
+COLUMNS = {
+    "log_likelihood": (
+        "Log likelihood",
+        4,
+        "mean log p of a held-out token, nats; mean over runs ± standard error over seeds",
+    ),
+    "difference": (
+        "From the best",
+        4,
+        "mean difference of runs with the same seed from the best K ± its standard error",
+    ),
+    "test_perplexity": ("Perplexity", 1, "of the held-out tokens"),
+    "bound_per_token": ("Bound", 4, "variational bound for each training token, nats"),
+    "npmi": (
+        "Coherence",
+        3,
+        "mean NPMI of the ten top words of a topic; −1 to 1, higher is better",
+    ),
+    "diversity": ("Diversity", 3, "share of distinct words among the 25 top words of all topics"),
+    "stability": ("Stability", 3, "how alike the topics of two seeds are that are matched: 0 to 1"),
+    "n_active_topics": ("In use", 0, "topics with a token"),
+}
+"""Numbers of the table → title, digits and meaning."""
+
+
+class Request(NamedTuple):
+    """What the results are computed from."""
+
+    points: tuple[Point, ...]  # by K
+    label: str  # of the runs
+    ks: tuple[int, ...]  # of the form
+
+
+class ChooseK(Tab):
+    """The runs of one engine with several numbers of topics."""
+
+    name, title, heading = "choose-k", "Choose K", "How many topics?"
+
+    def __init__(self, handover: Handover):
+        self.cards = [Card("Recommended K", handover)]
+        self.fields = {
+            "engine": Menu(
+                "Engine",
+                {name: name for name in warm_starts()},
+                DEFAULT_ENGINE,
+                f"the engine of all runs; {DEFAULT_ENGINE} is a good first choice",
+            ),
+            "n_topics": Values(
+                LABELS["n_topics"],
+                "5, 10, 20, 40",
+                "numbers of topics to compare, separated by commas",
+                whole=True,
+                wide=True,
+            ),
+            "n_iterations": number_field("n_iterations", SETTINGS["n_iterations"].default),
+            "warm": Menu(
+                "Warm starts",
+                {"no": False, "yes": True},
+                False,
+                "begin each number of topics from the runs of the next smaller one: fewer iterations are needed, but a "
+                "bad start is handed on, and one number waits for the other",
+            ),
+        }
+
+    def values(self, read: dict) -> dict:
+        priors = {name: MODEL[name] for name in PRIORS}
+        engine = read["engine"]
+        return ALWAYS_SET | priors | read | {"engines": [engine], "options": {engine: {}}}
+
+    def mistakes(self, values: dict) -> dict[str, str]:
+        found = mistakes_in(values)
+        if "n_topics" not in found and len(as_list(values["n_topics"])) < 2:
+            found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
+        if values["warm"] and not warm_starts()[values["engine"]]:
+            found.setdefault(
+                "warm", f"Runs of {values['engine']} cannot begin from others; choose no."
+            )
+        return found
+
+    def find(self, readings: Iterable[Reading], values: dict) -> Found:
+        """Return the runs by K and seed.
+
+        Of a warm sweep all but those with the fewest topics began from the run of the same seed with the next smaller number.
+        """
+        alike, ks = runs_alike(readings, values, [values["engine"]]), sorted(values["n_topics"])
+        found: dict[tuple[int, int], Reading] = {}
+        for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), seeds_of(values)):
+            start = None
+            if values["warm"] and smaller is not None:
+                parent = found.get((smaller, seed))
+                if parent is None:
+                    continue
+                start = parent.spec.hash
+            for one in alike:
+                same_place = (one.spec.n_topics, one.spec.seed) == (k, seed)
+                if same_place and (one.spec.start or {}).get("hash") == start:
+                    found.setdefault((k, seed), one)
+        return Found(list(found.values()))
+
+    def wanted(self, values: dict, found: Found) -> dict[Place, int]:
+        return {
+            Place(values["engine"], k, seed): values["n_iterations"]
+            for k in values["n_topics"]
+            for seed in seeds_of(values)
+        }
+
+    def describe(self, readings: Iterable[Reading], values: dict) -> str:
+        return describe_sweep(values, paces(readings))
+
+    def start(self, store: Path, values: dict, found: Found) -> tuple[int, str]:
+        """Start the runs; a warm sweep continues in a process of its own when the page is closed."""
+        if values["warm"]:
+            return _start_warm(store, values)
+        started, *others = start_runs(store, values)
+        return len(started), summary_of_start(started, *others)
+
+    def goes_on(self, store: Path, values: dict, found: Found) -> bool:
+        return values["warm"] and not warm_sweep.at_work(store).isdisjoint(
+            one.name for one in found.settings
+        )
+
+    def request(self, readings: Iterable[Reading], values: dict, found: Found) -> Request:
+        label = values["engine"] + " warm" * values["warm"]
+        return Request(points_of(found.settings), label, tuple(values["n_topics"]))
+
+    def results(self, request: Request) -> list[Shown]:
+        return [choice_of_k(request)]
+
+
+@lru_cache
+def warm_starts() -> dict[str, bool]:
+    """Return, for each engine of documents with a given number of topics, whether its runs can begin from others."""
+    models = {name: get_engine(name).model for name in ENGINES}
+    return {
+        name: model.warm_starts
+        for name, model in models.items()
+        if model.data is Corpus
+        and not model.nonparametric
+        and "n_topics" in model.takes
+        and not model.is_network
+    }
+
+
+def _start_warm(store: Path, values: dict) -> tuple[int, str]:
+    policy().check_change()
+    store, jobs = Path(store), values["jobs"]
+    corpus = data_of(values["corpus"], values["read"], values["engine"])
+    cells = shared(cells_of(corpus, values["engine"], values, store))
+    by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
+    steps = [by_k[k] for k in sorted(by_k)]
+    with STARTING:
+        check_memory(store, unfinished(store, cells), jobs)
+        if {cell.spec.name for cell in steps[0]} & warm_sweep.at_work(store):
+            raise SpecError("these runs are active already")
+        check_waiting(store, len(cells))
+        warm_sweep.begin(store, steps, jobs)
+    started = f"{counted(len(cells))}, {memory_forecast(cells, jobs)}"
+    return len(cells), f"{started}: first those with {min(by_k)} topics, then others from these."
+
+
+# ---------------------------------------------------------------------- what is shown
+
+
+@lru_cache(maxsize=8)
+def choice_of_k(request: Request) -> Shown:
+    """Return the recommendation, the figure and the table, for every session that looks at these runs now."""
+    points = request.points
+    if not points:
+        return Shown()
+    rows, similarity = [], {}
+    # so the counts of few runs are held at a time
+    for own in grouped([point.n_topics for point in points], points).values():
+        rows += [_numbers(point) for point in own]
+        with_topics = {
+            point.moment: point.n_topics for point in own if _topic_numbers(point.moment)
+        }
+        similarity |= {(a, b): _similarity(a, b) for a, b in pairs_to_match(with_topics)}
+    place = {point.moment: at for at, point in enumerate(points)}
+    pairs = {(place[a], place[b]): value for (a, b), value in similarity.items()}
+    table = table_by_k(rows, pairs, request.label)
+    pending = set(request.ks).difference(table["n_topics"].values.tolist())
+    picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
+    advice, recommended = _advice(table, points, pending)
+    return Shown(advice, picture, figure_html(picture), _table(table, points, recommended), points)
+
+
+def _numbers(point: Point) -> RunNumbers:
+    """Return the numbers of a run at its last row, those of its topics at its last snapshot."""
+    row = _row_numbers(point)
+    return row._replace(
+        finished=point.moment.state == FINISHED,
+        numbers=row.numbers | _topic_numbers(point.moment),
+    )
+
+
+@lru_cache(maxsize=512)
+def _row_numbers(point: Point) -> RunNumbers:
+    return numbers_of_run(Run(point.moment.path).progress())
+
+
+@lru_cache(maxsize=512)
+def _topic_numbers(moment: Moment) -> dict[str, float]:
+    """Return coherence and diversity; nothing before the first snapshot."""
+    counts = counts_of(moment)
+    if counts is None:
+        return {}
+    try:
+        corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
+    except SpecError:  # it was removed: there is no coherence
+        corpus = None
+    numbers = numbers_of_run(counts, corpus).numbers
+    return {name: numbers[name] for name in ("npmi", "diversity")}
+
+
+@lru_cache(maxsize=2048)
+def _similarity(a: Moment, b: Moment) -> float:
+    return topic_similarity(counts_of(a), counts_of(b))
+
+
+def _advice(
+    table: xr.Dataset, points: tuple[Point, ...], pending: set[int]
+) -> tuple[str, int | None]:
+    """Return the recommendation as HTML, with links to the topics of its runs; and its K."""
+    try:
+        choice = recommend_k(table, pending)
+    except MeasureError as error:
+        return paragraph(f"{error}."), None
+    links = " · ".join(
+        _link(point, f"Topics of K = {point.n_topics}, seed {point.seed}")
+        for point in points
+        if point.n_topics == choice.n_topics
+    )
+    cautions = "".join(f"<p>{escape(caution)}</p>" for caution in choice.cautions)
+    return (
+        f'<p role="status"><strong>{escape(choice.reason)}</strong></p>{cautions}'
+        f'<nav aria-label="topics of the recommended K">{links}</nav>'
+    ), choice.n_topics
+
+
+def _link(point: Point, text: str) -> str:
+    query = urlencode({"run": point.moment.path.name})
+    return f'<a href="topics?{escape(query)}">{escape(text)}</a>'
+
+
+def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None) -> str:
+    """Return the numbers as an HTML table, a row for each K; that of the recommended one is marked."""
+    columns = {name: of for name, of in COLUMNS.items() if np.isfinite(table[name].values).any()}
+    heads = [
+        ("K", "number of topics"),
+        ("Runs", "how many there are"),
+        *((title, meaning) for title, _, meaning in columns.values()),
+        ("Topics", "of each run, by its seed"),
+    ]
+    rows = []
+    for k in table["n_topics"].values.tolist():
+        one = table.sel(n_topics=k)
+        numbers = [_cell(one, name, digits) for name, (_, digits, _) in columns.items()]
+        if k == table.attrs.get("best") and "difference" in columns:
+            numbers[list(columns).index("difference")] = "best"
+        links = " ".join(_link(point, str(point.seed)) for point in points if point.n_topics == k)
+        rows.append(Row([str(k), str(int(one["n_runs"])), *numbers, links], k == recommended))
+    return table_html("numbers by K", heads, rows)
+
+
+def _cell(one: xr.Dataset, name: str, digits: int) -> str:
+    """Return a mean ± its standard error; a count of topics alone."""
+    error = np.nan if name == "n_active_topics" else float(one[f"{name}_se"])
+    return format_with_error(float(one[name]), error, digits)

@@ -1,0 +1,452 @@
+"""The tab Frontier: the cost of hybrids, their distance from long Gibbs chains, and where they overtake cgs."""
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from workbench.corpus import Corpus
+from workbench.dashboard.compare.fields import MODEL, number_field, single_fields
+from workbench.dashboard.compare.mistakes import mistakes_in
+from workbench.dashboard.compare.starting import (
+    combinations,
+    data_of,
+    start_cells,
+    summary_of_start,
+)
+from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.policy import figures, policy
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.values import Menu, Number, Values, as_list
+from workbench.dashboard.sweep.results import (
+    Card,
+    Point,
+    Row,
+    Shown,
+    figure_html,
+    paragraph,
+    points_of,
+    table_html,
+    view_named,
+)
+from workbench.dashboard.sweep.runs import (
+    ALWAYS_SET,
+    Found,
+    Place,
+    names_of,
+    place_of,
+    runs_alike,
+    seeds_of,
+)
+from workbench.dashboard.sweep.tab import Tab
+from workbench.engines import ENGINES, REFERENCE, get_engine
+from workbench.engines.lda import adaptive
+from workbench.engines.options import named_options
+from workbench.errors import InputError
+from workbench.measures import MeasureError, frontier, overtaking
+from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
+from workbench.measures.selection import in_papers_order
+from workbench.numbers import format_number, format_with_error
+from workbench.runs.afterwards.heldout_by_document import Pooled, pool_chains
+from workbench.runs.execution.compare import plan
+from workbench.runs.execution.memory_check import Planned
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.sweep import lay_out
+from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
+from workbench.runs.spec import RunSpec, model_fields, whole
+from workbench.runs.store.status import FAILED, FINISHED, LOST
+from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture
+
+GIBBS, ADAPTIVE = REFERENCE, adaptive.NAME
+"""The engine of the reference, which is a setting too, and that of splits that adapt."""
+SPLITS = {
+    "by counts alone": "",
+    "also where averaging harms most": "gap",
+    "also at random": "random",
+}
+COLUMNS = {
+    "Setting": "r, chains and split of the hybrid",
+    "Runs": "seeds",
+    "Updates": "elementary updates up to the last iteration that all runs have",
+    "CPU seconds": "up to the last iteration that all runs have",
+    "Distance": "of the log perplexity from the reference, nats per token ± standard error over seeds",
+    "Difference": "the same with its sign: below 0 the setting predicts better",
+    "Jitter": "standard deviation of the log perplexity of the state ± standard error over seeds",
+}
+"""Title and meaning of the columns of the table."""
+
+
+class Request(NamedTuple):
+    """What the results are computed from."""
+
+    settings: tuple[Point, ...]
+    reference: tuple[Point, ...]
+    on_corpus: tuple[Point, ...]  # the runs of the map
+    n_iterations: int  # of a setting: further iterations of a run are left out
+    n_reference: int  # iterations of a chain of the reference
+    clock: str
+
+
+class Frontier(Tab):
+    """Hybrids that differ in r, chains, split and seed, and long chains of cgs."""
+
+    name, title, heading = "frontier", "Frontier", "What does a hybrid cost?"
+    placed_at: ClassVar = Tab.placed_at | {"budget_r": "r"}
+
+    def __init__(self, handover: Handover):
+        self.cards = [
+            Card("Cost and distance", handover),
+            Card("Where hybrids overtake", handover),
+        ]
+        single = single_fields()
+        self.fields = {
+            "engine": Menu(
+                "Hybrid",
+                {name: name for name in hybrids()},
+                hybrids()[0],
+                "the engine whose r is varied; cgs runs beside it with the same seeds",
+            ),
+            "r": Values(
+                "r",
+                "0, 1, 2, 5, inf",
+                "the tokens of a word that a document has at most so often are sampled, those of others "
+                "averaged; 0: none is sampled, inf: all are",
+                infinite=True,
+                wide=True,
+            ),
+            "n_chains": Values(
+                "Chains S",
+                "1, 5",
+                "samples of the tokens per iteration; several values separated by commas",
+                whole=True,
+            ),
+            "split": Menu(
+                "Split",
+                SPLITS,
+                "",
+                "adaptive-cgs with as many updates chooses by itself what is sampled",
+                wide=True,
+            ),
+            **{name: number_field(name, MODEL[name]) for name in ("n_topics", "alpha", "beta")},
+            "n_iterations": number_field("n_iterations", 100),
+            "cost": Menu(
+                "Cost",
+                {"CPU seconds": "cpu_time", "updates": "updates"},
+                "cpu_time",
+                "what settings are compared by: CPU seconds of inference on this machine, or "
+                "updates of single tokens and pairs",
+            ),
+            "reference": Number(
+                "Iterations of the reference",
+                None,
+                f"of each of the {CHAINS} chains of cgs that all others are set against; "
+                f"empty: {LONGER} times as many as of the runs",
+                placeholder=f"{LONGER} × iterations",
+                wide=True,
+            ),
+            **{name: single[name] for name in ("top_words", "singletons", "repeat", "merge")},
+        }
+
+    def values(self, read: dict) -> dict:
+        """Return the values of a start of the hybrid, of cgs, and of the engine that adapts where an r leaves it a choice."""
+        engine, n_chains = read["engine"], read["n_chains"]
+        options = {engine: {"r": read["r"], "n_chains": n_chains}, GIBBS: {}}
+        between = [r for r in as_list(read["r"]) if isinstance(r, int | float) and 0 < r < math.inf]
+        if read["split"] and between:
+            budget = between if len(between) > 1 else between[0]
+            options[ADAPTIVE] = {"split": read["split"], "budget_r": budget, "n_chains": n_chains}
+        return ALWAYS_SET | read | {"engines": list(options), "options": options}
+
+    def mistakes(self, values: dict) -> dict[str, str]:
+        found, limits = mistakes_in(values), policy().limits
+        for name in ("n_topics", "alpha", "beta"):
+            if name not in found and isinstance(values[name], list):
+                found[name] = "Frontier compares engines on one model; give one number."
+        if "holdout" not in found and not values["holdout"]:
+            found["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
+        if values["reference"] is not None and "n_iterations" not in found:
+            fewest = LONGER * values["n_iterations"]
+            try:
+                whole("reference", values["reference"], fewest)
+            except InputError:
+                found["reference"] = (
+                    f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
+                )
+        if not found and (n := len(self.wanted(values, Found([])))) > limits.start:
+            found["r"] = (
+                f"These are {n:,} runs where {figures(limits.start)} may be started at once; take values out."
+            )
+        if not found and (n := n_reference(values)) > limits.iterations:
+            found["n_iterations"] = (
+                f"The reference has {n:,} iterations where {figures(limits.iterations)} may be."
+            )
+        return found
+
+    def find(self, readings: Iterable[Reading], values: dict) -> Found:
+        """Return the settings by label and seed, and the chains of the reference, finished ones first.
+
+        A chain of cgs of any seed is one of the reference if it has, or is to have, enough iterations.
+        """
+        labels = labels_of(values)
+        alike = [one for one in runs_alike(readings, values, labels) if not one.spec.start]
+        settings: dict[Place, Reading] = {}
+        for one in alike:
+            if one.spec.seed in seeds_of(values) and one.spec.n_topics == values["n_topics"]:
+                settings.setdefault(place_of(one), one)
+        chains = [
+            one
+            for one in alike
+            if is_plain_gibbs(one.spec)
+            and one.spec.n_topics == values["n_topics"]
+            and _is_long(one, n_reference(values))
+        ]
+        chains.sort(key=lambda one: one.state != FINISHED)
+        places = sorted(settings, key=lambda place: (labels.index(place.label), place.seed))
+        return Found([settings[place] for place in places], chains[:CHAINS])
+
+    def wanted(self, values: dict, found: Found) -> dict[Place, int]:
+        k = values["n_topics"]
+        settings = {
+            Place(label, k, seed): values["n_iterations"]
+            for label in labels_of(values)
+            for seed in seeds_of(values)
+        }
+        reference = {
+            Place(GIBBS, k, seed): n_reference(values)
+            for seed in seeds_of_reference(values, found.reference)
+        }
+        return settings | reference
+
+    def describe(self, readings: Iterable[Reading], values: dict) -> str:
+        n = len(self.wanted(values, Found([])))
+        return f"{counted(n)} with the {CHAINS} chains of the reference."
+
+    def start(self, store: Path, values: dict, found: Found) -> tuple[int, str]:
+        """Start the runs, those of the reference first."""
+        policy().check_change()
+        corpus = data_of(values["corpus"], values["read"], GIBBS)
+        cells = _cells(corpus, values, found.reference)
+        started, *others = start_cells(Path(store), cells, values["jobs"])
+        return len(started), summary_of_start(started, *others)
+
+    def request(self, readings: Iterable[Reading], values: dict, found: Found) -> Request:
+        names, labels = names_of(values["corpus"]), labels_of(values)
+        on_corpus = [
+            one
+            for one in readings
+            if one.spec is not None
+            and one.spec.corpus in names
+            and one.spec.label() in labels
+            and one.spec.test is not None
+        ]
+        return Request(
+            points_of(found.settings),
+            points_of(found.reference),
+            points_of(on_corpus),
+            values["n_iterations"],
+            n_reference(values),
+            values["cost"],
+        )
+
+    def results(self, request: Request) -> list[Shown]:
+        return [cost_and_distance(request), overtaking_map(request.on_corpus)]
+
+
+@lru_cache
+def hybrids() -> tuple[str, ...]:
+    """Return the engines of documents with an r and a number of chains."""
+    return tuple(
+        name
+        for name in ENGINES
+        if (engine := get_engine(name)).model.data is Corpus
+        and {"r", "n_chains"} <= {field.name for field in named_options(engine).values()}
+    )
+
+
+def n_reference(values: dict) -> int:
+    """Return the iterations of a chain of the reference: those of the form, or as few as possible."""
+    return values["reference"] or LONGER * values["n_iterations"]
+
+
+def labels_of(values: dict) -> list[str]:
+    """Return engine and options of each setting."""
+    model = {name: values[name] for name in model_fields(get_engine(GIBBS))}
+    return [
+        RunSpec("", "", None, engine, model, options).label()
+        for engine, options in _settings(values)
+    ]
+
+
+def seeds_of_reference(values: dict, chains: list[Reading]) -> list[int]:
+    """Return the seeds of the chains that are there, and for the others seeds that no setting has."""
+    taken = [one.spec.seed for one in chains]
+    free = (seed for seed in range(seeds_of(values).stop, LARGEST_SEED) if seed not in taken)
+    return taken + [next(free) for _ in range(CHAINS - len(taken))]
+
+
+def _settings(values: dict) -> Iterator[tuple[str, dict]]:
+    """Yield engine and options of each setting once; where nothing is sampled, with one chain only."""
+    seen = set()
+    for engine, given in values["options"].items():
+        for options in combinations(given):
+            if options.get("r") == 0:
+                options = options | {"n_chains": 1}
+            if (key := (engine, repr(options))) not in seen:
+                seen.add(key)
+                yield engine, options
+
+
+def _cells(corpus: Corpus, values: dict, chains: list[Reading]) -> list[Planned]:
+    """Return the chains of the reference, then the settings, seed by seed."""
+    settings = {
+        name: values[name]
+        for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
+        if name in values
+    }
+    reference = lay_out(
+        corpus,
+        {"seed": seeds_of_reference(values, chains)},
+        GIBBS,
+        n_iterations=n_reference(values),
+        **settings,
+    )
+    specs, train, test = plan(
+        corpus,
+        list(_settings(values)),
+        values["seeds"],
+        seed=values["seed"],
+        n_iterations=values["n_iterations"],
+        **settings,
+    )
+    specs.sort(key=lambda spec: spec.seed)
+    return reference + [Planned(spec, train, test) for spec in specs]
+
+
+def _is_long(one: Reading, n_iterations: int) -> bool:
+    """Return whether the chain has so many iterations, or will have them."""
+    ended = one.state in (FINISHED, FAILED, LOST)
+    return one.status["iteration" if ended else "n_iterations"] >= n_iterations
+
+
+# ---------------------------------------------------------------------- what is shown
+
+
+@lru_cache(maxsize=8)
+def cost_and_distance(request: Request) -> Shown:
+    """Return the settings against the reference, for every session that looks at them now."""
+    n_chains = len(request.reference)
+    if not request.settings or n_chains < CHAINS:
+        wait = (
+            f"Points come as soon as {CHAINS} chains of the reference have begun; {n_chains} have."
+        )
+        return Shown(paragraph(wait if request.settings or request.reference else ""))
+    runs = [
+        _progress(point).sel(iteration=slice(None, request.n_iterations))
+        for point in request.settings
+    ]
+    chains = [_progress(point) for point in request.reference]
+    try:
+        table = frontier(runs, chains, _pooled(request.reference))
+    except MeasureError as error:
+        return Shown(paragraph(f"{error}."))
+    picture = frontier_picture(table, view_named("frontier"), clocks=[request.clock])
+    table = table.sortby(request.clock)
+    n_short = sum(point.iteration < request.n_reference for point in request.reference)
+    return Shown(
+        _advice(table, request.clock, n_short),
+        picture,
+        figure_html(picture),
+        _table(table, request.clock),
+        (*request.settings, *request.reference),
+    )
+
+
+@lru_cache(maxsize=8)
+def overtaking_map(points: tuple[Point, ...]) -> Shown:
+    """Return the maps of where hybrids overtake cgs."""
+    cells = None
+    if points:
+        with suppress(MeasureError):
+            cells = overtaking(in_papers_order([_progress(point) for point in points]))
+    if cells is None:
+        return Shown(
+            paragraph(
+                "No hybrid has a run of cgs beside it yet. The runs of the form make a cell of the map; other numbers of "
+                "topics, of repeated counts and of joined documents make further ones."
+            )
+        )
+    picture = overtaking_picture(cells, view_named("overtaking"))
+    best = cells["speedup"].max("setting").values
+    n_won, n = int((best > 1).sum()), int(np.isfinite(best).sum())
+    if n == 1:
+        fastest = int(np.nanargmax(cells["speedup"].max(("data", "n_topics")).values))
+        first = cells["setting"].values[fastest]
+        advice = (
+            f"The map has one cell so far, where {first} is {best.max():.2g} times as fast as cgs."
+        )
+    else:
+        advice = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
+    more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
+    figure = figure_html(picture) if n > 1 else ""
+    return Shown(paragraph(f"{advice} {more}"), picture, figure, "", points)
+
+
+@lru_cache(maxsize=1024)
+def _progress(point: Point) -> xr.Dataset:
+    """Return what a run has recorded up to here."""
+    return Run(point.moment.path).progress().load()
+
+
+@lru_cache(maxsize=16)
+def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
+    """Return what the chains predict together; nothing before each has an average."""
+    try:
+        return [pool_chains([point.moment.path for point in reference])]
+    except InputError:
+        return []
+
+
+def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
+    """Return as HTML which settings no other one dominates, and how precise the reference is."""
+    efficient = table[f"efficient_{clock}"].values
+    front = "; ".join(np.array(names_of_settings(table))[efficient])
+    n, error = int(table["n_reference"].min()), table.attrs["reference_se"]
+    within = int((table["distance"] <= error).sum())
+    how = "together" if table["pooled"].values.all() else "each for itself"
+    sentences = [
+        f"The reference: {n} chains of cgs, {how} with a log perplexity of {float(table['reference'].mean()):.4f} "
+        f"± {error:.4f} nats per token."
+    ]
+    if within:
+        sentences.append(f"{within} of {table.sizes['label']} settings are within this error.")
+    if n_short:
+        sentences.append(f"{n_short} of its chains have not ended, so distances may change.")
+    return (
+        f'<p role="status"><strong>No other setting is as cheap and as near as: {escape(front)}.</strong></p>'
+        f"<p>{escape(' '.join(sentences))}</p>"
+    )
+
+
+def _table(table: xr.Dataset, clock: str) -> str:
+    """Return the settings as an HTML table; those that no other one dominates are marked."""
+    rows = []
+    for name, label in zip(names_of_settings(table), table["label"].values, strict=True):
+        one = table.sel(label=label)
+        cells = [
+            f'<span title="{escape(str(label))}">{escape(name)}</span>',
+            str(int(one["n_runs"])),
+            format_number(float(one["updates"]), 0),
+            format_number(float(one["cpu_time"]), 2),
+            format_with_error(float(one["distance"]), float(one["distance_se"]), 4),
+            format_number(float(one["difference"]), 4, sign=True),
+            format_with_error(float(one["jitter"]), float(one["jitter_se"]), 4),
+        ]
+        rows.append(Row(cells, bool(one[f"efficient_{clock}"])))
+    return table_html("settings by cost", COLUMNS.items(), rows)

@@ -1,0 +1,316 @@
+"""The Sweep page: its form describes many runs, starts them in the background, and a tab shows what they answer together."""
+
+import math
+import time
+from contextlib import suppress
+from functools import partial
+from html import escape
+from itertools import repeat
+from pathlib import Path
+
+import panel as pn
+
+from workbench.corpus import CorpusError
+from workbench.corpus.catalog.named import DEFAULT
+from workbench.dashboard.compare.fields import FILE, corpora, defaults, number_field, reading_fields
+from workbench.dashboard.compare.mistakes import mistake_of
+from workbench.dashboard.compare.settings import ALWAYS, NOT_STARTED
+from workbench.dashboard.compare.steering import each_of
+from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.form import Form
+from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
+from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.run_monitor import FIRST_LOOK, Listing, monitor_of
+from workbench.dashboard.shared.shell import (
+    LOOK,
+    PAGES,
+    Choice,
+    begin_session,
+    button,
+    column,
+    lay_out,
+    message,
+    page_or_sentence,
+    styled,
+    text,
+)
+from workbench.dashboard.shared.ui_events import with_lock
+from workbench.dashboard.shared.values import Field, Menu
+from workbench.dashboard.sweep.choose_k import ChooseK
+from workbench.dashboard.sweep.frontier import Frontier
+from workbench.dashboard.sweep.results import Shown
+from workbench.dashboard.sweep.runs import Found, progress_of
+from workbench.dashboard.sweep.tab import Tab
+from workbench.runs.execution.run import default_store
+from workbench.runs.store.layout import StoreError
+from workbench.runs.store.status import ALIVE, STOPPED, requested
+
+REFRESH_SECONDS = 4.0
+"""Seconds between two computations of the results of runs that go on."""
+SEEDS = 3
+"""Enough for a standard error."""
+
+
+class SweepPage:
+    """The page of one visitor: fields that all tabs share, those of its tab, the runs of the form, and the cards of the tab."""
+
+    def __init__(self, store: Path):
+        self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
+        self.handover = Handover()
+        tabs = [kind(self.handover) for kind in (ChooseK, Frontier)]
+        self.tabs: dict[str, Tab] = {tab.name: tab for tab in tabs}
+        self.choice = styled(
+            Choice(label="Tab", options={tab.title: tab.name for tab in tabs}, value=tabs[0].name)
+        )
+        corpus, numbers = corpus_fields(), number_fields()
+        self._fields = {tab.name: corpus | tab.fields | numbers for tab in tabs}
+        self.forms = {
+            name: Form(fields, lambda fold: None) for name, fields in self._fields.items()
+        }
+        self.cards = {
+            tab.name: column(*(card.view for card in tab.cards), kind="wb-stack") for tab in tabs
+        }
+        self.start, self.stop = button("Start", color="primary"), button("Stop", disabled=True)
+        self.heading, self.ahead, self.progress, self.said = (
+            text(sizing_mode="stretch_width") for _ in range(4)
+        )
+        self._listing, self._found, self._wrong = Listing(0, ()), Found([]), False
+        self._seen = None  # the listing and the form that `_found` is of
+        self._request = None  # what the results are computed from
+        self._latest, self._computed_form, self._next = LatestTask(), None, 0.0
+        self._busy, self._stopping, self._n_started = False, False, 0
+        tab_part = widget_part(self.choice)
+        self._parts = {
+            tab: {"tab": tab_part} | {name: widget_part(field) for name, field in fields.items()}
+            for tab, fields in self._fields.items()
+        }
+        follow_address({"tab": tab_part})
+        self.said.say(follow_address(self.parts), "bad")
+        for fields in (corpus, numbers, *(tab.fields for tab in tabs)):
+            for name, field in fields.items():
+                field.watch(partial(self._changed, name))
+        self.choice.param.watch(lambda event: self._changed("tab"), "value")
+        self.start.on_click(lambda event: with_lock(self._document, self._start))
+        self.stop.on_click(lambda event: with_lock(self._document, self._stop))
+        self._show_fields()
+        self._take(self._monitor.latest(FIRST_LOOK))
+
+    @property
+    def tab(self) -> Tab:
+        """Return the tab that is open."""
+        return self.tabs[self.choice.value]
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """Return the fields of the tab by their names in a link."""
+        return self._fields[self.tab.name]
+
+    @property
+    def form(self) -> Form:
+        """Return the form of the tab."""
+        return self.forms[self.tab.name]
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """Return what the address of the page holds."""
+        return self._parts[self.tab.name]
+
+    def values(self) -> dict:
+        """Return what the form describes, as values of a start."""
+        read = {name: field.read() for name, field in self.fields.items()}
+        is_file = read["corpus"] == FILE
+        reading = {name: read[name] for name in ALWAYS if is_file and read[name]}
+        corpus = read["path"].strip() if is_file else read["corpus"]
+        return self.tab.values(read | {"corpus": corpus, "read": reading})
+
+    # ------------------------------------------------------------------ every second
+
+    def tick(self) -> None:
+        """Show the latest listing of the store."""
+        self._take(self._monitor.latest())
+        self._compute()  # not before the page is drawn: an earlier result would be lost
+        write_address(self.parts)
+
+    def _take(self, listing: Listing) -> None:
+        """Show the runs of the form that are listed."""
+        self._listing, values = listing, self.values()
+        if (seen := (listing.version, self.tab.name, repr(values))) != self._seen:
+            self._seen, self._wrong = seen, bool(self.tab.mistakes(values))
+            self._found, self._request, ahead = Found([]), None, ""
+            if not self._wrong:
+                self._found = self.tab.find(listing.readings, values)
+                self._request = self.tab.request(listing.readings, values, self._found)
+                ahead = self.tab.describe(listing.readings, values)
+            self.ahead.object = message(ahead)
+        self._show_progress(values)
+
+    def _show_progress(self, values: dict) -> None:
+        alive = [one for one in self._found.all if one.state in ALIVE]
+        goes_on = not self._wrong and self.tab.goes_on(self.store, values, self._found)
+        self.stop.disabled = not (alive or goes_on)
+        if self._stopping:
+            self._stopping = not self.stop.disabled
+            with suppress(StoreError):  # of a run that was removed in this moment
+                # one may have begun since
+                each_of([one.path for one in alive if requested(one.path) != STOPPED], "stop")
+        all_there = False
+        if self._wrong:
+            said = "The form does not describe runs yet."
+        elif self._found.all:
+            wanted = self.tab.wanted(values, self._found)
+            progress = progress_of(self._found.all, wanted, values["jobs"])
+            said = progress.sentence(goes_on)
+            n_left = progress.n_wanted - progress.n_ended
+            all_there = bool(alive) and progress.n_alive == n_left
+        else:
+            said = f"No run of these settings yet.{' Press Start.' * (not policy().read_only)}"
+        self.progress.object = message(said)
+        self.start.disabled = self._busy or goes_on or all_there
+
+    def _compute(self) -> None:
+        """Have the results computed in a thread: at once for another form, every few seconds while its runs go on."""
+        form, request, tab = self._seen[1:], self._request, self.tab
+
+        def first() -> None:
+            self._computed_form, self._next = form, math.inf
+            for card in tab.cards if self._found.all else ():
+                card.wait()
+
+        def then(results: list[Shown] | None, error: Exception | None) -> None:
+            self._next = time.monotonic() + REFRESH_SECONDS
+            for card, shown in zip(tab.cards, results or repeat(Shown()), strict=False):
+                card.show(shown, error)
+
+        if form != self._computed_form or time.monotonic() >= self._next:
+            work = list if request is None else partial(tab.results, request)
+            self._latest.submit((form, request), work, then, first)
+
+    # ------------------------------------------------------------------ what the visitor does
+
+    def _changed(self, name: str) -> None:
+        self._show_fields()
+        mistakes = self._placed(self.tab.mistakes(self.values()))
+        shown = {name, *self.form.wrong}
+        self.form.wrong = {field: said for field, said in mistakes.items() if field in shown}
+        self._take(self._listing)
+        self._compute()
+        write_address(self.parts)
+
+    def _start(self) -> None:
+        """Start the runs of the form; the page goes on while the corpus is read."""
+        values, tab = self.values(), self.tab
+        self.form.wrong = self._placed(tab.mistakes(values))
+        if self.form.wrong:
+            self._say(NOT_STARTED, "bad")
+            return
+        n = len(tab.wanted(values, Found([])))
+        try:
+            policy().limits.check("session", self._n_started + n)
+        except PolicyError as error:
+            self._say(sentence_of(error), "bad")
+            return
+        self._stopping = False
+        self._say("Reading the corpus and making the runs …", busy=True)
+
+        def then(result: tuple[int, str], error: Exception | None) -> None:
+            if isinstance(error, CorpusError):
+                self.form.wrong = self._placed(mistake_of(error, values["corpus"]))
+                self._say(NOT_STARTED, "bad")
+            elif error is not None:
+                self._say(sentence_of(error), "bad")
+            else:
+                self._n_started += result[0]
+                self._say(result[1], "good" if result[0] else "muted")
+                self._monitor.look_soon()
+
+        in_background(self._document, partial(tab.start, self.store, values, self._found), then)
+
+    def _stop(self) -> None:
+        """Ask all runs of the form to stop after their present steps; what they have is kept."""
+        if policy().read_only:
+            return
+        self._stopping = True
+        goes_on = self.tab.goes_on(self.store, self.values(), self._found)
+        paths = [one.path for one in self._found.all if goes_on or one.state in ALIVE]
+
+        def then(result, error: Exception | None) -> None:
+            if error is None:
+                self._say(f"{counted(len(paths))} asked to stop; Start resumes them.")
+            else:
+                self._say(sentence_of(error), "bad")
+            self._monitor.look_soon()
+
+        in_background(self._document, partial(each_of, paths, "stop"), then)
+
+    # ------------------------------------------------------------------ the form
+
+    def _say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
+        self._busy = busy
+        self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
+        self.said.say(sentence, kind)
+
+    def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
+        """Return the mistakes by the field that shows them; the corpus shows those about settings without a field."""
+        corpus = "path" if self.fields["corpus"].value == FILE else "corpus"
+        places = self.tab.placed_at | {"corpus": corpus}
+        placed = {places.get(name, name): said for name, said in reversed(mistakes.items())}
+        return {name if name in self.fields else corpus: said for name, said in placed.items()}
+
+    def _show_fields(self) -> None:
+        is_file = self.fields["corpus"].value == FILE
+        shown = [name for name in self.fields if is_file or name not in ("path", *ALWAYS)]
+        self.form.show(shown, {}, [])
+        self.heading.object = f"<h2>{escape(self.tab.heading)}</h2>"
+        for name, tab in self.tabs.items():
+            self.forms[name].visible = self.cards[name].visible = tab is self.tab
+
+    # ------------------------------------------------------------------ the page
+
+    def view(self) -> pn.Column:
+        """Return the whole page; ties it to the session."""
+        change = not policy().read_only
+        buttons = [self.ahead, column(self.start, self.stop, kind="wb-bar")] if change else []
+        limits = (
+            [text(message(policy().limits.told()), sizing_mode="stretch_width")] if change else []
+        )
+        form = column(
+            self.choice,
+            self.heading,
+            *self.forms.values(),
+            column(*buttons, self.progress, self.said, kind="wb-start"),
+            *limits,
+            kind="wb-card wb-form",
+            width=316,
+            sizing_mode=None,
+        )
+        main = column(*self.cards.values(), self.handover, kind="wb-main")
+        begin_session(self, f"workbench · {PAGES['sweep']}", [], self.tick)
+        said = f"many runs, one question{'' if change else f' {LOOK}'}"
+        return lay_out("workbench", said, [form, main], [], "sweep")
+
+
+def page() -> pn.Column:
+    """Return the page for one visitor, of the store that WORKBENCH_STORE names."""
+    return page_or_sentence(lambda: SweepPage(default_store()).view())
+
+
+def corpus_fields() -> dict[str, Field]:
+    """Return the fields for the data, by their names in a link."""
+    reading = reading_fields()
+    return {
+        "corpus": Menu("Corpus", corpora(), DEFAULT, wide=True),
+        "path": Field(
+            "Path of the corpus",
+            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
+            wide=True,
+        ),
+        **{name: reading[name] for name in ALWAYS},
+    }
+
+
+def number_fields() -> dict[str, Field]:
+    """Return the fields for the numbers that all tabs have, by their names in a link."""
+    usual = defaults() | {"seeds": SEEDS}
+    return {name: number_field(name, usual[name]) for name in ("seeds", "holdout", "jobs")}

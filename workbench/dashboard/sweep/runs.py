@@ -1,0 +1,172 @@
+"""The runs that the form of a tab describes: which of them the store has, and how far they are."""
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.corpus.formats.interface import stem_of
+from workbench.corpus.formats.readers import FORMATS
+from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
+from workbench.dashboard.compare.starting import ELAPSED
+from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.engines import get_engine
+from workbench.errors import DataError
+from workbench.numbers import format_duration
+from workbench.runs.loading import named_set
+from workbench.runs.spec import RunSpec, model_fields
+from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
+
+UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
+"""The settings that change a corpus before tokens are held out, with the values that change nothing."""
+ALWAYS_SET = UNCHANGED | {
+    "holdout_per": "corpus",
+    "holdout_rows": None,
+    "start": None,
+    "model": "lda",
+    "sizes": None,
+    "seed": 0,
+}
+"""Settings of a start that the form has no fields for."""
+
+
+class Place(NamedTuple):
+    """What tells a run of a form from the others."""
+
+    label: str  # engine and options
+    n_topics: int
+    seed: int
+
+
+class Found(NamedTuple):
+    """The runs of a form that the store has."""
+
+    settings: list[Reading]
+    reference: Sequence[Reading] = ()  # long chains that the settings are compared with
+
+    @property
+    def all(self) -> list[Reading]:
+        """Return each run once, the reference first."""
+        return list({one.name: one for one in (*self.reference, *self.settings)}.values())
+
+
+class Progress(NamedTuple):
+    """How far the runs of a form are."""
+
+    n_wanted: int
+    n_ended: int  # at their last iteration
+    n_short: int  # of these, with fewer iterations than the form asks for
+    n_alive: int
+    seconds_left: float | None  # estimate; None before any run has a pace
+    failed: tuple[str, ...]  # error message of each failed run
+
+    def sentence(self, goes_on: bool) -> str:
+        """Return the progress as a sentence; ``goes_on``: whether further runs begin by themselves."""
+        may_start, wanted = not policy().read_only, counted(self.n_wanted)
+        if self.n_ended == self.n_wanted:
+            advice = "; Start takes them there" * may_start
+            short = f", {self.n_short} with fewer iterations than the form says{advice}"
+            return f"All {wanted} have ended{short if self.n_short else ''}."
+        ended = f"{self.n_ended} of {wanted} {'has' if self.n_ended == 1 else 'have'} ended"
+        if self.n_alive or goes_on:
+            if self.seconds_left is None:
+                return f"{ended}."
+            return f"{ended}; about {format_duration(self.seconds_left)} left."
+        message = policy().shown(next(iter(self.failed), ""))
+        failed = f"; {len(self.failed)} failed: {message}" if message else ""
+        return f"{ended}{failed}. {'Start runs the others.' if may_start else 'No run is active.'}"
+
+
+def place_of(run: Reading) -> Place:
+    """Return the place of a run, that of a warm start as if it had begun at random."""
+    return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
+
+
+def seeds_of(values: dict) -> range:
+    """Return the seeds of each setting."""
+    return range(values["seed"], values["seed"] + values["seeds"])
+
+
+def runs_alike(readings: Iterable[Reading], values: dict, labels: Collection[str]) -> list[Reading]:
+    """Return the runs with these labels on the data of the form, newest first.
+
+    Where runs on one name of a corpus have different tokens, those with the tokens of the newest.
+    """
+    names = names_of(values["corpus"])
+    alike = [
+        one
+        for one in readings
+        if one.spec is not None and _fits(one.spec, values, names) and place_of(one).label in labels
+    ]
+    return [
+        one
+        for one in alike
+        if (one.spec.train, one.spec.test) == (alike[0].spec.train, alike[0].spec.test)
+    ]
+
+
+def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) -> Progress:
+    """Return how far runs are; ``wanted``: the iterations of each run that the form describes.
+
+    The seconds left follow from the seconds for a topic and an iteration of the runs with the same label, or of all.
+    """
+    there = {place_of(one): one for one in runs}
+    rates: dict[str, float] = {}
+    for place, one in there.items():
+        if one.latest[0] > 0:
+            rates[place.label] = one.latest[ELAPSED] / (one.latest[0] * (place.n_topics or 1))
+    usual = sum(rates.values()) / len(rates) if rates else 0.0
+    reached = {place: one.status["iteration"] for place, one in there.items()}
+    to_come = {place: max(0, end - reached.get(place, 0)) for place, end in wanted.items()}
+    seconds = sum(
+        rates.get(place.label, usual) * (place.n_topics or 1) * n for place, n in to_come.items()
+    )
+    at_once = min(jobs, os.cpu_count() or 1, max(1, sum(n > 0 for n in to_come.values())))
+    ended = [place for place, one in there.items() if one.state == FINISHED]
+    return Progress(
+        len(wanted),
+        len(ended),
+        sum(reached[place] < wanted.get(place, 0) for place in ended),
+        sum(one.state in ALIVE for one in there.values()),
+        seconds / at_once if rates else None,
+        tuple(one.status["message"] for one in there.values() if one.state in (FAILED, LOST)),
+    )
+
+
+def names_of(corpus: str) -> set[str]:
+    """Return the names that runs may have for a corpus of the menu, or for the one read from a path."""
+    if named_set(corpus):
+        return {corpus}
+    path, there = Path(corpus), policy().find(corpus)
+    if there is not None and is_sharded(there):
+        return {path.name, *_name_within(str(there), there.stat().st_mtime_ns)}
+    return {path.name, *(stem_of(path, about.SUFFIXES) for about in FORMATS.values())}
+
+
+@lru_cache(maxsize=8)
+def _name_within(folder: str, changed: int) -> tuple[str, ...]:
+    """Return the name that a corpus in shards has in its folder; nothing if it is damaged."""
+    try:
+        return (ShardedCorpus.open(folder).name,)
+    except DataError:
+        return ()
+
+
+def _fits(spec: RunSpec, values: dict, names: set[str]) -> bool:
+    """Return whether a run has the corpus, the split and the priors of the form."""
+    priors = [name for name in model_fields(get_engine(spec.engine)) if name != "n_topics"]
+    if (
+        spec.corpus not in names
+        or (spec.test is None) != (values["holdout"] == 0)
+        or any(spec.model.get(name) != values[name] for name in priors)
+    ):
+        return False
+    changes = {name: values[name] for name, usual in UNCHANGED.items() if values[name] != usual}
+    split = spec.split or {}
+    if "rows" in split:
+        return split == {"rows": split["rows"]} | changes
+    share = {"fraction": values["holdout"], "seed": 0, "per": values["holdout_per"]}
+    return split == ({} if spec.test is None else share) | changes
