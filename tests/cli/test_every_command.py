@@ -1,9 +1,11 @@
 """Whatever commands there are: each has its help, and where it promises JSON it prints that and nothing else."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+from cli.conftest import write_six
 
 import workbench as wb
 from workbench.cli.app import app
@@ -70,16 +72,27 @@ def test_all_but_the_server_can_speak_json():
     assert set(NAMES) - set(WITH_JSON) == {"serve"}
 
 
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder with a corpus, a store with the runs a, h and o, and model.npz."""
+    folder = tmp_path_factory.mktemp("fitted")
+    corpus = wb.load_corpus(folder / write_six(folder))
+    train, test = wb.hold_out_tokens(corpus, 0.1)
+    for name, engine in (("a", "cgs"), ("h", "svb-cgs"), ("o", "online-vb")):
+        about = dict(n_iterations=2, store=folder / "runs", name=name, progress=False)
+        wb.fit(train, engine, 2, test=test, **about)
+    last = wb.open_run("a", folder / "runs").isel(snapshot=-1)
+    words = last.word.values.astype(str)
+    np.savez(folder / "model.npz", phi=last.phi, theta=last.theta, words=words)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_JSON)
-def test_json_is_one_object_on_stdout_and_nothing_else(command, six_documents, name):
+def test_json_is_one_object_on_stdout_and_nothing_else(command, fitted, tmp_path, name):
     assert name in EXAMPLES, f"give EXAMPLES arguments for `workbench {name}`"
-    command("fit", six_documents, "--name", "a", *SMALL)
-    command("fit", six_documents, "-e", "svb-cgs", "--name", "h", *SMALL)
-    command("fit", six_documents, "-e", "online-vb", "--name", "o", *SMALL)
-    fitted = wb.open_run("a").isel(snapshot=-1)
-    np.savez("model.npz", phi=fitted.phi, theta=fitted.theta, words=fitted.word.values.astype(str))
-    arguments = [argument.replace("SIX", six_documents) for argument in EXAMPLES[name]]
+    shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
+    arguments = [argument.replace("SIX", "docword.six.txt") for argument in EXAMPLES[name]]
     status, out, err = command(*name.split(), *arguments, "--json")
     assert status == 0, err
     assert isinstance(json.loads(out), dict) and out.count("\n") == 1

@@ -5,9 +5,12 @@ import shutil
 import sys
 
 import pytest
+from bokeh.document import Document
 
 from workbench import watch
+from workbench.dashboard.compare.curve import Curve
 from workbench.dashboard.notebooks.live_view import LiveView
+from workbench.dashboard.notebooks.setup import changes_of
 from workbench.runs.execution.fit import fit, resume
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import SpecError
@@ -67,6 +70,15 @@ def test_a_tick_takes_in_new_rows_of_every_run_and_only_those(new_run):
         ("two", "9 / 9")
     ]
     assert view.table.chosen == ["one", "two"]
+
+
+def test_changes_that_are_sent_to_a_notebook_do_not_count_as_those_of_a_reader():
+    curve, document = Curve(), Document()
+    document.add_root(curve.figure)
+    document.hold()
+    curve.figure.x_range.end = 5.0
+    assert [change.attr for change in changes_of(document)] == ["end"]
+    assert curve.part().now() == ""
 
 
 def test_a_run_without_test_tokens_is_seen_by_its_training_perplexity(new_run, halves, tmp_path):

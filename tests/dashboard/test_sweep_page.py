@@ -167,6 +167,9 @@ def test_start_and_stop_act_on_the_runs_of_the_form(opened, store, corpus, queue
         page.stop.clicks += 1
         assert "2 runs asked to stop; Start resumes them." in page.said.object
         assert [requested(path) for path in (*paths[:2], other)] == [STOPPED, STOPPED, RUNNING]
+        page.fields["engine"].value = "svb"
+        assert not page._stopping, "the runs that the form describes now go on"
+        page.fields["engine"].value = "cgs"
     for path in paths[:2]:
         set_state(path, STOPPED)
     page.tick()

@@ -157,7 +157,7 @@ ITEMS = (
         "section 7, end",
         "Hybrids cost less where counts are large. Computed beforehand for KOS: visits of a sweep, "
         "as a share of the tokens, 75.5 % for r 0 and 1, 84.0 % for 2, 88.8 % for 3, 93.6 % for 5, 98.2 % for 10.",
-        why="No record compares costs by r; the Frontier page does so for your own runs.",
+        why="No record compares costs by r; the tab Frontier of the Sweep page does so for your own runs.",
     ),
     # ---- study of CVB
     Item(

@@ -94,17 +94,11 @@ def load_panel() -> None:
 
 
 def changes_of(document: Document) -> list[DocumentPatchedEvent]:
-    """Return the changes that a document holds, and let it hold new ones: what Panel sends itself is binary and too fast."""
-    changes = []
+    """Return the changes that a document holds: what Panel sends itself is binary and too fast.
 
-    def note(change: DocumentPatchedEvent) -> None:
-        changes.append(change)
-
-    document.on_change(note)
-    document.unhold()
-    document.remove_on_change(note)
-    document.hold()
-    return changes
+    ``unhold`` would call the callbacks of Bokeh's models too, which take changes for those of a reader's hand.
+    """
+    return list(document.callbacks._held_events)
 
 
 def send_changes(document: Document, comm: Comm) -> None:

@@ -190,6 +190,7 @@ class SweepPage:
     # ------------------------------------------------------------------ what the visitor does
 
     def _changed(self, name: str) -> None:
+        self._stopping = False  # the runs that are described now are others
         self._show_fields()
         mistakes = self._placed(self.tab.mistakes(self.values()))
         shown = {name, *self.form.wrong}
