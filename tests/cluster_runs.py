@@ -15,7 +15,7 @@ CORPUS = "bars:side=3:n_documents=20:tokens_per_document=20"
 
 @functools.cache
 def long() -> dict:
-    """Settings of a run that takes about four seconds on this machine, so that it can be met while it runs."""
+    """Settings of a run that takes two to three seconds on this machine, so that it can be met while it runs."""
     settings = dict(record_every=100, snapshot_every=10**6)
     for n_iterations in (200, 2000):  # the first compiles
         began = time.monotonic()
@@ -28,7 +28,7 @@ def long() -> dict:
             **settings,
         )
         per_second = n_iterations / (time.monotonic() - began)
-    return settings | {"n_iterations": max(6000, int(4.0 * per_second / 100) * 100)}
+    return settings | {"n_iterations": max(6000, int(2.5 * per_second / 100) * 100)}
 
 
 def ended_whole(runs, whole):

@@ -13,7 +13,7 @@ import psutil
 import workbench as wb
 
 DASK = Path(sys.executable).parent / "dask"
-PATIENCE = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s"}
+PATIENCE = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"}
 """Of a worker and its nanny, each, for a scheduler that is gone; by default 30 s."""
 
 

@@ -32,9 +32,11 @@ def one_worker(tmp_path_factory):
 
 @pytest.fixture
 def client_to():
-    """Makes clients that are closed at the end."""
+    """Makes clients that are closed at the end; ``timeout``: seconds in which they look for a scheduler that is gone."""
     with contextlib.ExitStack() as stack:
-        yield lambda address: stack.enter_context(Client(address, set_as_default=False))
+        yield lambda address, timeout=30: stack.enter_context(
+            Client(address, timeout=timeout, set_as_default=False)
+        )
 
 
 @pytest.fixture(scope="module")

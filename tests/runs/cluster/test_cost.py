@@ -52,7 +52,7 @@ def test_a_hybrid_moves_both_in_each_phase(in_shards):
 
 
 @pytest.mark.slow
-def test_it_is_told_first(in_shards, one_worker, capsys, monkeypatch):
+def test_fit_on_a_cluster_prints_its_cost_first(in_shards, one_worker, capsys, monkeypatch):
     def said(**more) -> str:
         wb.fit(in_shards, "svb", N_TOPICS, n_iterations=2, client=one_worker.address, **more)
         return capsys.readouterr().err.splitlines()[0]
@@ -68,7 +68,7 @@ def test_it_is_told_first(in_shards, one_worker, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_workers_too_many_are_told(in_shards, client_to, one_worker, monkeypatch):
+def test_cost_of_says_when_workers_are_too_many(in_shards, client_to, one_worker, monkeypatch):
     monkeypatch.setattr(cost, "LONG", 0)
     client = client_to(one_worker.address)
     cell = planned(in_shards, "svb")
@@ -83,7 +83,7 @@ def test_workers_too_many_are_told(in_shards, client_to, one_worker, monkeypatch
 
 
 @pytest.mark.slow
-def test_a_worker_lost_meanwhile_is_told(in_shards, client_to, one_worker, monkeypatch):
+def test_cost_of_says_when_a_worker_was_lost(in_shards, client_to, one_worker, monkeypatch):
     from distributed.client import FutureCancelledError
 
     def lost(client, home):

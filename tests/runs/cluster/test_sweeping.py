@@ -129,7 +129,7 @@ def test_without_its_scheduler_a_sweep_says_so_and_goes_on_with_another(
 ):
     cluster.add_worker()
     runs = make(2)
-    client = client_to(cluster.address)
+    client = client_to(cluster.address, timeout=5)
 
     def lose(left):
         if runs[0].state == RUNNING and runs[0].status()["iteration"] > 1000:
