@@ -267,7 +267,7 @@ MUTATIONS = [
     Mutation(
         "error not of the value",
         "A chain's error stays that of the logarithm.",
-        "measures/errors.py",
+        "measures/comparison.py",
         "error, source = value * batch_means(",
         "error, source = batch_means(",
         "measures/test_errors.py",
@@ -315,7 +315,7 @@ MUTATIONS = [
     Mutation(
         "saliency without topic sizes",
         "p(k|w) forgets p(k).",
-        "measures/saliency.py",
+        "measures/topics.py",
         'run["phi"].values * p_topic[:, None]',
         'run["phi"].values',
         "measures/test_topics.py",
@@ -323,7 +323,7 @@ MUTATIONS = [
     Mutation(
         "rank from nought",
         "Salient words are numbered from 0.",
-        "measures/saliency.py",
+        "measures/topics.py",
         "np.arange(1, len(order) + 1)",
         "np.arange(len(order))",
         "measures/test_topics.py",
@@ -331,7 +331,7 @@ MUTATIONS = [
     Mutation(
         "diversity of pairs",
         "Diversity divides by the topics alone.",
-        "measures/diversity.py",
+        "measures/coherence.py",
         "len(distinct) / words.size",
         "len(distinct) / len(words)",
         "measures/test_coherence.py",
@@ -339,7 +339,7 @@ MUTATIONS = [
     Mutation(
         "smoothing reversed",
         "The weight of smoothing is that of the point itself.",
-        "measures/smoothing.py",
+        "measures/curves.py",
         "ewm(alpha=1 - weight,",
         "ewm(alpha=weight,",
         "measures/test_curves.py",
@@ -681,7 +681,7 @@ MUTATIONS = [
     Mutation(
         "floored rows",
         "Rows raised to the floor are not brought to a sum of 1.",
-        "engines/networks/weights.py",
+        "engines/networks/fold_in.py",
         "return raised / raised.sum(axis=1, keepdims=True)",
         "return raised",
         "engines/networks/test_fold_in.py",

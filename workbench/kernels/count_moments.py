@@ -20,10 +20,20 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import digamma_tetragamma, log_gamma_trigamma
-from workbench.kernels.simd.vectors import choose, doubles, fetch, load, spread, store
+from workbench.kernels.simd.vectors import (
+    LANES,
+    aligned_zeros,
+    choose,
+    doubles,
+    fetch,
+    load,
+    pad_topics,
+    padded,
+    spread,
+    store,
+)
 
 AHEAD, LINE = 12, 8
 """Pairs ahead whose row of gamma is loaded into the cache, where pairs come word by word; numbers to a cache line."""

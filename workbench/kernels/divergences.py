@@ -3,10 +3,9 @@
 import numpy as np
 
 from workbench.kernels.jit import lean
-from workbench.kernels.simd.lanes import LANES, padded
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import fast_log
-from workbench.kernels.simd.vectors import load, spread
+from workbench.kernels.simd.vectors import LANES, load, padded, spread
 
 SMALLEST = 1e-300
 """In the place of a probability 0, whose term of an entropy is 0."""

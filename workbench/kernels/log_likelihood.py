@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import logs
-from workbench.kernels.simd.vectors import choose, doubles, load, spread, store
+from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store
 
 LARGEST_POWER = 3
 """Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken at once."""

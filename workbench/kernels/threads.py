@@ -1,18 +1,24 @@
-"""Passes over a corpus in slices, on several threads: short slices, so that pause and stop act soon.
+"""Passes over a corpus in short slices, on several threads, so that pause and stop act soon; and BLAS in one thread.
 
 The slices depend on the corpus and the number of topics alone, never on the number of threads, and
 their results come back in order: sums over slices have the same bits however many threads there are.
 Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
 Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
+
+Linear algebra goes by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use. BLAS has one number of threads for the whole process, which `threadpoolctl` lets one thread alone change at a time: here always
+the same one. The limit ends when the last who asked for it leaves. It has no effect while someone else holds a limit of their
+own in another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
 """
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from threading import Condition, Lock
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 SLICE_WORK = 2**20
 """Pair-topics in a slice: a few milliseconds of any kernel."""
@@ -146,3 +152,38 @@ def _pool() -> ThreadPoolExecutor:
 
 # a fork has no threads: it would wait for one forever
 os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+_lock, _limit, _inside = Lock(), ExitStack(), []
+
+
+@cache
+def _controlling_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="workbench-blas")
+
+
+# a fork has no threads: it would wait for one forever
+os.register_at_fork(after_in_child=_controlling_thread.cache_clear)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread():
+    """Within it BLAS and LAPACK, called from any thread, stay in the thread that calls them."""
+    with _lock:
+        if not _inside:
+            _controlling_thread().submit(
+                lambda: _limit.enter_context(_controller().limit(limits=1, user_api="blas"))
+            ).result()
+        _inside.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.pop()
+            if not _inside:
+                _controlling_thread().submit(_limit.close).result()

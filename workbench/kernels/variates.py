@@ -1,4 +1,4 @@
-"""Exponential, normal and gamma numbers from a stream of uniforms, for compiled samplers.
+"""Exponential, normal, gamma and Dirichlet variates from a stream of uniforms, for compiled samplers.
 
 A stream is one 64-bit number: `stream_of(key, index)` opens that of an index (a stick of a document, say), and every draw
 returns the stream as it goes on. So what an index draws depends on nothing but the key and the index: not on the order in which
@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from workbench.kernels.jit import aside, inlined, lean
+from workbench.kernels.jit import aside, inlined, kernel, lean
 from workbench.kernels.uniforms import GOLDEN, TO_UNIT, absorb, mix
 
 LAYERS = 256
@@ -167,3 +167,42 @@ def log_of_gamma(stream, shape):
     stream, drawn = gamma(stream, shape + 1.0)
     stream, u = next_uniform(stream)
     return stream, math.log(drawn) + math.log(u) / shape
+
+
+@kernel
+def draw_dirichlets(counts, prior, key):
+    """(row, column) rows drawn from Dirichlet(prior + counts of the row); counts (row, at least column), prior (column,).
+
+    Each row has a stream of its own, so that a row is what it is whatever other rows there are.
+    """
+    n_rows, n_columns = len(counts), len(prior)
+    drawn = np.empty((n_rows, n_columns))
+    for row in range(n_rows):
+        stream, largest, total = stream_of(key, row), -np.inf, 0.0
+        for k in range(n_columns):
+            stream, drawn[row, k] = log_of_gamma(stream, prior[k] + counts[row, k])
+            largest = max(largest, drawn[row, k])
+        for k in range(n_columns):
+            drawn[row, k] = math.exp(drawn[row, k] - largest)
+            total += drawn[row, k]
+        drawn[row] /= total
+    return drawn
+
+
+@kernel
+def draw_log_dirichlets(counts, prior, key):
+    """(row, column) the logarithms of rows drawn from Dirichlet(prior + counts of the row), finite however small they are.
+
+    As `draw_dirichlets`, from the same numbers; prior : a number, of every column.
+    """
+    n_rows, n_columns = counts.shape
+    drawn = np.empty((n_rows, n_columns))
+    for row in range(n_rows):
+        stream, largest, total = stream_of(key, row), -np.inf, 0.0
+        for k in range(n_columns):
+            stream, drawn[row, k] = log_of_gamma(stream, prior + counts[row, k])
+            largest = max(largest, drawn[row, k])
+        for k in range(n_columns):
+            total += math.exp(drawn[row, k] - largest)
+        drawn[row] -= largest + math.log(total)
+    return drawn

@@ -7,10 +7,11 @@ variables that a measure needs, and for an unknown choice.
 
 from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.choosing import Recommendation, numbers_by_k, recommend_k, topic_similarity
-from workbench.measures.coherence import coherence
+from workbench.measures.coherence import coherence, diversity
 from workbench.measures.comparison import (
     final,
     paired_differences,
+    perplexity_errors,
     reached_by_all,
     summary,
     time_to,
@@ -22,10 +23,8 @@ from workbench.measures.correlations import (
     topic_correlations,
 )
 from workbench.measures.curves import CLOCKS, Curve, mean_curves
-from workbench.measures.diversity import diversity
 from workbench.measures.documents import documents_table, representative_documents, token_topics
 from workbench.measures.effective_samples import effective_samples
-from workbench.measures.errors import perplexity_errors
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier
 from workbench.measures.groups import (
@@ -44,8 +43,7 @@ from workbench.measures.learning import (
     learnt_by,
     moves,
 )
-from workbench.measures.lineage import Edge, lineage
-from workbench.measures.matching import match_topics, topic_distances, topic_flow
+from workbench.measures.matching import Edge, lineage, match_topics, topic_distances, topic_flow
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.overtaking import overtaking
 from workbench.measures.perplexity_audit import perplexity_audit
@@ -57,7 +55,6 @@ from workbench.measures.quantities import (
     quantity,
     topic_counts,
 )
-from workbench.measures.saliency import saliency, salient_words
 from workbench.measures.search import find_documents
 from workbench.measures.selection import (
     MeasureError,
@@ -74,6 +71,8 @@ from workbench.measures.stationary import stationary
 from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import (
     largest_first,
+    saliency,
+    salient_words,
     top_words,
     topic_sizes,
     topic_words,

@@ -10,8 +10,7 @@ import xarray as xr
 from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.measures.against_topics import finds_topics, runs_by_curve
-from workbench.measures.coherence import coherence
-from workbench.measures.diversity import diversity
+from workbench.measures.coherence import coherence, diversity
 from workbench.measures.intervals import mean_and_error
 from workbench.measures.matching import match_topics
 from workbench.measures.quantities import quantity

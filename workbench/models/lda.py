@@ -12,8 +12,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.synthetic import draw_lda
 from workbench.errors import Named
-from workbench.models.model import ModelError, TopicModel
-from workbench.models.priors import Priors
+from workbench.models.model import ModelError, Priors, TopicModel
 from workbench.models.variables import VARIABLES, Variable
 
 MOST_TOPICS = 65_535

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.models import Priors
-from workbench.models.estimate import Estimate
+from workbench.models.model import Estimate
 from workbench.runs.recorded import Recorded, put_together
 from workbench.runs.spec import RunSpec
 

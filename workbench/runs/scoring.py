@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.models.scores import Predicted, seen_in_training
+from workbench.models.model import Predicted, seen_in_training
 
 
 class Average(NamedTuple):

@@ -11,7 +11,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.engines.stick_breaking.sb_ctm import stick_slices
 from workbench.kernels.lda.log_joint import log_documents, log_joint
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
 from workbench.kernels.stick_breaking.logistic_normal import draw_components, padded_rows
 from workbench.kernels.stick_breaking.sticks import probabilities

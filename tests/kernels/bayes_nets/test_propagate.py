@@ -35,7 +35,7 @@ def counted(net, case) -> list[int]:
 def way(request, monkeypatch):
     """Families as stretches of numbers, or looked up in tables."""
     most = 2**40 if request.param == "factors" else 0
-    monkeypatch.setattr("workbench.engines.bayes_nets.factors.most_cells", lambda plan: most)
+    monkeypatch.setattr("workbench.engines.bayes_nets.cases.most_cells", lambda plan: most)
 
 
 def table_of(net, seed=0):

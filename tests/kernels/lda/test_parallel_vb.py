@@ -14,7 +14,7 @@ from workbench.engines.lda.split import none_sampled
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.parallel_vb import WIDE, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 
 ROUNDING = 1e-13

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from workbench.kernels.jit import inlined
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import (
     STAIR,
     count,
@@ -20,6 +19,7 @@ from workbench.kernels.simd.reductions import (
 )
 from workbench.kernels.simd.special import SHIFTER, power_of_two
 from workbench.kernels.simd.vectors import (
+    LANES,
     bump,
     choose,
     doubles,

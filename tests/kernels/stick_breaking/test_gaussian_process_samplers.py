@@ -10,11 +10,11 @@ from scipy.special import expit, log_expit, softmax
 
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking.sbm_gp import draw_sticks, draw_weights
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.jit import kernel
-from workbench.kernels.stick_breaking.elliptical_slice import draw_columns
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance, low_rank
+from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_columns
 from workbench.kernels.stick_breaking.sticks import probabilities
+from workbench.kernels.threads import one_blas_thread
 from workbench.kernels.uniforms import absorb, draw_key, uniform
 from workbench.kernels.variates import normal, stream_of
 

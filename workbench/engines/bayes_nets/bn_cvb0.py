@@ -17,14 +17,12 @@ from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
     clique_marginals,
-    predict_cells,
     prepared,
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.engine import DOUBLE, VARIATIONAL, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -111,30 +109,6 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
     return model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
-    """Return the expected counts of all tables, and their priors if learnt."""
-    return {"n_cpt": state.counts} | kept(options, state)
-
-
-def predict(
-    records: Records,
-    model: BayesNet,
-    options: Learning,
-    state: State,
-    cells,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
-    means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
-    return predict_cells(
-        records, model, np.log(means), cells, 1 if context is None else context.n_threads
-    )
-
-
-def idle(options: Learning) -> str:
-    return "records are visited one after another, each with what the last one changed"
-
-
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Return the memory in bytes: counts and of the probabilities of cliques, plans, and working arrays."""
     net = model.for_data(records)
@@ -170,5 +144,7 @@ def engine(name: str = "bn-cvb0") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "records are visited one after another, each with what the last one changed"
+        ),
     )

@@ -20,14 +20,12 @@ from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
     log_joint,
-    predict_cells,
     prepared,
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.engine import DOUBLE, SAMPLER, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
 from workbench.kernels.threads import each_slice
@@ -199,34 +197,6 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
     return {"log_joint": log_p} | model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the counts of all tables, and their priors if learnt."""
-    return {"n_cpt": state.counts} | kept(options, state)
-
-
-def predict(
-    records: Records,
-    model: BayesNet,
-    options: Options,
-    state: State,
-    cells,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
-    means = model.tables.with_priors(state.alpha).means(state.counts)
-    return predict_cells(
-        records, model, np.log(means), cells, 1 if context is None else context.n_threads
-    )
-
-
-def idle(options: Options) -> str | None:
-    return (
-        None
-        if options.tables == "drawn"
-        else "records are drawn one after another; set tables=drawn"
-    )
-
-
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     """Return the memory in bytes: counts and hidden nodes, plans, and working arrays."""
     net = model.for_data(records)
@@ -260,5 +230,9 @@ def engine(name: str = "bn-gibbs") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            None
+            if options.tables == "drawn"
+            else "records are drawn one after another; set tables=drawn"
+        ),
     )

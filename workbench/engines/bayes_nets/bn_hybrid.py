@@ -27,10 +27,16 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+)
 from workbench.engines.lda.hybrid import n_chains_option
-from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.threads import each_task
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import cases_among, cases_of
@@ -189,15 +195,6 @@ def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return (
-        "one chain draws its records one after another"
-        if options.n_chains == 1 and options.r > 0
-        else None
-    )
-
-
 def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
         name=name,
@@ -221,5 +218,9 @@ def engine(name: str = "bn-hybrid") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "one chain draws its records one after another"
+            if options.n_chains == 1 and options.r > 0
+            else None
+        ),
     )

@@ -1,4 +1,10 @@
-"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them."""
+"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them.
+
+`Factors` has the families of all cases as stretches of table cells, each different one once, for
+`kernels.bayes_nets.factors`.
+"""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,8 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import gammaln, softmax
 
-from workbench.engines.bayes_nets.factors import Factors, factors_of
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import DOUBLE, Memory, Options, StepContext
 from workbench.kernels.bayes_nets.factors import BLOCK, expect_factors, log_evidence_of_factors
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
@@ -23,6 +28,77 @@ from workbench.models.bayes_nets.plan import (
 )
 from workbench.models.bayes_nets.tables import Tables
 from workbench.records.records import Records
+
+MOST_CELLS = 2**20
+
+
+class Factors(NamedTuple):
+    """A plan that reads factors, filled from the tables in each pass, instead of the tables."""
+
+    # offsets: first cell of a family's factor; cliques begin at multiples of a block
+    plan: Plan
+    # (factor cell,) int64: the table cell that it is; of the padding one more than there are
+    cells: np.ndarray
+    n_cells: int  # of the tables
+
+    def fill(self, tables: np.ndarray, padding: float) -> np.ndarray:
+        """Return (factor cell,) the values of a table in the layout of the factors."""
+        return np.append(tables, padding)[self.cells]
+
+    def table_sums(self, counts: np.ndarray) -> np.ndarray:
+        """Return (table cell,) sums of counts of factors."""
+        return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
+
+
+def factors_of(plan: Plan, n_cells: int) -> Factors | None:
+    """Return the factors of a plan; None if they are not worthwhile."""
+    sizes = plan.free * plan.separators
+    of_family = np.ones(len(plan.down), np.int64)
+    for (first, last), size in zip(plan.clique_families, sizes, strict=True):
+        of_family[first:last] = size
+    n_families = np.diff(plan.families)[plan.patterns]
+    family = np.arange(len(plan.offsets)) - np.repeat(
+        plan.first_offset[:-1] - plan.families[plan.patterns], n_families
+    )
+    maps, of_map = np.unique(np.column_stack([plan.down, of_family]), axis=0, return_inverse=True)
+    different, which = np.unique(
+        plan.offsets * len(maps) + of_map.ravel()[family], return_inverse=True
+    )
+    offsets, (downs, sizes_of) = (
+        different // max(len(maps), 1),
+        maps[different % max(len(maps), 1)].T,
+    )
+    starts = np.concatenate([[0], np.cumsum(_padded(sizes_of))])
+    # all are filled in each pass
+    if not 0 < starts[-1] <= min(MOST_CELLS, plan.work.sum()):
+        return None
+    number = np.repeat(np.arange(len(different)), sizes_of)
+    within = np.arange(len(number)) - np.repeat(np.cumsum(sizes_of) - sizes_of, sizes_of)
+    cells = np.full(starts[-1], n_cells)
+    cells[starts[number] + within] = offsets[number] + plan.maps[downs[number] + within]
+    # A clique's cells are those of its families' factors, one after another: also for what goes by logarithms.
+    in_order = np.arange(sizes_of.max(), dtype=np.int32)
+    return Factors(
+        plan._replace(
+            offsets=starts[which.ravel()],
+            down=np.full_like(plan.down, len(plan.maps)),
+            cell_at=_cell_at(plan, sizes),
+            maps=np.concatenate([plan.maps, in_order]),
+        ),
+        cells,
+        n_cells,
+    )
+
+
+def _padded(sizes: np.ndarray) -> np.ndarray:
+    return -(-sizes // BLOCK) * BLOCK
+
+
+def _cell_at(plan: Plan, sizes: np.ndarray) -> np.ndarray:
+    """Return (clique,) the index of each clique's first cell, those of a pattern one after another in whole blocks."""
+    before = np.concatenate([[0], np.cumsum(_padded(sizes))])
+    return before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques))
+
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
 """Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
@@ -166,7 +242,13 @@ def log_joint(tables: Tables, counts: np.ndarray) -> float:
     return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
 
 
-def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int = 1) -> np.ndarray:
+def predict_cells(
+    train: Records,
+    net: BayesNet,
+    logs: np.ndarray,
+    test: Records,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """Return (cell,) the probability of each known cell of ``test`` given the other training cells of its record.
 
     Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
@@ -181,6 +263,7 @@ def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int =
         plan = plan_of(marginal, both, junction_trees(marginal, both))
         kept[key] = in_slices(plan, net.tables.n_cells), both.of_record
     ready, of_record = kept[key]
+    n_threads = 1 if context is None else context.n_threads
     with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
     return np.exp(with_it - without)
 
@@ -221,3 +304,12 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
     with_it = without.copy()
     with_it[cells, nodes] = added
     return with_it, without
+
+
+def memory(records: Records, net: BayesNet, options: Options) -> Memory:
+    """Return the memory in bytes: two arrays of table cells, plans, and the counts of slices."""
+    net = net.for_data(records)
+    cells = net.tables.n_cells * DOUBLE
+    return Memory(
+        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+    )

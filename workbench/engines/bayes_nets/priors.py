@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from workbench.engines.bayes_nets.cases import predict_cells
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
 from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
@@ -20,6 +21,7 @@ from workbench.kernels.lda.polya import real_sites, whole_sites
 from workbench.kernels.uniforms import LEARNT_PRIORS
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.options import option
+from workbench.records.records import Records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,3 +147,21 @@ def watched(net: BayesNet, options, state) -> dict[str, float]:
 def kept(options, state) -> dict[str, np.ndarray]:
     """Return ``table_prior`` of a snapshot: (table cell,) the learnt priors."""
     return {"table_prior": state.alpha} if learns(options) else {}
+
+
+def counts(records: Records, net: BayesNet, options: Learning, state) -> dict:
+    """Return the counts of all tables, expected or sampled, and their priors if learnt."""
+    return {"n_cpt": state.counts} | kept(options, state)
+
+
+def predict(
+    records: Records,
+    net: BayesNet,
+    options: Learning,
+    state,
+    cells: Records,
+    context: StepContext | None = None,
+) -> np.ndarray:
+    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
+    means = net.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
+    return predict_cells(records, net, np.log(means), cells, context)

@@ -22,7 +22,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.hdp import posteriors, split_merge
 from workbench.engines.hdp.posteriors import (
     MEAN,
@@ -35,21 +47,12 @@ from workbench.engines.hdp.posteriors import (
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import none_sampled
-from workbench.engines.memory import (
-    DOUBLE,
-    Array,
-    Memory,
-    size,
-    topic_counts,
-    word_major_bytes,
-    zeros,
-)
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models import HDP, Priors, topic_numbers
 from workbench.models.options import OptionError, option

@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.kernels.hdp.restricted_vb import share_in_order
+from workbench.kernels.hdp.conditional_vb import share_in_order
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import MOVES, uniform
 

@@ -22,8 +22,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    topic_counts,
+)
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
 from workbench.engines.lda.blocks import Blocks
 from workbench.engines.lda.factored import (
@@ -46,13 +55,12 @@ from workbench.engines.lda.split import (
     several_tokens,
     split_by_count,
 )
-from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_dearest
 from workbench.kernels.lda.standard_vb import weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
 from workbench.models import LDA
@@ -453,9 +461,8 @@ def gap_of_pairs(
     curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
-        each_slice(
-            partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt
-        )
+        work = partial(trigammas, prior=prior, counts=counts, found=curve)
+        each_slice(work, bounds, context.n_threads, context.interrupt)
 
     def work(first: int, last: int):
         gaps(
@@ -482,10 +489,6 @@ def gap_of_pairs(
         work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt
     )
     return found
-
-
-def _curve(arrays: tuple, first: int, last: int) -> None:
-    trigammas(first, last, *arrays)
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
@@ -543,11 +546,6 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
-
-
 NAME = "adaptive-cgs"
 
 
@@ -572,7 +570,9 @@ def engine(name: str = NAME) -> Engine:
         predict=predict,
         fold_in=by_gibbs,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
+        ),
         when="For few updates of words that documents repeat: at as many updates as svb-cgs makes it predicts better, but "
         "each choice of the split takes as long as three sweeps of svb.",
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.memory import DOUBLE
+from workbench.engines.engine import DOUBLE
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.selection import select_places
 from workbench.kernels.lda.standard_vb import GROUP

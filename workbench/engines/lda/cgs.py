@@ -15,7 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Data, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    SAMPLER,
+    Array,
+    Data,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+    zeros,
+)
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -24,25 +36,26 @@ from workbench.engines.lda.hyperparameters import (
     learning,
     watched,
 )
-from workbench.engines.lda.partition import each_block, idle_alone, partition_option
-from workbench.engines.lda.scan import (
+from workbench.engines.lda.partition import (
     DOCUMENTS,
     WORDS,
     by_words,
+    each_block,
+    idle_alone,
+    partition_option,
     scan_option,
     sweep_words,
     word_order_bytes,
 )
 from workbench.engines.lda.split import Split, all_sampled
-from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.engines.parts import Largest, Meeting, Rows, arrays_of, over_parts
 from workbench.errors import Named
-from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.simd.lanes import aligned_empty, pad_topics
+from workbench.kernels.simd.vectors import aligned_empty, pad_topics
 from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS
+from workbench.kernels.variates import draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -252,10 +265,6 @@ def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatist
     return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
 
 
-def samples(corpus: Corpus, options: Options) -> bool:
-    return True
-
-
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Return the memory in bytes: one chain, its initial topics, and a row or the lists of a sweep."""
     state, drawn = (
@@ -293,7 +302,7 @@ def engine(name: str = "cgs") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved", "scan"),
         keeps=("token_topics",),
         init=init,

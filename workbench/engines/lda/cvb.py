@@ -21,7 +21,21 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Data, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Data,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -34,17 +48,7 @@ from workbench.engines.lda.hyperparameters import (
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
 from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.lda.svb import counts, predict, samples
-from workbench.engines.memory import (
-    DOUBLE,
-    Array,
-    Memory,
-    partition_bytes,
-    size,
-    topic_counts,
-    word_major_bytes,
-    zeros,
-)
+from workbench.engines.lda.svb import counts, predict
 from workbench.engines.parts import Largest, Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.count_moments import (
@@ -58,7 +62,7 @@ from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, upda
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -191,11 +195,6 @@ def recounted(corpus: Corpus, split, state: State) -> State:
     """Return the state with means and variances summed afresh from its responsibilities."""
     for array in state[:6]:
         array[...] = 0.0
-    return moments_added(corpus, split, state)
-
-
-def moments_added(corpus: Corpus, split, state: State) -> State:
-    """Add the means and variances of the responsibilities to those of the state, in place."""
     add_moments(
         corpus.indptr,
         corpus.words,
@@ -366,7 +365,7 @@ def engine(name: str = "cvb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound", "collapsed_bound", "change"),
         init=init,
         step=step,

@@ -13,13 +13,14 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda.blocks import Blocks
-from workbench.kernels.lda.factored_entropy import (
+from workbench.kernels.lda.standard_vb import (
     log_normalisers,
     log_normalisers_by_logs,
+    log_sizes,
     log_weights,
+    weigh_rows,
 )
-from workbench.kernels.lda.standard_vb import log_sizes, weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty
+from workbench.kernels.simd.vectors import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
 
 
@@ -43,24 +44,18 @@ class Workspace(NamedTuple):
         return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
 
 
-def workspace_in_blocks(
-    corpus: Corpus, lanes: int, blocks: Blocks, of_words: tuple | None = None
+def new_workspace(
+    corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
 ) -> Workspace:
-    """Return an empty workspace for `update_in_parallel`, by blocks of pairs; ``of_words`` comes from `weighed_words`."""
-    return Workspace(
-        blocks,
-        *new_factors(corpus, lanes, of_words),
-        np.zeros(len(blocks.pair_counts)),
-        of_words is not None,
-    )
+    """Return an empty workspace: by blocks of pairs, or else for documents that are fitted one by one.
 
-
-def workspace_in_slices(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> Workspace:
-    """Return an empty workspace for documents that are fitted one by one; ``of_words`` comes from `weighed_words`."""
-    order = tuple(slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr))
-    return Workspace(
-        order, *new_factors(corpus, lanes, of_words), np.empty(corpus.n_pairs), of_words is not None
+    ``of_words`` comes from `words_of_parts`.
+    """
+    order = blocks or tuple(
+        slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)
     )
+    ratios = np.zeros(len(blocks.pair_counts) if blocks else corpus.n_pairs)
+    return Workspace(order, *new_factors(corpus, lanes, of_words), ratios, of_words is not None)
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
@@ -122,20 +117,12 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     return workspace if workspace and type(workspace.order) is order else make()
 
 
-def weighed_words(
-    state, sampled, point: bool, context: StepContext
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return logs and weights (word, topic) of `weigh_topics`, which the parts of a corpus share."""
-    factors = _pair_of_rows(*state.mean_wk.shape)
-    _weigh(state, sampled, point, factors, context)
-    return factors
-
-
 def words_of_parts(state, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
-    """Return `weighed_words`, computed once for all parts of a corpus; None for a corpus in one part."""
-    if context.in_part:
-        return context.once("words", lambda: weighed_words(state, sampled, point, context))
-    return None
+    """Return the factors of `weigh_topics`, computed once for all parts of a corpus; None for a corpus in one part."""
+    if not context.in_part:
+        return None
+    factors = _pair_of_rows(*state.mean_wk.shape)
+    return context.once("words", lambda: _weigh(state, sampled, point, factors, context))
 
 
 def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
@@ -146,7 +133,8 @@ def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, cont
         _weigh(state, sampled, point, workspace.word_factors, context)
 
 
-def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) -> None:
+def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) -> tuple:
+    """Fill the logs and weights (word, topic), and return them."""
     (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, state.mean_wk.shape
     sizes = log_sizes(n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
     betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
@@ -155,3 +143,4 @@ def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) ->
         weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)
+    return factors

@@ -22,7 +22,7 @@ from workbench.kernels.lda.fold_in import (
     sampled_theta,
 )
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
 from workbench.models import Priors

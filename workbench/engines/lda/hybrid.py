@@ -23,7 +23,17 @@ from types import ModuleType
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+)
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_state import (
@@ -41,10 +51,8 @@ from workbench.engines.lda.hybrid_state import (
 )
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
 from workbench.engines.lda.interleaved import interleaved_pass
-from workbench.engines.lda.partition import idle_alone, partition_option
-from workbench.engines.lda.scan import DOCUMENTS
+from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
 from workbench.engines.lda.split import Split
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
 from workbench.engines.parts import (
     Largest,
     Meeting,
@@ -56,7 +64,7 @@ from workbench.engines.parts import (
 )
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
 from workbench.models.options import OptionError, option

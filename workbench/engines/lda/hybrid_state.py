@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.engine import StepContext, WarmStart, stacked
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hyperparameters import SufficientStatistics
 from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
-from workbench.engines.memory import stacked
 from workbench.models.lda import LDA
 
 

@@ -13,7 +13,7 @@ from workbench.engines.parts import Largest
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
 from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import GIBBS
 

@@ -218,14 +218,12 @@ def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
         more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))
     ).sum(axis=1)
     rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
-    one = log_gamma_variates(likelihood.copies * x.sum(), len(rows), random)
+    total = likelihood.copies * x.sum()
+    # logs of Gamma(total, 1) variates, which themselves may underflow
+    one = np.log(random.standard_gamma(total + 1.0, len(rows)))
+    one += np.log1p(-random.random(len(rows))) / total
     log_eta = one - np.logaddexp(one, np.log(random.standard_gamma(rows)))
     return random.standard_gamma(shape + tables) / (rate - likelihood.copies * log_eta.sum())
-
-
-def log_gamma_variates(shape: float, size: int, random) -> np.ndarray:
-    """Return logs of Gamma(shape, 1) variates, which themselves may underflow."""
-    return np.log(random.standard_gamma(shape + 1.0, size)) + np.log1p(-random.random(size)) / shape
 
 
 def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:

@@ -26,17 +26,26 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
 from workbench.engines.lda.initial_responsibilities import init_option
-from workbench.engines.lda.svb import counts, predict, samples, sufficient_statistics
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.engines.parts import alone
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -284,7 +293,7 @@ def engine(name: str = "online-vb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound", "topic_change", "rho"),
         init=init,
         step=step,

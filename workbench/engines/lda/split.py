@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import cached_by_corpus
 from workbench.engines.lda.blocks import Blocks, blocks_of, pairs_of_places, without
 from workbench.engines.lda.partition import Partition, partition_marked, partition_of
 from workbench.kernels.lda.selection import sum_of

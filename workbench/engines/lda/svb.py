@@ -19,14 +19,25 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    zeros,
+)
 from workbench.engines.lda.blocks import Blocks, block_bytes
 from workbench.engines.lda.factored import (
     Entropy,
+    new_workspace,
     weigh_topics,
     words_of_parts,
     workspace_for,
-    workspace_in_blocks,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import (
@@ -38,7 +49,6 @@ from workbench.engines.lda.hyperparameters import (
 )
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
@@ -48,7 +58,7 @@ from workbench.kernels.lda.standard_vb import (
     weigh_rows,
     weighted_entropy,
 )
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
 from workbench.models.options import option
@@ -184,7 +194,7 @@ def update_in_parallel(
     def make():
         cut = partial(split.blocks, lanes, context.n_threads)
         of_words = words_of_parts(state, sampled, point, context)
-        return workspace_in_blocks(corpus, lanes, context.derived("blocks", cut), of_words)
+        return new_workspace(corpus, lanes, of_words, context.derived("blocks", cut))
 
     workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
@@ -304,10 +314,6 @@ def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> Suffi
     )
 
 
-def samples(corpus: Corpus, options: Options) -> bool:
-    return False
-
-
 def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None) -> Memory:
     """Return the memory in bytes: the state, and the workspace (parallel) or the indices of pairs (sequential)."""
     n_averaged = corpus.n_pairs if n_averaged is None else n_averaged
@@ -340,7 +346,7 @@ def engine(name: str = "svb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

@@ -28,9 +28,16 @@ def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
     gamma, topics = np.zeros((0, len(state.alpha))), np.zeros((1, 0), int)
     if split.n_sampled:
         topics = np.atleast_2d(state.topics)[:, np.repeat(split.sampled, corpus.counts)]
-    if split.n_averaged:
-        stored = len(getattr(state, "gamma", ()))
-        gamma = state.gamma[:, : len(state.alpha)] if stored else _by_counts(corpus, split, state)
+    if len(getattr(state, "gamma", ())):
+        gamma = state.gamma[:, : len(state.alpha)]
+    elif split.n_averaged:
+        one_chain = isinstance(state, vb.State) or not split.n_sampled
+        totals = (
+            [state[:3]]
+            if one_chain
+            else [hybrid.totals(state, s) for s in range(len(state.topics))]
+        )
+        gamma = responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
     return every_token(corpus, split.sampled, gamma, topics)
 
 
@@ -58,16 +65,6 @@ def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
     if isinstance(state, hybrid.SvbState | hybrid.CvbState):
         return hybrid.split_of(corpus, options), state
     return none_sampled(corpus), state
-
-
-def _by_counts(corpus: Corpus, split: Split, state) -> np.ndarray:
-    """Return (averaged pair, topic) responsibilities given the counts of a state."""
-    totals = (
-        [state[:3]]
-        if isinstance(state, vb.State) or not split.n_sampled
-        else [hybrid.totals(state, s) for s in range(len(state.topics))]
-    )
-    return responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
 
 
 def responsibilities(

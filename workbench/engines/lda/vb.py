@@ -22,13 +22,24 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.lda.factored import (
     Entropy,
+    new_workspace,
     weigh_topics,
     words_of_parts,
     workspace_for,
-    workspace_in_slices,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
@@ -40,17 +51,14 @@ from workbench.engines.lda.svb import (
     counts,
     in_parallel,
     predict,
-    samples,
     sufficient_statistics,
     update_in_parallel,
 )
-from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
-from workbench.kernels.lda.document_vb import fit_documents
+from workbench.kernels.lda.document_vb import count_words, fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
 from workbench.models.options import option
@@ -159,7 +167,7 @@ def fit(
 
     def make():
         of_words = words_of_parts(state, NOTHING_SAMPLED, point, context)
-        return workspace_in_slices(corpus, len(mean_k), of_words)
+        return new_workspace(corpus, len(mean_k), of_words)
 
     workspace = workspace_for(state.entropy, tuple, make)
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
@@ -278,7 +286,7 @@ def engine(name: str = "vb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

@@ -21,15 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.memory import Array
+from workbench.engines.engine import Array, cached_by_corpus
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.models.model import ModelError
+from workbench.models.networks.levels import learnt_priors, spread
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
-from workbench.models.networks.variables import learnt_priors, spread
 
 
 class FlatPriors(NamedTuple):
@@ -124,7 +123,7 @@ def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:
 
 
 def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
-    """Return (expected) counts of every level, along the dims of `models.networks.variables`.
+    """Return (expected) counts of every level, along the dims of `models.networks.levels`.
 
     ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
 

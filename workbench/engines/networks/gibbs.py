@@ -15,11 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.lda.cgs import samples
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda.split import Split, all_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks import weights
+from workbench.engines.networks import fold_in
 from workbench.engines.networks.compiled import (
     compile_network,
     count_arrays,
@@ -70,7 +78,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    for level in weights.check(network).levels:
+    for level in fold_in.check(network).levels:
         if level.kind == "point":
             raise ModelError(
                 f"level '{level.name}' is a point estimate, and sampling integrates rows out; make it 'dirichlet', "
@@ -321,14 +329,14 @@ def engine(name: str = "network-gibbs") -> Engine:
         model=Network,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,
         step=step,
         watch=watch,
         counts=counts,
-        predict=weights.predict,
+        predict=fold_in.predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
         memory=memory,

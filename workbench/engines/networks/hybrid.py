@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import DOUBLE, HYBRID, Engine, Memory, StepContext, WarmStart, stacked
 from workbench.engines.lda.hybrid import (
     chains_of,
     n_chains_option,
@@ -29,14 +29,18 @@ from workbench.engines.lda.hybrid import (
     samples_any,
 )
 from workbench.engines.lda.hybrid_state import split_of
-from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.fold_in import (
+    NO_CHAIN,
+    Sampled,
+    by_variational_bayes,
+    learnt_of,
+    predictive,
+)
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.networks.priors import Learning, learn
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
@@ -256,15 +260,6 @@ def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return (
-        "one chain draws its tokens one after another"
-        if options.n_chains == 1 and options.r > 0
-        else None
-    )
-
-
 def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
         name=name,
@@ -289,6 +284,10 @@ def engine(name: str = "network-hybrid") -> Engine:
         fold_in=by_variational_bayes,
         learnt=learnt_of,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "one chain draws its tokens one after another"
+            if options.n_chains == 1 and options.r > 0
+            else None
+        ),
         suits=network_gibbs.check,
     )

@@ -15,7 +15,7 @@ from workbench.engines.networks.compiled import FlatPriors, chained
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.kernels.lda.gibbs import ENDS
 from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.models.networks.network import AUTHORS, Network
 
 

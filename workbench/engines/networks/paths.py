@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.simd.lanes import LANES, padded
+from workbench.kernels.simd.vectors import LANES, padded
 from workbench.models.model import ModelError
 from workbench.models.networks.levels import Region, regions_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows

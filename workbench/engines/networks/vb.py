@@ -26,12 +26,20 @@ import numpy as np
 from scipy.special import xlogy
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.factored import workspace_in_slices
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.lda.factored import new_workspace
 from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
     compile_network,
@@ -41,20 +49,21 @@ from workbench.engines.networks.compiled import (
     owners_of,
     watched,
 )
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
-from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
-from workbench.engines.networks.weights import (
+from workbench.engines.networks.fold_in import (
     NO_CHAIN,
     Sampled,
+    by_variational_bayes,
     check,
     corpus_numbers,
+    learnt_of,
     predict,
     word_numbers,
 )
+from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
-from workbench.kernels.lda.factored_entropy import log_weights
-from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.lda.document_vb import count_words
+from workbench.kernels.lda.standard_vb import log_weights
 from workbench.kernels.networks.vb import (
     fit_documents,
     random_cells,
@@ -62,7 +71,7 @@ from workbench.kernels.networks.vb import (
     signed_rises,
     sum_rows,
 )
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models import Priors
@@ -238,7 +247,7 @@ def sweep(
     paths, lanes, by_word = compiled.paths, compiled.paths.n_leaves, corpus.by_word
     owners, workspace = owners_of(paths.network, corpus), WORKSPACES.pop(corpus, None)
     if workspace is None or len(workspace.word_factors[0][0]) != lanes:
-        workspace = workspace_in_slices(corpus, lanes)
+        workspace = new_workspace(corpus, lanes)
     document_slices, word_slices = workspace.order
     x, logs = corpus_numbers(compiled, state.n_rest, sampled)
     words, ends = (*workspace.word_factors, compiled.n_rows), workspace.document_factors
@@ -405,7 +414,7 @@ def engine(name: str = "network-vb") -> Engine:
         model=Network,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

@@ -15,34 +15,35 @@ log p(words, phi | mu, Sigma), never falls. theta is its mean under q, over 100 
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import (
+from workbench.engines.engine import (
     DOUBLE,
+    VARIATIONAL,
     Array,
+    Engine,
     Memory,
+    StepContext,
+    WarmStart,
     size,
     topic_counts,
     word_major_bytes,
     zeros,
 )
+from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
 from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.lda.document_vb import count_words
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.variational_em import fit_documents
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models.options import option
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 
 class State(NamedTuple):
@@ -134,7 +135,10 @@ def step(
     n_visited = fit(corpus, phi, gaussian, options.n_inner, options.inner_tolerance, found, context)
     # no pair went by its logs
     of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk
-    count = partial(count_some, corpus, of_words)
+
+    def count(first: int, last: int):
+        return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
+
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
     return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {
@@ -186,11 +190,6 @@ def fit(
 
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
     return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
-
-
-def count_some(corpus: Corpus, of_words, first: int, last: int) -> np.ndarray:
-    """Sum the expected counts of words first..last in place; return their sum (topic,)."""
-    return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
 
 
 def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> float:
@@ -319,7 +318,7 @@ def engine(name: str = "ctm-em") -> Engine:
         model=LogisticNormalTopics,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         keeps=("psi_variance",),
         fixed=("prior",),

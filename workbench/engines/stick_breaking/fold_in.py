@@ -12,7 +12,7 @@ from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, w
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.stick_breaking import correlated_topics, logistic_normal
 from workbench.kernels.stick_breaking.variational import (
     NODE_WEIGHTS,

@@ -10,8 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.memory import DOUBLE
+from workbench.engines.engine import DOUBLE, Options, State, StepContext, cached_by_corpus
 from workbench.errors import Got, Named
 from workbench.kernels.stick_breaking.gaussian_process import (
     Dense,
@@ -19,11 +18,12 @@ from workbench.kernels.stick_breaking.gaussian_process import (
     Kernel,
     LowRank,
     dense,
+    fitted,
     low_rank,
 )
-from workbench.kernels.stick_breaking.kernel_fit import fitted
 from workbench.kernels.stick_breaking.sticks import sticks_of
 from workbench.kernels.uniforms import STICK_ORDER, draw_key, permutation
+from workbench.models.model import Model
 from workbench.models.options import OptionError, option
 
 SMOOTHING = 0.1
@@ -147,30 +147,6 @@ def cached_covariance(corpus: Corpus, model, hyper: Kernel, rank: str) -> Dense 
     return _latest[corpus][1]
 
 
-def take_in(state, probability: np.ndarray, step: int, first: int):
-    """Return the state with a step's probabilities (document, word) added to its running mean, which starts after ``first``."""
-    if step <= first + 1:
-        state.mean_probability[:], state.squares[:] = probability, 0.0
-        return state._replace(n_averaged=int(step > first))
-    n, off = state.n_averaged + 1, probability - state.mean_probability
-    state.mean_probability[:] += off / n
-    state.squares[:] += off * (probability - state.mean_probability)
-    return state._replace(n_averaged=n)
-
-
-def running(state) -> dict[str, np.ndarray]:
-    """Return the running mean and standard deviation of the probabilities, as stored in snapshots."""
-    return {
-        "running_probability": state.mean_probability,
-        "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
-    }
-
-
-def kernel_numbers(state) -> dict[str, float]:
-    """Return the hyperparameters by name."""
-    return Kernel(*state.kernel.tolist())._asdict()
-
-
 def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
     """Return (…, word) probabilities in corpus order, from those in stick order."""
     found = np.empty_like(probability)
@@ -191,3 +167,71 @@ def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
 def process_bytes(corpus: Corpus, rank: str) -> int:
     """Return the bytes of the covariance of all documents: two (document, document) matrices, or at most one for its factor."""
     return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)
+
+
+def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first: int) -> State:
+    """Return the state with a step's values added to their running mean and ``squares``, which start after ``first``.
+
+    ``mean`` is the array of the state that holds the mean of these values.
+    """
+    if step <= first + 1:
+        mean[:], state.squares[:] = values, 0.0
+        return state._replace(n_averaged=int(step > first))
+    n, off = state.n_averaged + 1, values - mean
+    mean[:] += off / n
+    state.squares[:] += off * (values - mean)
+    return state._replace(n_averaged=n)
+
+
+def kernel_of(state: State) -> Kernel:
+    """Return the hyperparameters of a state."""
+    return Kernel(*state.kernel.tolist())
+
+
+def watch(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, float]:
+    """Return the hyperparameters of the kernel by name."""
+    return kernel_of(state)._asdict()
+
+
+def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, np.ndarray]:
+    """Return the processes and their mean, their order of the words, and the running mean of the probabilities."""
+    return {
+        "psi": state.psi,
+        "mu": state.mean,
+        "stick_words": rows_of(corpus, model).words,
+        "running_probability": state.mean_probability,
+        "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
+    }
+
+
+def fixed_probabilities(
+    corpus: Corpus, model: Model, options: Options, state: State
+) -> dict[str, np.ndarray]:
+    """Return the counts of a baseline: its probabilities."""
+    return {"running_probability": state.probability}
+
+
+def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[str, Callable]:
+    """Return `predict` and `predict_rows` of an engine, given a function that returns its probabilities (document, word)."""
+
+    def predict(
+        corpus: Corpus,
+        model: Model,
+        options: Options,
+        state: State,
+        pairs: Corpus,
+        context: StepContext | None = None,
+    ) -> np.ndarray:
+        return current(corpus, model, state)[pairs.documents, pairs.words]
+
+    def predict_rows(
+        corpus: Corpus,
+        model: Model,
+        options: Options,
+        state: State,
+        rows: np.ndarray,
+        context: StepContext | None,
+    ) -> np.ndarray:
+        return current(corpus, model, state)[rows]
+
+    return {"predict": predict, "predict_rows": predict_rows}

@@ -19,13 +19,22 @@ import numpy as np
 from scipy.special import log_softmax
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
-from workbench.engines.stick_breaking.in_order import draw_in_order
+from workbench.engines.stick_breaking.sb_ctm import draw_in_order
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.stick_breaking.logistic_normal import (
@@ -34,7 +43,7 @@ from workbench.kernels.stick_breaking.logistic_normal import (
     padded_rows,
 )
 from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 COMPONENT_WORK = 64
 """About how many pair-topics take as long as one component."""
@@ -179,7 +188,7 @@ def engine(name: str = "ln-ctm") -> Engine:
         model=LogisticNormalTopics,
         options=sb_ctm.Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,

@@ -23,18 +23,28 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.gaussian_rows import take_in
 from workbench.engines.stick_breaking.sbm_lds import (
-    START_SYSTEM,
+    counts,
     draw_dynamics,
     forecasts,
     rows_of,
-    take_in,
+    start_dynamics,
+    watch,
+    with_variance,
 )
-from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
-from workbench.kernels.simd.lanes import padded
-from workbench.kernels.state_space import draw_inverse_gamma
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
 from workbench.kernels.stick_breaking.logistic_normal_loadings import (
     draw_loadings,
@@ -102,15 +112,10 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: C from its prior, A = I / 2, states from a draw that starts at 0."""
-    state, n = (
-        State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0),
-        model.state_dim,
-    )
+    state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
     state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
-    state.system[:] = START_SYSTEM * np.eye(n)
-    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     draw_states(corpus, model, options, state, context)
     draw_states_ahead(corpus, model, state, context)
     return state
@@ -127,16 +132,11 @@ def step(
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)
-    if model.learn_sigma_c2:
-        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
-        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(
-            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1)))
-        )
+    state = with_variance(model, state, context.key(LOADING_SLICES, 1))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states_ahead(corpus, model, state, context)
     n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
-    return take_in(state, context.step, options.average_after), {
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
         "updates": n_drawn,
         "moved": n_new / n_drawn,
     }
@@ -273,11 +273,6 @@ def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> N
         )
 
 
-def watch(corpus: Corpus, model: LogisticNormalSystem, options: Options, state: State) -> dict:
-    """Return the variance of C if it is drawn."""
-    return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
-
-
 def predict(
     corpus: Corpus,
     model: LogisticNormalSystem,
@@ -325,7 +320,7 @@ def engine(name: str = "lnm-lds") -> Engine:
         init=init,
         step=step,
         watch=watch,
-        counts=counts_of_states,
+        counts=counts,
         predict=predict,
         fold_in=None,
         memory=memory,

@@ -22,22 +22,31 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
 from workbench.engines.stick_breaking import sbm_lds
+from workbench.engines.stick_breaking.gaussian_rows import take_in
 from workbench.engines.stick_breaking.sbm_lds import (
-    START_SYSTEM,
+    counts,
     draw_dynamics,
     draw_sequences,
-    take_in,
+    start_dynamics,
 )
 from workbench.engines.stick_breaking.sequences import sequences_of
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.gaussian_process import normals
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
-from workbench.kernels.threads import each_task
+from workbench.kernels.threads import each_task, one_blas_thread
 from workbench.kernels.uniforms import SYSTEM_LOADINGS, SYSTEM_PARTICLES, absorb
 from workbench.kernels.variates import gamma, normal, stream_of
 from workbench.models.options import option
@@ -120,8 +129,7 @@ def init(
     """Return the initial state: states from a system with A = I / 2, and C and R given these."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
-    state.system[:], state.noise[:] = START_SYSTEM * np.eye(n), (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     nothing = np.zeros((corpus.n_documents, n, n)), np.zeros((corpus.n_documents, n))
     draw_sequences(sequences, model, state, *nothing, context)
     with one_blas_thread():
@@ -145,7 +153,9 @@ def step(
     context.interrupt()
     draw_dynamics(sequences, sequences.pairs, model, state, context)
     draw_sequences(sequences, model, state, precision, h, context)
-    return take_in(state, context.step, options.average_after), {"updates": len(shares.documents)}
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
+        "updates": len(shares.documents)
+    }
 
 
 def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
@@ -196,16 +206,6 @@ def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
     )
     precision[shares.documents], h[shares.documents] = white.T @ white, shares.y @ weighted
     return precision[sequences.documents], h[sequences.documents]
-
-
-def watch(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """Return no diagnostics: everything learnt is an array."""
-    return {}
-
-
-def counts(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the states, the parameters of their dynamics and emissions, and their running mean."""
-    return sbm_lds.counts(corpus, model, options, state)
 
 
 def clipped(shares: np.ndarray) -> np.ndarray:
@@ -310,7 +310,7 @@ def engine(name: str = "raw-lds") -> Engine:
         watches=(),
         init=init,
         step=step,
-        watch=watch,
+        watch=lambda corpus, model, options, state: {},
         counts=counts,
         predict=predict,
         fold_in=None,

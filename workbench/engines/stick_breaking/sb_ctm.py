@@ -11,6 +11,9 @@ omega is drawn where it is used and not kept: it is no part of the state. Docume
 
 With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
 independent, and tokens are drawn on all threads. phi is not kept either.
+
+`draw_in_order` is a pass over the documents of any topic model with Gaussian shares. With phi integrated out the topic of a token depends on those of all tokens before it, so that tokens are drawn one after the
+other. What a document alone has depends on its own tokens, and is drawn on one thread while another draws the next tokens.
 """
 
 from __future__ import annotations
@@ -22,24 +25,36 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.split import all_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
-from workbench.engines.stick_breaking.in_order import draw_in_order
-from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
-from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.stick_breaking.topics_given_theta import (
+    count_words_again,
+    draw_topics_given_phi,
+)
+from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.kernels.uniforms import (
     DRAWN_TOPICS,
+    GIBBS,
     STICK_ORDER,
     STICK_WEIGHTS,
     STICKS,
@@ -48,9 +63,51 @@ from workbench.kernels.uniforms import (
     draw_key,
     permutation,
 )
+from workbench.kernels.variates import draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+
+
+def draw_in_order(
+    corpus: Corpus, model, state, context: StepContext, draw_topics, draw_own, own_work: int
+) -> int:
+    """Draw the topic of every token in canonical order; after each slice of documents, draw the documents' own variables.
+
+    Parameters
+    ----------
+    draw_topics
+        Kernel of a slice of tokens, phi integrated out, on the first five arrays of the state; returns how many topics changed.
+    draw_own
+        ``draw_own(first, last)`` for documents whose tokens have been drawn; in any order, on any thread.
+    own_work
+        How many pair-topics take as long as a topic's part of one document there.
+
+    Returns
+    -------
+    int
+        How many tokens moved to another topic.
+    """
+    slices = slice_bounds(
+        corpus.indptr + own_work * np.arange(corpus.n_documents + 1), model.n_topics
+    )
+    tokens, key = (
+        (corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before),
+        context.key(GIBBS),
+    )
+
+    def visit(number, part):
+        if part == 0:
+            return draw_topics(*slices[number], *tokens, *state[:5], model.beta, key)
+        draw_own(*slices[number])
+        return 0
+
+    return sum(
+        map(
+            sum, each_wave(visit, len(slices), 2, context.n_threads, context.interrupt, n_ordered=1)
+        )
+    )
+
 
 START_ALPHA = 0.1
 """alpha of the sweeps of collapsed Gibbs sampling at the start, and what is added to their counts for the first sticks."""
@@ -218,7 +275,7 @@ def draw_given_phi(
 
     def draw_some_topics(first: int, last: int):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+        return draw_topics_given_phi(first, last, *tokens, state.n_dk, state.sticks, phi, key)
 
     def count_some_words(first: int, last: int):
         count_words_again(
@@ -312,7 +369,7 @@ def engine(name: str = "sb-ctm") -> Engine:
         model=CorrelatedTopics,
         options=Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,

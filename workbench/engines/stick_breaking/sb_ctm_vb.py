@@ -23,18 +23,20 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import (
+from workbench.engines.engine import (
     DOUBLE,
+    VARIATIONAL,
     Array,
+    Engine,
     Memory,
+    StepContext,
+    WarmStart,
     size,
     topic_counts,
     word_major_bytes,
     zeros,
 )
+from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import (
     TOLERANCE,
@@ -52,10 +54,10 @@ from workbench.engines.stick_breaking.sb_ctm import (
 )
 from workbench.errors import Got, Named
 from workbench.kernels.gaussian import niw_posterior
-from workbench.kernels.lda.factored_entropy import log_weights
+from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.log_joint import log_topics
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.lda.standard_vb import log_weights
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
 from workbench.kernels.stick_breaking.variational import (
     NO_NODES,
@@ -383,7 +385,7 @@ def engine(name: str = "sb-ctm-vb") -> Engine:
         model=CorrelatedTopics,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

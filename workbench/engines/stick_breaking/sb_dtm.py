@@ -22,14 +22,22 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.years import Years, nearest_years, years_of
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.lda import cgs
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts, with_start
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
 from workbench.kernels.stick_breaking.dynamic_topics import (
     SMALLEST,
@@ -343,7 +351,7 @@ def engine(name: str = "sb-dtm") -> Engine:
         model=DynamicTopics,
         options=Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("moved",),
         keeps=("token_topics",),
         init=init,

@@ -24,34 +24,44 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.stick_breaking.gaussian_rows import (
     average_option,
     cached_covariance,
+    counts,
     covariance_of,
     in_corpus_order,
     initial_kernel,
-    kernel_numbers,
+    kernel_of,
     kernel_option,
     mean_share,
+    predictions,
     process_bytes,
     rank_option,
     raw_targets,
     rows_of,
-    running,
     take_in,
     tasks_of,
+    watch,
 )
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.polya_gamma import polya_gammas
 from workbench.kernels.stick_breaking.gaussian_process import (
     Kernel,
     log_normaliser,
     normals,
     posterior_draws,
+    smoothed,
 )
-from workbench.kernels.stick_breaking.kernel_fit import smoothed
 from workbench.kernels.stick_breaking.sticks import (
     dirichlet_moments,
     kappa,
@@ -59,7 +69,7 @@ from workbench.kernels.stick_breaking.sticks import (
     remaining,
     sticks_of,
 )
-from workbench.kernels.threads import each_task
+from workbench.kernels.threads import each_task, one_blas_thread
 from workbench.kernels.uniforms import PROCESS_KERNEL, PROCESS_WEIGHTS, PROCESSES, uniform
 from workbench.models.options import option
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess
@@ -148,7 +158,13 @@ def step(
             prior = cached_covariance(corpus, model, hyper, options.rank)
         draw_sticks(prior, omega, h, rows.empty, options.predict, state, context)
     context.interrupt()
-    state = take_in(state, current(corpus, model, state), context.step, options.average_after)
+    state = take_in(
+        state,
+        state.mean_probability,
+        current(corpus, model, state),
+        context.step,
+        options.average_after,
+    )
     return state, {"updates": omega.size}
 
 
@@ -176,11 +192,6 @@ def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepCon
         state.psi[:, k], state.prediction[:, k] = drawn[:, 0], drawn[empty, -1]
 
     each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
-
-
-def kernel_of(state: State) -> Kernel:
-    """Return the hyperparameters of a state."""
-    return Kernel(*state.kernel.tolist())
 
 
 def sampled_kernel(
@@ -228,44 +239,6 @@ def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
     return in_corpus_order(rows, probabilities(psi))
 
 
-def watch(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """Return the hyperparameters of the kernel."""
-    return kernel_numbers(state)
-
-
-def counts(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """Return the processes and their mean, the stick order of words, and the running mean of the probabilities."""
-    return {
-        "psi": state.psi,
-        "mu": state.mean,
-        "stick_words": rows_of(corpus, model).words,
-    } | running(state)
-
-
-def predict(
-    corpus: Corpus,
-    model: GaussianProcess,
-    options: Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair: one draw of the probabilities of its document."""
-    return current(corpus, model, state)[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: GaussianProcess,
-    options: Options,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the drawn probabilities of all words in these documents."""
-    return current(corpus, model, state)[rows]
-
-
 def memory(corpus: Corpus, model: GaussianProcess, options: Options) -> Memory:
     """Return the memory in bytes: the processes, the table of counts, and the covariance of all documents, dense or not."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
@@ -297,8 +270,7 @@ def engine(name: str = "sbm-gp") -> Engine:
         step=step,
         watch=watch,
         counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        **predictions(current),
         fold_in=None,
         memory=memory,
     )

@@ -24,11 +24,21 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.gaussian_rows import take_in
 from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
 from workbench.kernels.stick_breaking.linear_dynamical import (
     draw_last,
@@ -141,13 +151,11 @@ def init(
 ) -> State:
     """Return the initial state: C from its prior, A = I / 2, and states drawn given these and omega at a state of 0."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
-    rows, n = rows_of(corpus, model), model.state_dim
+    rows = rows_of(corpus, model)
     nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
     of_prior = rows._replace(counts=nothing, starts=np.zeros_like(rows.starts))
     draw_rows_of_loadings(of_prior, state, np.empty(0), context)
-    state.system[:] = START_SYSTEM * np.eye(n)
-    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     draw_states(corpus, model, state, draw_omega(corpus, model, state, context), context)
     return state
 
@@ -163,15 +171,28 @@ def step(
     rows, omega = rows_of(corpus, model), draw_omega(corpus, model, state, context)
     draw_rows_of_loadings(rows, state, omega, context)
     context.interrupt()
-    if model.learn_sigma_c2:
-        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
-        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(
-            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1)))
-        )
+    state = with_variance(model, state, context.key(SYSTEM_LOADINGS, 1))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states(corpus, model, state, omega, context)
-    return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
+        "updates": int(rows.starts[-1])
+    }
+
+
+def start_dynamics(state: State) -> None:
+    """Set A to I / 2, and B such that states have the variance 1, in place."""
+    one = np.eye(len(state.system))
+    state.system[:], state.noise[:] = START_SYSTEM * one, (1.0 - START_SYSTEM**2) * one
+    state.noise_precision[:] = one / (1.0 - START_SYSTEM**2)
+
+
+def with_variance(model: LinearDynamicalSystem, state: State, key: np.uint64) -> State:
+    """Return the state with the variance of C drawn given C, if it is learnt."""
+    if not model.learn_sigma_c2:
+        return state
+    shape = model.a_sigma_c2 + 0.5 * state.loadings.size
+    scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
+    return state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, key)))
 
 
 def draw_dynamics(
@@ -305,17 +326,6 @@ def draw_sequences(
         [partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt
     )
     state.states[sequences.documents] = drawn
-
-
-def take_in(state: State, step: int, first: int):
-    """Return the state with its states z added to their running mean, which starts after the step ``first``."""
-    if step <= first + 1:
-        state.mean_states[:], state.squares[:] = state.states, 0.0
-        return state._replace(n_averaged=int(step > first))
-    n, off = state.n_averaged + 1, state.states - state.mean_states
-    state.mean_states[:] += off / n
-    state.squares[:] += off * (state.states - state.mean_states)
-    return state._replace(n_averaged=n)
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:

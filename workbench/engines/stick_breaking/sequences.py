@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
+from workbench.engines.engine import cached_by_corpus
 
 
 class Sequences(NamedTuple):

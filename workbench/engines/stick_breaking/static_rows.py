@@ -14,10 +14,23 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import BASELINE, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    BASELINE,
+    DOUBLE,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.options import NoOptions
-from workbench.engines.stick_breaking.gaussian_rows import smoothed_shares
+from workbench.engines.stick_breaking.gaussian_rows import (
+    fixed_probabilities,
+    predictions,
+    smoothed_shares,
+)
 from workbench.kernels.stick_breaking.gaussian_process import squared_distances
 from workbench.models.stick_breaking.gaussian_process import StaticRows
 
@@ -68,40 +81,6 @@ def step(
     return state, {"updates": corpus.n_documents}
 
 
-def watch(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """Return no diagnostics."""
-    return {}
-
-
-def counts(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """Return the probabilities."""
-    return {"running_probability": state.probability}
-
-
-def predict(
-    corpus: Corpus,
-    model: StaticRows,
-    options: NoOptions,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair."""
-    return state.probability[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: StaticRows,
-    options: NoOptions,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the probabilities of all words in these documents."""
-    return state.probability[rows]
-
-
 def memory(corpus: Corpus, model: StaticRows, options: NoOptions) -> Memory:
     """Return the memory in bytes: probabilities, and the initial distances between documents with and without tokens."""
     n_empty = int((corpus.document_tokens == 0).sum())
@@ -127,10 +106,9 @@ def engine(name: str = "static") -> Engine:
         watches=(),
         init=init,
         step=step,
-        watch=watch,
-        counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        watch=lambda corpus, model, options, state: {},
+        counts=fixed_probabilities,
+        **predictions(lambda corpus, model, state: state.probability),
         fold_in=None,
         memory=memory,
         idle=lambda options: "there is nothing to be done",

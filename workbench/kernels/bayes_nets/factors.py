@@ -2,7 +2,7 @@
 
 There are few different stretches (of a latent class: one for each state of each field), so they are filled once for all cases,
 and are multiplied, and their expected counts added, eight cells at a time without looking anything up. What passes between
-cliques is as in `propagate`, to whose sums of products these are equal. `engines.bayes_nets.factors` has the plan for it: the
+cliques is as in `propagate`, to whose sums of products these are equal. `engines.bayes_nets.cases` has the plan for it: the
 ``offsets`` of its families are where their stretches begin, and its cliques begin at multiples of eight cells.
 """
 

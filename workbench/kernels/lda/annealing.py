@@ -17,8 +17,7 @@ import numpy as np
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import ENDS, count_token, draw_from, draw_pair, inverse_sizes
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import doubles, load, spread, store
+from workbench.kernels.simd.vectors import LANES, doubles, load, spread, store
 from workbench.kernels.uniforms import uniform
 
 

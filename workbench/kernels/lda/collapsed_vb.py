@@ -16,10 +16,9 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, lean
-from workbench.kernels.simd.lanes import aligned_zeros
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import exp_within, normalise_logs
-from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
+from workbench.kernels.simd.vectors import aligned_zeros, doubles, fetch, lane, load_eight, store
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""

@@ -24,10 +24,11 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import STAIR, counted, stairs
 from workbench.kernels.simd.special import fast_exp
 from workbench.kernels.simd.vectors import (
+    LANES,
+    LINE,
     at_most_256_bits,
     bump,
     doubles,

@@ -11,15 +11,17 @@ whole and x is one for all topics: the same numbers, added in one order.
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.lanes import LANES, pad_topics, padded
 from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import log_gammas
 from workbench.kernels.simd.vectors import (
+    LANES,
     choose,
     doubles,
     fetch,
     load,
     numbers,
+    pad_topics,
+    padded,
     spread,
     store,
     take,

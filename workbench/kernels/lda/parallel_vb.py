@@ -13,9 +13,10 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.standard_vb import GROUP, TINY, four_from, log_domain_gamma
-from workbench.kernels.simd.lanes import LANES, LINE
 from workbench.kernels.simd.reductions import count, totals
 from workbench.kernels.simd.vectors import (
+    LANES,
+    LINE,
     choose,
     doubles,
     fetch,

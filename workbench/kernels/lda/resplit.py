@@ -14,11 +14,10 @@ import numpy as np
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.gibbs import count_token
 from workbench.kernels.lda.standard_vb import TINY, log_domain_gamma
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.reductions import totals as totals_of
 from workbench.kernels.simd.special import log_gamma_trigamma
-from workbench.kernels.simd.vectors import doubles, lane, load, spread, store
+from workbench.kernels.simd.vectors import LANES, doubles, lane, load, spread, store
 from workbench.kernels.uniforms import uniform
 
 

@@ -24,10 +24,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import total
 from workbench.kernels.simd.special import fast_exp, fast_log
-from workbench.kernels.simd.vectors import bump, choose, doubles, fetch, load, spread, store, take
+from workbench.kernels.simd.vectors import (
+    LANES,
+    bump,
+    choose,
+    doubles,
+    fetch,
+    load,
+    spread,
+    store,
+    take,
+)
 
 NEVER = -1e200
 """The logarithm of 0; that of a number is above it, however small."""

@@ -22,8 +22,8 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.gibbs import AHEAD, draw_from
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.vectors import (
+    LANES,
     at_most_256_bits,
     bump,
     doubles,

@@ -7,7 +7,7 @@ In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > i
 All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
 (`kernels.networks.field`), a pair goes over the rows of the last level as if these were topics, with the loops of
 `kernels.lda.document_vb`, and what it expects of the rows is shared out among the cells at the end of the document. Of a
-document only counts of cells and their row sums are kept. `word_counts.count_words` then counts the words.
+document only counts of cells and their row sums are kept. `document_vb.count_words` then counts the words.
 """
 
 import math
@@ -17,14 +17,12 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
-from workbench.kernels.lda.factored_entropy import times_power
 from workbench.kernels.lda.log_joint import rises_of
-from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma
+from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.reductions import count, total
 from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, log_gammas, shifted
-from workbench.kernels.simd.vectors import choose, doubles, load, spread, store, take
+from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store, take
 from workbench.kernels.uniforms import uniform
 
 
@@ -241,7 +239,7 @@ def fit_documents(
     word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
     n_own : (document, D) start, then result, row sums in their places
     n_dr : (document, row) out: tokens of a document by the row that their word came from
-    row_logs, row_weights, kept_ratios : what `word_counts.count_words` takes
+    row_logs, row_weights, kept_ratios : what `document_vb.count_words` takes
     x, logs : (address,) numbers of all cells and their logarithms; a document's own are scratch
     expected : (address,) what the document expects of cells of the corpus is added; its own are scratch
 

@@ -15,8 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import INT32, INT64, Vector
+from workbench.kernels.simd.vectors import INT32, INT64, LANES, Vector
 
 
 def _shuffled(builder, values, indices):

@@ -1,4 +1,4 @@
-"""Gibbs sampling of correlated topics with stick-breaking: topics of tokens, and the sticks of documents.
+"""Gibbs sampling of correlated topics with stick-breaking: topics of tokens, and sticks of documents and of years.
 
     p(z_i = t | z_-i, w)  ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = pi(psi_d)      `topics_given_theta`
     omega_dt ~ PG(N_dt, psi_dt),  N_dt = sum_{s>=t} n_ds
@@ -6,6 +6,13 @@
 
 Every token, every stick and every document has a stream of its own, so that documents may be drawn in any order and on any
 number of threads.
+
+Where prevalence follows a linear system, the sticks of documents lie around those of their year::
+
+    psi_d ~ N(J^-1 h, J^-1),  J = Sigma^-1 + diag(omega_d),  h = Sigma^-1 psi_year(d) + kappa(n_d)           spec B.7 (a)
+
+A year's documents are a potential of its state: J_t = n_t Sigma^-1, h_t = Sigma^-1 sum_d psi_d; or, where they share its state,
+J_t = diag(omega_t), h_t = kappa(sum_d n_d).
 """
 
 import numpy as np
@@ -121,3 +128,48 @@ def sampled_theta(
                 break_stick(sticks[0], here)
                 for k in range(n_topics):
                     theta[d, k] += here[k] / n_kept
+
+
+@kernel
+def draw_sticks_of_years(
+    first, last, n_dk, precision, weighted, year, sticks, omega_key, stick_key
+):
+    """Draws the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
+
+    precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,).
+    """
+    for d in range(first, last):
+        draw_sticks(d, d + 1, n_dk, precision, weighted[year[d]], sticks, omega_key, stick_key)
+
+
+@kernel
+def own_potentials(sticks, year, precision, n_years):
+    """(J_t, h_t) of years whose documents have sticks of their own."""
+    n_sticks = sticks.shape[1]
+    J, h, total = (
+        np.zeros((n_years, n_sticks, n_sticks)),
+        np.zeros((n_years, n_sticks)),
+        np.zeros((n_years, n_sticks)),
+    )
+    for d in range(len(sticks)):
+        total[year[d]] += sticks[d]
+        J[year[d]] += precision
+    for t in range(n_years):
+        for i in range(n_sticks):
+            for j in range(n_sticks):
+                h[t, i] += precision[i, j] * total[t, j]
+    return J, h
+
+
+@kernel
+def shared_potentials(n_tk, states, key):
+    """(J_t, h_t) of years whose documents share its state; n_tk (year, topic) int64 : tokens."""
+    n_years, n_sticks = states.shape
+    J, h = np.zeros((n_years, n_sticks, n_sticks)), np.zeros((n_years, n_sticks))
+    for t in range(n_years):
+        remaining = n_tk[t, n_sticks]
+        for i in range(n_sticks - 1, -1, -1):
+            remaining += n_tk[t, i]
+            _, J[t, i, i] = polya_gamma(stream_of(key, t * n_sticks + i), remaining, states[t, i])
+            h[t, i] = n_tk[t, i] - 0.5 * remaining
+    return J, h

@@ -15,8 +15,7 @@ import numpy as np
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import AHEAD, ENDS, draw_from
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import at_most_256_bits, fetch, load, put, spread, store
+from workbench.kernels.simd.vectors import LANES, at_most_256_bits, fetch, load, put, spread, store
 from workbench.kernels.state_space import draw_walk
 from workbench.kernels.uniforms import uniform
 from workbench.kernels.variates import stream_of

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.kernels.gaussian import draw_gaussian, factor, solve
 from workbench.kernels.jit import fused, kernel
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.state_space import draw_factored, factor_states
 from workbench.kernels.uniforms import absorb
 from workbench.kernels.variates import normal, stream_of

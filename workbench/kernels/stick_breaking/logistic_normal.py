@@ -19,9 +19,8 @@ import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES, padded
 from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.vectors import load, spread
+from workbench.kernels.simd.vectors import LANES, load, padded, spread
 from workbench.kernels.stick_breaking.topics_given_theta import (
     count_drawn_topics,
     draw_topics_given,

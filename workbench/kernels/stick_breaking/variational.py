@@ -19,7 +19,7 @@ from workbench.kernels.gaussian import add_inverse, factor, invert_factor, solve
 from workbench.kernels.jit import aside, kernel
 from workbench.kernels.lda.document_vb import visit, visit_narrow
 from workbench.kernels.lda.standard_vb import log_domain_gamma
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.stick_breaking.sticks import log_sigma
 
 N_NODES = 21

@@ -26,8 +26,7 @@ import numpy as np
 from workbench.kernels.gaussian import factor, solve, solve_transposed
 from workbench.kernels.jit import aside, fused, kernel
 from workbench.kernels.lda.document_vb import visit, visit_narrow
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import spread, store
+from workbench.kernels.simd.vectors import LANES, spread, store
 
 SUFFICIENT = 1e-4
 """Share of the rise that the gradient promises with which a step is content."""

@@ -20,10 +20,9 @@ from functools import cached_property
 import numpy as np
 
 from workbench.errors import Named
-from workbench.models.bayes_nets.files import described
+from workbench.models.bayes_nets.files import SHIPPED, described
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
 from workbench.models.bayes_nets.scores import LOG_LIKELIHOODS
-from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.tables import Tables, tables_of
 from workbench.models.model import Model, ModelError
 from workbench.models.options import option
@@ -60,7 +59,7 @@ class BayesNet(Model):
     alpha, beta : float, default 0.5
         Of a shipped network: prior of each cell of the tables of hidden nodes, and of fields.
     network : {"latent-class", "hmm"}
-        The shipped network, see `models.bayes_nets.shipped`.
+        The shipped network, see `models.bayes_nets.files`.
     n_states : int, default 2
         Of a shipped network: states of its hidden nodes.
     missing : {"marginalised", "imputed"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.models.scores import LOG_LIKELIHOOD, Predicted, Scores
+from workbench.models.model import LOG_LIKELIHOOD, Predicted, Scores
 from workbench.models.variables import Variable
 
 OF_RECORDS = Variable(

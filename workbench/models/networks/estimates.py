@@ -12,9 +12,15 @@ import numpy as np
 import scipy.sparse as sparse
 
 from workbench.corpus import Corpus
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, Level, regions_of
-from workbench.models.networks.variables import level_priors, narrowed
-from workbench.models.priors import Priors
+from workbench.models.model import Priors
+from workbench.models.networks.levels import (
+    AUTHORS,
+    DOCUMENT,
+    Level,
+    level_priors,
+    narrowed,
+    regions_of,
+)
 
 FLOOR = 1e-10
 """Prior of words in rows that are estimated, so that no word is impossible in a prediction."""

@@ -35,9 +35,10 @@ from workbench.models.networks.levels import (
     level_of,
     no_others,
     part,
+    sizes_of,
+    variables_of,
 )
 from workbench.models.networks.simulation import simulate
-from workbench.models.networks.variables import sizes_of, variables_of
 from workbench.models.variables import VARIABLES
 
 __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]

@@ -20,9 +20,9 @@ from workbench.corpus import Corpus, split_halves
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.data.available_memory import check_fits
 from workbench.data.saving import encoded, replacing
-from workbench.engines.memory import DOUBLE
+from workbench.engines.engine import DOUBLE
 from workbench.errors import DataError
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.models import VARIABLES
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from workbench.data.archives import has_all, write_arrays
-from workbench.kernels.simd.lanes import aligned_copy
+from workbench.kernels.simd.vectors import aligned_copy
 from workbench.runs.position import Position
 from workbench.runs.scoring import Average
 from workbench.runs.spec import SpecError
