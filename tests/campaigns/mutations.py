@@ -227,7 +227,7 @@ MUTATIONS = [
     Mutation(
         "population error",
         "Standard errors divide by n in place of n - 1.",
-        "measures/intervals.py",
+        "measures/curves.py",
         "values.std(axis=0, ddof=1)",
         "values.std(axis=0)",
         "measures/test_errors.py measures/test_comparison.py",
@@ -235,7 +235,7 @@ MUTATIONS = [
     Mutation(
         "one degree too many",
         "Student's interval has n degrees of freedom.",
-        "measures/intervals.py",
+        "measures/curves.py",
         "stdtrit(n - 1,",
         "stdtrit(n,",
         "measures/test_errors.py measures/test_comparison.py",
@@ -243,7 +243,7 @@ MUTATIONS = [
     Mutation(
         "one-sided interval",
         "Student's interval holds 90 percent.",
-        "measures/intervals.py",
+        "measures/curves.py",
         "(1 + LEVEL) / 2) * np.std",
         "LEVEL) * np.std",
         "measures/test_errors.py measures/test_comparison.py",
@@ -251,7 +251,7 @@ MUTATIONS = [
     Mutation(
         "last batch dropped",
         "Batch means leave out the last numbers.",
-        "measures/intervals.py",
+        "measures/curves.py",
         "values[-size * (len(values) // size) :]",
         "values[: size * (len(values) // size)]",
         "measures/test_errors.py",
@@ -259,7 +259,7 @@ MUTATIONS = [
     Mutation(
         "documents once",
         "Documents are resampled half as many.",
-        "measures/intervals.py",
+        "measures/curves.py",
         "rng.integers(len(sums), size=len(sums))",
         "rng.integers(len(sums), size=len(sums) // 2)",
         "measures/test_errors.py",
@@ -275,7 +275,7 @@ MUTATIONS = [
     Mutation(
         "u_mass of the later word",
         "u_mass divides by documents of the later word.",
-        "measures/coherence.py",
+        "measures/topics.py",
         "documents[pairs[1]]",
         "documents[pairs[0]]",
         "measures/test_coherence.py",
@@ -283,7 +283,7 @@ MUTATIONS = [
     Mutation(
         "empty documents counted",
         "NPMI counts documents without a token.",
-        "measures/coherence.py",
+        "measures/topics.py",
         "int(np.count_nonzero(corpus.document_tokens))",
         "corpus.n_documents",
         "measures/test_coherence.py",
@@ -291,7 +291,7 @@ MUTATIONS = [
     Mutation(
         "tokens for documents",
         "Words together are counted by pairs of tokens.",
-        "measures/coherence.py",
+        "measures/topics.py",
         "    incidence.data[:] = 1.0\n",
         "    incidence.data[:] = 2.0\n",
         "measures/test_coherence.py",
@@ -299,7 +299,7 @@ MUTATIONS = [
     Mutation(
         "NPMI not normalised",
         "NPMI is divided by nothing.",
-        "measures/coherence.py",
+        "measures/topics.py",
         "np.log(np.outer(word_probability, word_probability)),\n        -log,",
         "np.log(np.outer(word_probability, word_probability)),\n        0 * log + 1,",
         "measures/test_coherence.py",
@@ -331,7 +331,7 @@ MUTATIONS = [
     Mutation(
         "diversity of pairs",
         "Diversity divides by the topics alone.",
-        "measures/coherence.py",
+        "measures/topics.py",
         "len(distinct) / words.size",
         "len(distinct) / len(words)",
         "measures/test_coherence.py",
@@ -493,7 +493,7 @@ MUTATIONS = [
     Mutation(
         "phrase across columns",
         "A phrase is found that goes from one column to the next.",
-        "measures/search.py",
+        "measures/documents.py",
         'BETWEEN = "\\x1f"',
         'BETWEEN = " "',
         "measures/test_documents.py",
@@ -501,7 +501,7 @@ MUTATIONS = [
     Mutation(
         "columns by case",
         "The value of a column is found in its own case only.",
-        "measures/search.py",
+        "measures/documents.py",
         "hits = [value in str(entries[row]).lower() for row in candidates]",
         "hits = [value in str(entries[row]) for row in candidates]",
         "measures/test_documents.py",

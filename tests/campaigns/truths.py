@@ -34,8 +34,8 @@ from workbench.models.stick_breaking.dynamic_topics import (
     SystemPrior,
 )
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess, LogisticNormalProcess
-from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
 from workbench.models.stick_breaking.linear_dynamical import (
+    HiddenMarkov,
     LinearDynamicalSystem,
     LogisticNormalSystem,
 )

@@ -24,8 +24,8 @@ from workbench.models.networks.levels import (
 )
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import hierarchical_pachinko_2, pachinko
-from workbench.models.networks.spelling import spelled
 from workbench.models.networks.simulation import row_of
+from workbench.models.networks.spelling import spelled
 from workbench.report.commands import command_of, missing_in_commands
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 

@@ -10,10 +10,9 @@ The protocols below give the parameters of these functions, which are passed by 
 The arrays of a state are declared before they are made, so that the bytes of a run are known before it begins.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
@@ -104,6 +103,11 @@ Options: TypeAlias = Any
 """A dataclass of options, the engine's own."""
 Learnt: TypeAlias = Any
 """What unseen documents are folded in with, the engine's own."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options of an engine that has none."""
 
 
 def never_interrupted() -> None:

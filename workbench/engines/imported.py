@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import IMPORTED, Engine, StepContext, WarmStart
+from workbench.engines.engine import IMPORTED, Engine, NoOptions, StepContext, WarmStart
 from workbench.engines.lda.fold_in import cvb0_under, mixture_probability
-from workbench.engines.options import NoOptions
 from workbench.models.imported import PHI, THETA, Imported
 from workbench.models.model import ModelError
 

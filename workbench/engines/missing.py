@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import NOT_INSTALLED, Engine
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import NOT_INSTALLED, Engine, NoOptions
 from workbench.models.model import Model
 from workbench.models.options import OptionError
 

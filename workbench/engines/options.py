@@ -1,14 +1,9 @@
 """The options of a run: those of its model, and those of its engine."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 
 from workbench.models.options import OptionError, checked_option, option_fields
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Options of an engine that has none."""
 
 
 def options_of(engine) -> dict:

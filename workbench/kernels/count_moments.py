@@ -20,8 +20,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import digamma_tetragamma, log_gamma_trigamma
+from workbench.kernels.simd.functions import digamma_tetragamma, log_gamma_trigamma, total
 from workbench.kernels.simd.vectors import (
     LANES,
     aligned_zeros,

@@ -3,8 +3,7 @@
 import numpy as np
 
 from workbench.kernels.jit import lean
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import fast_log
+from workbench.kernels.simd.functions import fast_log, total
 from workbench.kernels.simd.vectors import LANES, load, padded, spread
 
 SMALLEST = 1e-300

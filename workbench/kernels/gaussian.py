@@ -15,7 +15,7 @@ from scipy.special import multigammaln
 
 from workbench.kernels.jit import aside, fused, kernel
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import gamma, normal, stream_of
 
 
 @fused

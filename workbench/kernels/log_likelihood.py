@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import logs
+from workbench.kernels.simd.functions import count, logs, total
 from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store
 
 LARGEST_POWER = 3

@@ -17,7 +17,7 @@ from scipy.special import comb, log_ndtr, zeta
 
 from workbench.errors import InputError
 from workbench.kernels.jit import aside, kernel
-from workbench.kernels.variates import exponential, gamma_above, next_uniform, normal, stream_of
+from workbench.kernels.uniforms import exponential, gamma_above, next_uniform, normal, stream_of
 
 SPLIT = 0.64
 """t, where the density of 4 PG(1, 0) is cut in two."""

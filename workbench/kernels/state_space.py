@@ -16,8 +16,7 @@ import numpy as np
 
 from workbench.kernels.gaussian import draw_niw, factor, solve, solve_transposed
 from workbench.kernels.jit import aside, kernel
-from workbench.kernels.uniforms import absorb
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 
 @aside

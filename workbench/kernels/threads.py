@@ -5,9 +5,10 @@ their results come back in order: sums over slices have the same bits however ma
 Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
 Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
 
-Linear algebra goes by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use. BLAS has one number of threads for the whole process, which `threadpoolctl` lets one thread alone change at a time: here always
-the same one. The limit ends when the last who asked for it leaves. It has no effect while someone else holds a limit of their
-own in another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
+Linear algebra goes by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use. BLAS has
+one number of threads for the whole process, which `threadpoolctl` lets one thread alone change at a time: here always the same
+one. The limit ends when the last who asked for it leaves. It has no effect while someone else holds a limit of their own in
+another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
 """
 
 import os

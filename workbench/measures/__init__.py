@@ -5,9 +5,7 @@ Datasets, see `each_run`. Topics of an HDP without a token are left out. `Measur
 variables that a measure needs, and for an unknown choice.
 """
 
-from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.choosing import Recommendation, numbers_by_k, recommend_k, topic_similarity
-from workbench.measures.coherence import coherence, diversity
 from workbench.measures.comparison import (
     final,
     paired_differences,
@@ -16,14 +14,32 @@ from workbench.measures.comparison import (
     summary,
     time_to,
 )
-from workbench.measures.convergence import convergence
+from workbench.measures.convergence import convergence, label_free
 from workbench.measures.correlations import (
     correlation_differences,
     mean_correlations,
     topic_correlations,
 )
-from workbench.measures.curves import CLOCKS, Curve, mean_curves
-from workbench.measures.documents import documents_table, representative_documents, token_topics
+from workbench.measures.curves import (
+    CLOCKS,
+    DERIVED,
+    TOPIC_NUMBERS,
+    Curve,
+    against_topics,
+    bound_of,
+    finds_topics,
+    mean_curves,
+    n_tokens,
+    quantity,
+    runs_by_curve,
+    topic_counts,
+)
+from workbench.measures.documents import (
+    documents_table,
+    find_documents,
+    representative_documents,
+    token_topics,
+)
 from workbench.measures.effective_samples import effective_samples
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier
@@ -34,7 +50,6 @@ from workbench.measures.groups import (
     with_columns,
     words_by_group,
 )
-from workbench.measures.label_free import label_free
 from workbench.measures.learning import (
     Hyperparameter,
     Move,
@@ -47,15 +62,6 @@ from workbench.measures.matching import Edge, lineage, match_topics, topic_dista
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.overtaking import overtaking
 from workbench.measures.perplexity_audit import perplexity_audit
-from workbench.measures.quantities import (
-    DERIVED,
-    TOPIC_NUMBERS,
-    bound_of,
-    n_tokens,
-    quantity,
-    topic_counts,
-)
-from workbench.measures.search import find_documents
 from workbench.measures.selection import (
     MeasureError,
     data_of,
@@ -70,6 +76,8 @@ from workbench.measures.settings import differing, settings_of
 from workbench.measures.stationary import stationary
 from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import (
+    coherence,
+    diversity,
     largest_first,
     saliency,
     salient_words,

@@ -1,7 +1,8 @@
 """Compare engines of LDA with the exact posterior of a toy corpus: bounds, predictions, number of local optima.
 
-Given responsibilities there are three bounds on the log evidence: by Jensen's inequality, by expansion, and exact. q(z) factorises over tokens, equal tokens of a document share their q, and E_q[L(n)] + H(q) <= log p(words) with L the collapsed
-log joint:
+Given responsibilities there are three bounds on the log evidence: by Jensen's inequality, by expansion, and exact. q(z)
+factorises over tokens, equal tokens of a document share their q, and E_q[L(n)] + H(q) <= log p(words) with L the collapsed log
+joint:
 
     F                L(E_q n) + H(q)                                                   spec A4, of `vb` and `svb`
     collapsed bound  E_q[L(n)] by the improved second order, + H(q): approximate        spec of the HDP, 5

@@ -116,7 +116,12 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     parents = [
         _states(states)
         for states in zip(
-            *(_parts(condition) for condition in table_rows["given"].values), strict=True
+            *(
+                # a level that holds ", x=" is split too, alike in every row
+                condition.split(", ") if condition else []
+                for condition in table_rows["given"].values
+            ),
+            strict=True,
         )
     ]
     mutual = []
@@ -131,11 +136,6 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -float(np.nansum(np.where(marginal > 0, marginal * np.log(marginal), 0.0)))
     return Information(entropy, math.log(max(len(marginal), 2)), tuple(mutual))
-
-
-def _parts(condition: str) -> list[str]:
-    """Split a condition "a=1, b=2" into its parts; a level that holds ", x=" is split too, alike in every row."""
-    return condition.split(", ") if condition else []
 
 
 def _states(values: Sequence[str]) -> list[int]:

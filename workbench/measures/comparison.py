@@ -10,14 +10,14 @@ import xarray as xr
 
 from workbench.engines import REFERENCE
 from workbench.errors import nearest_or_all
-from workbench.measures.intervals import (
+from workbench.measures.curves import (
     batch_means,
     mean_and_error,
     percentile_interval,
+    quantity,
     resampled_perplexities,
     t_interval,
 )
-from workbench.measures.quantities import quantity
 from workbench.measures.selection import (
     MeasureError,
     Runs,

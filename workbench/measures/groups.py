@@ -17,7 +17,7 @@ from workbench.corpus import Corpus
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
-from workbench.measures.intervals import LEVEL
+from workbench.measures.curves import LEVEL
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.periods import numbered_periods
 from workbench.measures.selection import MeasureError, attributes, one_run, whole_number

@@ -137,9 +137,21 @@ def stationary(
         ]
         for name, options, _ in chosen
     ]
-    assignments_and_probabilities = _posterior(corpus, model)
+    no_counts = tuple(
+        np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ())
+    )
+    every_pair_sampled = np.ones(corpus.n_pairs, bool)
+    assignments_and_probabilities = (
+        *assignments(corpus, model, every_pair_sampled, no_counts),
+        model.n_topics,
+    )
     tables = np.array([[means.predictive.mean(axis=0) for means in row] for row in runs])
-    attractors = [_attractors(starts, tolerance) for starts in tables]
+    attractors = [
+        connected_components(
+            total_variation(starts[:, None], starts[None]) < tolerance, directed=False
+        )[1]
+        for starts in tables
+    ]
     values = {
         "predictive_distance": total_variation(tables, posterior["predictive"].values),
         "co_assignment_distance": [
@@ -245,7 +257,13 @@ def _run(
         [],
     )
     for step in range(1, burn_in + n_iterations + 1):
-        previous = _copied(state)
+        previous = state._replace(
+            **{
+                name: field.copy()
+                for name, field in state._asdict().items()
+                if isinstance(field, np.ndarray)
+            }
+        )
         state, _ = engine.step(corpus, model, chosen, state, StepContext(seed, step))
         if step <= burn_in:
             continue
@@ -263,12 +281,6 @@ def _run(
         table,
         co_assignment / n_iterations,
         _distribution(topics, np.full(len(topics), 1 / len(topics)), model.n_topics),
-    )
-
-
-def _copied(state):
-    return type(state)(
-        *(field.copy() if isinstance(field, np.ndarray) else field for field in state)
     )
 
 
@@ -313,14 +325,6 @@ def _distribution(topics: np.ndarray, probability: np.ndarray, n_topics: int) ->
     )
 
 
-def _posterior(corpus: Corpus, model: LDA) -> tuple:
-    """Return topics (state, token) of all assignments, their probabilities, and the number of topics."""
-    none = tuple(
-        np.zeros((*rows, model.n_topics)) for rows in ((corpus.n_documents,), (corpus.n_words,), ())
-    )
-    return (*assignments(corpus, model, np.ones(corpus.n_pairs, bool), none), model.n_topics)
-
-
 def _distribution_distance(distribution: np.ndarray, posterior: tuple, tokens: np.ndarray) -> float:
     """Return the total variation of a distribution of partitions from the posterior's; NaN for fewer than two tokens."""
     topics, probability, n_topics = posterior
@@ -329,10 +333,3 @@ def _distribution_distance(distribution: np.ndarray, posterior: tuple, tokens: n
     return float(
         np.abs(distribution - _distribution(topics[:, tokens], probability, n_topics)).sum() / 2
     )
-
-
-def _attractors(tables: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return (start,) the number of the group of agreeing starts."""
-    return connected_components(
-        total_variation(tables[:, None], tables[None]) < tolerance, directed=False
-    )[1]

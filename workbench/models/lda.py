@@ -1,7 +1,5 @@
 """Latent Dirichlet allocation."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Mapping

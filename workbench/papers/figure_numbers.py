@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.papers.figure import HITS, Figure
 from workbench.papers.generic import TABLE, format_size
 from workbench.papers.hdp import BOUND, LOG_P

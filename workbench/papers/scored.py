@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.numbers import format_with_error
 from workbench.papers.figure import HITS, Figure
 from workbench.papers.numbers import (

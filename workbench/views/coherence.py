@@ -40,7 +40,7 @@ def coherence_view(
 ):
     """Draw a score of each topic, the highest first, with a line at the mean over topics.
 
-    ``scores`` (topic) is the result of `workbench.measures.coherence` or `workbench.measures.coherence`, ``measure`` one of
+    ``scores`` (topic) is the result of `workbench.measures.coherence` or `workbench.measures.diversity`, ``measure`` one of
     "npmi", "u_mass", "c_v", "diversity"; ``names`` are topic names (see `workbench.views.names_of_topics`), by default the
     numbers. Returns an overlay of `Segments` from the mean to each topic, `Scatter` (coherence, place) and a `VLine` at the
     mean; topics without a score are at the end. Of more than ``most`` topics only the best and the worst half are drawn.

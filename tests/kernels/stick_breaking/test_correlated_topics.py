@@ -23,17 +23,14 @@ from kernels.stick_breaking.geweke import (
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import (
+    count_words_again,
     draw_sticks,
     draw_topics,
+    draw_topics_given_phi,
     sampled_theta,
 )
 from workbench.kernels.stick_breaking.sticks import break_stick, probabilities
-from workbench.kernels.stick_breaking.topics_given_theta import (
-    count_words_again,
-    draw_topics_given_phi,
-)
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import draw_dirichlets, stream_of
+from workbench.kernels.uniforms import absorb, draw_dirichlets, draw_key, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
 

@@ -15,8 +15,7 @@ from workbench.kernels.stick_breaking.logistic_normal_loadings import (
     sums_after,
 )
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
-from workbench.kernels.uniforms import absorb, draw_key, uniform
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import absorb, draw_key, normal, stream_of, uniform
 
 VARIANCE = 0.6
 

@@ -4,8 +4,6 @@
 `kernels.bayes_nets.factors`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary

@@ -45,7 +45,7 @@ from workbench.engines.hdp.posteriors import (
     priors_of_counts,
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.responsibilities import init_option, initialise
 from workbench.engines.lda.split import none_sampled
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint

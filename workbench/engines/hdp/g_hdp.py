@@ -22,12 +22,20 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, Memory, StepContext, WarmStart, size, zeros
+from workbench.engines.engine import (
+    SAMPLER,
+    Engine,
+    Memory,
+    NoOptions,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.split import all_sampled
-from workbench.engines.options import NoOptions
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, start_of, step_of
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
 from workbench.kernels.lda.gibbs import count_topics

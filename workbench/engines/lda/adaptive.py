@@ -34,21 +34,21 @@ from workbench.engines.engine import (
     topic_counts,
 )
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
-from workbench.engines.lda.blocks import Blocks
-from workbench.engines.lda.factored import (
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
+from workbench.engines.lda.hyperparameters import learning
+from workbench.engines.lda.partition import idle_alone, partition_option
+from workbench.engines.lda.responsibilities import (
     Entropy,
     Workspace,
+    init_option,
     new_factors,
     weigh_topics,
     workspace_for,
 )
-from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
-from workbench.engines.lda.hyperparameters import learning
-from workbench.engines.lda.initial_responsibilities import init_option
-from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.split import (
     EVERY_COUNT,
+    Blocks,
     Several,
     Split,
     SplitOfSeveral,

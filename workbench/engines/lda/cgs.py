@@ -54,8 +54,7 @@ from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.simd.vectors import aligned_empty, pad_topics
-from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS
-from workbench.kernels.variates import draw_dirichlets
+from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 

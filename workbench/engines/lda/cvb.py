@@ -45,8 +45,8 @@ from workbench.engines.lda.hyperparameters import (
     learnt,
     watched,
 )
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
+from workbench.engines.lda.responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.lda.svb import counts, predict
 from workbench.engines.parts import Largest, Meeting, Phase, Rows, arrays_of, over_parts, step_of

@@ -40,7 +40,7 @@ from workbench.engines.engine import (
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
-from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.engines.parts import alone
 from workbench.errors import Got, Named

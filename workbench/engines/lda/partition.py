@@ -11,9 +11,10 @@ Yan, Xu & Qi (2009), sec. 3.1; the delay in n_k is what makes the AD-LDA of Newm
 approximate, there for n_wk too. With P = 1 there is one block and no copy: the exact chain, in canonical order. A draw belongs
 to its token, so for each P the answer is one, however many threads there are.
 
-Tokens are drawn document after document, or word after word. Every order of the same conditionals leaves the posterior as it is, so this is a matter of time alone. A draw in document
-order looks at every topic, one in word order at those that the document holds: with many topics, once documents hold few
-of them, the latter is cheaper. The choice is a function of the state, never of the machine, so that a resumed run repeats it.
+Tokens are drawn document after document, or word after word. Every order of the same conditionals leaves the posterior as it
+is, so this is a matter of time alone. A draw in document order looks at every topic, one in word order at those that the
+document holds: with many topics, once documents hold few of them, the latter is cheaper. The choice is a function of the
+state, never of the machine, so that a resumed run repeats it.
 """
 
 import heapq

@@ -31,14 +31,6 @@ from workbench.engines.engine import (
     topic_counts,
     zeros,
 )
-from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import (
-    Entropy,
-    new_workspace,
-    weigh_topics,
-    words_of_parts,
-    workspace_for,
-)
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -47,8 +39,16 @@ from workbench.engines.lda.hyperparameters import (
     learning,
     watched,
 )
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.lda.split import Split, none_sampled
+from workbench.engines.lda.responsibilities import (
+    Entropy,
+    init_option,
+    initialise,
+    new_workspace,
+    weigh_topics,
+    words_of_parts,
+    workspace_for,
+)
+from workbench.engines.lda.split import Blocks, Split, block_bytes, none_sampled
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs

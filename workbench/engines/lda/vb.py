@@ -34,17 +34,18 @@ from workbench.engines.engine import (
     word_major_bytes,
     zeros,
 )
-from workbench.engines.lda.factored import (
+from workbench.engines.lda.fold_in import by_variational_bayes
+from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
+from workbench.engines.lda.likelihoods import Dirichlet
+from workbench.engines.lda.responsibilities import (
     Entropy,
+    init_option,
+    initialise,
     new_workspace,
     weigh_topics,
     words_of_parts,
     workspace_for,
 )
-from workbench.engines.lda.fold_in import by_variational_bayes
-from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.lda.likelihoods import Dirichlet
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import (
     COUNTS,

@@ -31,7 +31,7 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
-from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.networks.compiled import (
     compile_network,

@@ -37,8 +37,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.lda.factored import new_workspace
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.responsibilities import init_option, initialise, new_workspace
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
@@ -212,7 +211,7 @@ def initialise_rows(
     warm_start: WarmStart | None,
     *kept_and_counts,
 ) -> None:
-    """Return initial counts of the last level's rows, treated as topics; see `initial_responsibilities.initialise`."""
+    """Return initial counts of the last level's rows, treated as topics; see `responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 

@@ -1,7 +1,5 @@
 """theta of unseen documents under correlated topics, by Gibbs sampling or variational inference, with what a run has learnt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -25,13 +25,13 @@ from workbench.engines.engine import (
     Array,
     Engine,
     Memory,
+    NoOptions,
     StepContext,
     WarmStart,
     size,
     zeros,
 )
-from workbench.engines.options import NoOptions
-from workbench.engines.stick_breaking.sequences import sequences_of
+from workbench.engines.stick_breaking.rows import sequences_of
 from workbench.kernels.stick_breaking.hidden_markov import (
     backward_messages,
     count_states,
@@ -40,9 +40,14 @@ from workbench.kernels.stick_breaking.hidden_markov import (
     predict_pairs,
 )
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import EMISSIONS, FIRST_STATE, HIDDEN_STATES, TRANSITIONS
-from workbench.kernels.variates import draw_log_dirichlets
-from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
+from workbench.kernels.uniforms import (
+    EMISSIONS,
+    FIRST_STATE,
+    HIDDEN_STATES,
+    TRANSITIONS,
+    draw_log_dirichlets,
+)
+from workbench.models.stick_breaking.linear_dynamical import HiddenMarkov
 
 
 class State(NamedTuple):

@@ -31,7 +31,6 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda import cgs
-from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
 from workbench.engines.stick_breaking.sb_ctm import draw_in_order
@@ -151,20 +150,6 @@ def counts(
     }
 
 
-def predict(
-    corpus: Corpus,
-    model: LogisticNormalTopics,
-    options: sb_ctm.Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
-    live = slice(model.n_topics)
-    phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
-    return mixture_probability(model.theta_of(state.psi), phi, pairs)
-
-
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
     """Return the memory in bytes: topics, counts and components; no array has documents times squared topics."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
@@ -195,7 +180,7 @@ def engine(name: str = "ln-ctm") -> Engine:
         step=step,
         watch=watch,
         counts=counts,
-        predict=predict,
+        predict=sb_ctm.predict,
         fold_in=by_gibbs_of_components,
         learnt=learnt_of,
         memory=memory,

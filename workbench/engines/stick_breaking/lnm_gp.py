@@ -9,8 +9,6 @@ The covariance is of all documents: psi of those without tokens moves with the o
 them. The kernel is that of the sticks, fitted to the raw process (`sbm_gp`). The columns are drawn one after another.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,7 +27,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.stick_breaking.rows import (
     SMOOTHING,
     average_option,
     cached_covariance,

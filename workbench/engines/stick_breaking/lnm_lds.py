@@ -13,8 +13,6 @@ of a sweep, by A and B as just drawn. Forecasts begin at that document: those of
 all words before it, held-out ones too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +32,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.stick_breaking.gaussian_rows import take_in
+from workbench.engines.stick_breaking.rows import take_in
 from workbench.engines.stick_breaking.sbm_lds import (
     counts,
     draw_dynamics,

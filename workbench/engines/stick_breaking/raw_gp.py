@@ -8,8 +8,6 @@ less its mean over them; with a kernel that all sticks share::
 It is exact after one iteration, and every iteration is the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +25,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.stick_breaking.rows import (
     cached_covariance,
     fixed_probabilities,
     in_corpus_order,

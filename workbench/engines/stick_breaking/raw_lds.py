@@ -11,8 +11,6 @@ likewise. Forecasts are given what came before all held-out words, and none of t
 mean given their state, whichever is chosen. The program's noise of 1e-3 on y has no use, and is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -35,20 +33,25 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.stick_breaking import sbm_lds
-from workbench.engines.stick_breaking.gaussian_rows import take_in
+from workbench.engines.stick_breaking.rows import sequences_of, take_in
 from workbench.engines.stick_breaking.sbm_lds import (
     counts,
     draw_dynamics,
     draw_sequences,
     start_dynamics,
 )
-from workbench.engines.stick_breaking.sequences import sequences_of
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.gaussian_process import normals
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
 from workbench.kernels.threads import each_task, one_blas_thread
-from workbench.kernels.uniforms import SYSTEM_LOADINGS, SYSTEM_PARTICLES, absorb
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import (
+    SYSTEM_LOADINGS,
+    SYSTEM_PARTICLES,
+    absorb,
+    gamma,
+    normal,
+    stream_of,
+)
 from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem
 

@@ -1,6 +1,7 @@
 """Gibbs sampling of correlated topics by stick-breaking and Polya-gamma augmentation, with the topics integrated out.
 
-Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega^-1 kappa. With phi integrated out, a sweep is::
+Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega^-1 kappa. With phi integrated out, a sweep
+is::
 
     z_i      ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = pi(psi_d)      token i removed from the counts
     omega_dt ~  PG(N_dt, psi_dt),  N_dt = sum_{s>=t} n_ds
@@ -12,11 +13,10 @@ omega is drawn where it is used and not kept: it is no part of the state. Docume
 With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
 independent, and tokens are drawn on all threads. phi is not kept either.
 
-`draw_in_order` is a pass over the documents of any topic model with Gaussian shares. With phi integrated out the topic of a token depends on those of all tokens before it, so that tokens are drawn one after the
-other. What a document alone has depends on its own tokens, and is drawn on one thread while another draws the next tokens.
+`draw_in_order` is a pass over the documents of any topic model with Gaussian shares. With phi integrated out the topic of a
+token depends on those of all tokens before it, so that tokens are drawn one after the other. What a document alone has depends
+on its own tokens, and is drawn on one thread while another draws the next tokens.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
@@ -45,25 +45,23 @@ from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterio
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.simd.vectors import aligned_zeros, padded
-from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
-from workbench.kernels.stick_breaking.topics_given_theta import (
+from workbench.kernels.stick_breaking.correlated_topics import (
     count_words_again,
+    draw_sticks,
+    draw_topics,
     draw_topics_given_phi,
 )
+from workbench.kernels.stick_breaking.sticks import log_probabilities, sticks_of
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.kernels.uniforms import (
     DRAWN_TOPICS,
     GIBBS,
-    STICK_ORDER,
     STICK_WEIGHTS,
     STICKS,
     STICKS_GAUSSIAN,
     TOPICS_GIVEN_PHI,
-    draw_key,
-    permutation,
+    draw_dirichlets,
 )
-from workbench.kernels.variates import draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
@@ -180,7 +178,7 @@ def ordered_start(
     """Return (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with the topics in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
-    rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
+    rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
     topics[:] = rank[topics]
     for array in counted:
         array[:] = 0
@@ -212,14 +210,6 @@ def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
     """Return the forecast of memory including the state of `cgs` during the initial sweeps."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
-
-
-def stick_order(model: CorrelatedTopics, n_k) -> np.ndarray:
-    """Return (topic,) the numbers of the initial topics in stick order."""
-    if model.order != "random":
-        by_size = np.argsort(-n_k, kind="stable")
-        return by_size if model.places is None else by_size[model.places]
-    return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 
 def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
@@ -340,7 +330,8 @@ def predict(
     """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
-    return mixture_probability(probabilities(state.sticks), phi, pairs)
+    # the fifth array of a state is psi, as sticks or components
+    return mixture_probability(model.theta_of(state[4]), phi, pairs)
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:

@@ -11,8 +11,6 @@ Where documents share the sticks of their year there are no psi_d and Sigma stay
 h_t = kappa(sum_d n_d). A year without a document has no potential, and its state comes from the system alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple

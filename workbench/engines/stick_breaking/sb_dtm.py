@@ -11,8 +11,6 @@ v is a word's place on the stick, by decreasing tokens: rare words early on the 
 is used and not kept. A year without a token has omega = 0, and its sticks come from the walk alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -15,8 +15,6 @@ out, before psi is: log-normal priors of median as the model gives them and of s
 omega is drawn where it is used and not kept. Sticks are independent given the kernel and go side by side.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,7 +33,7 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.stick_breaking.rows import (
     average_option,
     cached_covariance,
     counts,

@@ -13,8 +13,6 @@ left of the factor of a sequence is the law of its last state given omega alone,
 given all words before it, held-out ones too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -36,8 +34,13 @@ from workbench.engines.engine import (
     size,
     zeros,
 )
-from workbench.engines.stick_breaking.gaussian_rows import take_in
-from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
+from workbench.engines.stick_breaking.rows import (
+    Counts,
+    Sequences,
+    counts_of,
+    sequences_of,
+    take_in,
+)
 from workbench.kernels.simd.vectors import padded
 from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
 from workbench.kernels.stick_breaking.linear_dynamical import (

@@ -7,8 +7,6 @@ Linderman, Johnson & Adams (2015), table 3: static; spec C.5::
 Where the place has none before, the one nearest in time counts; where it has none at all, of the nearest place.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +18,13 @@ from workbench.engines.engine import (
     Array,
     Engine,
     Memory,
+    NoOptions,
     StepContext,
     WarmStart,
     size,
     zeros,
 )
-from workbench.engines.options import NoOptions
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.stick_breaking.rows import (
     fixed_probabilities,
     predictions,
     smoothed_shares,

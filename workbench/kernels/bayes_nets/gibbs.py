@@ -22,8 +22,7 @@ import numpy as np
 
 from workbench.kernels.bayes_nets.propagate import collect, collect_products, draw_cells, products
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.uniforms import uniform
-from workbench.kernels.variates import log_of_gamma, stream_of
+from workbench.kernels.uniforms import log_of_gamma, stream_of, uniform
 
 SMALL = 1e-100
 """A product that is smaller is turned into its logarithm."""

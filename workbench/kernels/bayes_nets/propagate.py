@@ -4,15 +4,15 @@
     upwards      m[t] = sum_{s with separator t} e[s],  which e of the parent is multiplied by;  root: Z
     distribute   b[s] = b[t] e[s] / m[t],  b[t] the sum of the parent's b over its cells with t
 
-Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are made.
-Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
+Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are
+made. Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
 underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
 loops are compiled once for all networks, and allocate nothing.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
 
-Products and sums go over the cells of a clique, see `models.bayes_nets.plan.Plan.run`. Loops over a part of an array go over a view of it, with indices from 0: numba asks of others whether they are negative, which
-keeps loops from being done in vectors.
+Products and sums go over the cells of a clique, see `models.bayes_nets.plan.Plan.run`. Loops over a part of an array go over a
+view of it, with indices from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
 """
 
 import math

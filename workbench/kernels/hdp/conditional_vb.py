@@ -17,7 +17,7 @@ import numpy as np
 from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
-from workbench.kernels.simd.special import normalise_logs
+from workbench.kernels.simd.functions import normalise_logs
 
 
 @kernel

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import count_token
-from workbench.kernels.simd.reductions import count, running_in_order
+from workbench.kernels.simd.functions import count, running_in_order
 from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
 from workbench.kernels.uniforms import uniform
 

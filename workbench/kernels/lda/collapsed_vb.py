@@ -16,8 +16,7 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, lean
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import exp_within, normalise_logs
+from workbench.kernels.simd.functions import exp_within, normalise_logs, total
 from workbench.kernels.simd.vectors import aligned_zeros, doubles, fetch, lane, load_eight, store
 
 TINY = 1e-100

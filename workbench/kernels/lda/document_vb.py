@@ -22,7 +22,7 @@ import numpy as np
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda import standard_vb
 from workbench.kernels.lda.standard_vb import BLOCK, GROUP, TINY, blend, four_from, log_domain_gamma
-from workbench.kernels.simd.reductions import count, total, totals
+from workbench.kernels.simd.functions import count, total, totals
 from workbench.kernels.simd.vectors import (
     LANES,
     LINE,

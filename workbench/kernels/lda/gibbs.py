@@ -24,8 +24,7 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.reductions import STAIR, counted, stairs
-from workbench.kernels.simd.special import fast_exp
+from workbench.kernels.simd.functions import STAIR, counted, fast_exp, stairs
 from workbench.kernels.simd.vectors import (
     LANES,
     LINE,

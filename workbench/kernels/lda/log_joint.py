@@ -11,8 +11,7 @@ whole and x is one for all topics: the same numbers, added in one order.
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import log_gammas
+from workbench.kernels.simd.functions import count, log_gammas, total
 from workbench.kernels.simd.vectors import (
     LANES,
     choose,

@@ -3,7 +3,7 @@
     n_dw gamma_dwk = n_dw a_dk b_wk / Z_dw,   Z_dw = sum_k a_dk b_wk                                    spec A5, A9
 
 a and b are the weights that `standard_vb.weigh_rows` makes of the counts before. Pairs stand in blocks of documents, and in a
-block word after word (`engines.lda.blocks`): a run of pairs of one word reads and writes the word's rows once, and the rows of
+block word after word (`engines.lda.split`): a run of pairs of one word reads and writes the word's rows once, and the rows of
 a block's documents stay in a cache. The counts of a document are added up word after word, those of a word document after
 document, however the blocks are cut, so that the bits do not depend on that. Responsibilities are not stored; where a
 normaliser is so small that exp(psi) has left the range of doubles, the pair is counted by its logs at the end.
@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.standard_vb import GROUP, TINY, four_from, log_domain_gamma
-from workbench.kernels.simd.reductions import count, totals
+from workbench.kernels.simd.functions import count, totals
 from workbench.kernels.simd.vectors import (
     LANES,
     LINE,
@@ -165,7 +165,7 @@ def visit_runs(
 ):
     """Adds n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
 
-    words (run,), begins (run + 1,), documents and counts (place,): see `blocks.Blocks`; rows padded. Leaves n / Z of each pair
+    words (run,), begins (run + 1,), documents and counts (place,): see `split.Blocks`; rows padded. Leaves n / Z of each pair
     in `ratios` (place,), 0 where Z is tiny: such a pair is not counted. Returns how many there are.
     """
     n_padded, last_run, n_tiny = mean_dk.shape[1], len(words) - 1, 0

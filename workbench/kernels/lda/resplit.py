@@ -14,9 +14,8 @@ import numpy as np
 from workbench.kernels.jit import inlined, kernel, lean
 from workbench.kernels.lda.gibbs import count_token
 from workbench.kernels.lda.standard_vb import TINY, log_domain_gamma
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.reductions import totals as totals_of
-from workbench.kernels.simd.special import log_gamma_trigamma
+from workbench.kernels.simd.functions import log_gamma_trigamma, total
+from workbench.kernels.simd.functions import totals as totals_of
 from workbench.kernels.simd.vectors import LANES, doubles, lane, load, spread, store
 from workbench.kernels.uniforms import uniform
 
@@ -97,7 +96,7 @@ def gaps(
 ):
     """g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
 
-    run_words (run,), run_begins (run + 1,), documents and counts (place,): see `blocks.Blocks`; pairs (place,). totals and
+    run_words (run,), run_begins (run + 1,), documents and counts (place,): see `split.Blocks`; pairs (place,). totals and
     curves: (document, topic), (word, topic) and (topic,) padded, of the counts and of their psi'; alpha is 0 in the padding.
     rows (pair,): the row of an averaged pair in `kept`, which has none where responsibilities are weights.
     """

@@ -45,7 +45,7 @@ def select_pairs(
 def select_places(
     begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts
 ):
-    """The places of `blocks.Blocks` whose pairs are not left out, and the spare ones; returns how many there are."""
+    """The places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones; returns how many there are."""
     to = 0
     for run in range(len(begins) - 1):
         new_begins[run] = to

@@ -21,7 +21,7 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, kernel
 from workbench.kernels.lda.gibbs import inverse_sizes
-from workbench.kernels.simd.reductions import count, first_lane, running, total
+from workbench.kernels.simd.functions import count, first_lane, running, total
 from workbench.kernels.simd.vectors import (
     LANES,
     aligned_zeros,

@@ -22,14 +22,15 @@ with n_dk and n_wk the expected counts that these responsibilities make (spec A4
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel, lean
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import (
+from workbench.kernels.simd.functions import (
+    count,
     digamma,
     exp_digamma_ratio,
     exp_nearly,
     fast_log,
     normalise_logs,
     shifted,
+    total,
 )
 from workbench.kernels.simd.vectors import (
     LANES,

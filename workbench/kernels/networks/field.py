@@ -24,8 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import fast_exp, fast_log
+from workbench.kernels.simd.functions import fast_exp, fast_log, total
 from workbench.kernels.simd.vectors import (
     LANES,
     bump,

@@ -20,8 +20,15 @@ from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
 from workbench.kernels.lda.log_joint import rises_of
 from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, log_gammas, shifted
+from workbench.kernels.simd.functions import (
+    count,
+    digamma,
+    exp_nearly,
+    fast_log,
+    log_gammas,
+    shifted,
+    total,
+)
 from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store, take
 from workbench.kernels.uniforms import uniform
 

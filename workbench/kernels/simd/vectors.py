@@ -17,11 +17,11 @@ instructions for or gets code for: one source, and since additions have one orde
     fetch(array, i)      loads the cache line of an element that is needed soon
     at_most_256_bits()   compiles the kernel that calls it without AVX-512: samplers are faster so, and their bits the same
 
-Sums across the lanes are in `kernels.simd.reductions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
+Sums across the lanes are in `kernels.simd.functions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
 
-Rows of topics are padded to 16 and aligned to 64 bytes. A row of counts then never straddles a cache line that it need not touch, and loops over topics have
-a length that fills vector registers. Padding topics hold zero counts and zero prior, so they are never
-drawn and never weigh.
+Rows of topics are padded to 16 and aligned to 64 bytes. A row of counts then never straddles a cache line that it need not
+touch, and loops over topics have a length that fills vector registers. Padding topics hold zero counts and zero prior, so they
+are never drawn and never weigh.
 """
 
 import operator

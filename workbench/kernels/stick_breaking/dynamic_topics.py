@@ -17,8 +17,7 @@ from workbench.kernels.lda.gibbs import AHEAD, ENDS, draw_from
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.vectors import LANES, at_most_256_bits, fetch, load, put, spread, store
 from workbench.kernels.state_space import draw_walk
-from workbench.kernels.uniforms import uniform
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import stream_of, uniform
 
 SMALLEST = 1e-300
 """phi is at least this, so that a token whose word has no probability in any topic can be drawn."""

@@ -21,8 +21,6 @@ On a full grid of times by places R is a Kronecker product, and all of it follow
 the cube of the larger; elsewhere C is factored each time. L-BFGS, on the logarithms.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -33,7 +31,7 @@ from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import normal, stream_of
 
 JITTER = 1e-6
 """Added to the diagonal of a dense covariance, in units of the scale."""
@@ -224,25 +222,6 @@ def _weights_given(
         precision += scaled.T @ scaled
     root = np.linalg.cholesky(precision)
     return root, solve_triangular(root, h @ weights, lower=True, check_finite=False)
-
-
-def collapsed_prediction(
-    inputs: Inputs, new: Inputs, hyper: Kernel, omega: np.ndarray, h: np.ndarray
-) -> tuple:
-    """(mean (new,), covariance (new, new)) of f at other inputs given omega and h (row,), f integrated out: spec C.3.
-
-    The plain formula, which the sampler has no need of: there the rows to be predicted are rows of omega = 0.
-    """
-    here = np.flatnonzero(omega > 0)
-    w = np.sqrt(omega[here])
-    observed = Inputs(*(each[here] for each in inputs))
-    cross, inner = (
-        covariance(new, hyper, observed) * w,
-        w[:, None] * covariance(observed, hyper) * w,
-    )
-    inner[np.diag_indices(len(here))] += 1.0 + JITTER * hyper.scale * omega[here]
-    solved = _solve_positive(inner, np.column_stack([h[here] / w, cross.T]))
-    return cross @ solved[:, 0], covariance(new, hyper) - cross @ solved[:, 1:]
 
 
 SPREAD = 1e3

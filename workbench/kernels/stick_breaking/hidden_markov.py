@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, fused, kernel
-from workbench.kernels.simd.special import fast_exp
-from workbench.kernels.variates import next_uniform, stream_of
+from workbench.kernels.simd.functions import fast_exp
+from workbench.kernels.uniforms import next_uniform, stream_of
 
 
 @fused

@@ -4,7 +4,7 @@
     c_k ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
     z given its potentials  J_t = C' diag(omega_t) C,  h_t = C'(kappa_t - omega_t d)                        `state_space`
 
-Rows are documents, those of a sequence one after the other (`engines.stick_breaking.sequences`). The sticks of a row that have
+Rows are documents, those of a sequence one after the other (`engines.stick_breaking.rows`). The sticks of a row that have
 tokens are those up to the last of its words; `starts` (row + 1,) says where they stand in omega. With one token per row and the
 frequent words first on the stick they are few. Symmetric matrices are summed as their upper triangles, row after row, so that
 what a stick adds is one loop over neighbours. No BLAS: the bits do not depend on threads.
@@ -17,8 +17,7 @@ from workbench.kernels.jit import fused, kernel
 from workbench.kernels.polya_gamma import polya_gamma
 from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.state_space import draw_factored, factor_states
-from workbench.kernels.uniforms import absorb
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
 def stick_starts(indptr, places, n_sticks) -> np.ndarray:

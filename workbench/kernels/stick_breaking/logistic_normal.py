@@ -19,14 +19,13 @@ import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.reductions import total
+from workbench.kernels.simd.functions import total
 from workbench.kernels.simd.vectors import LANES, load, padded, spread
-from workbench.kernels.stick_breaking.topics_given_theta import (
+from workbench.kernels.stick_breaking.correlated_topics import (
     count_drawn_topics,
     draw_topics_given,
 )
-from workbench.kernels.uniforms import EXPECTED_THETA, absorb, draw_key
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import EXPECTED_THETA, absorb, draw_key, normal, stream_of
 
 SMALLEST, LARGEST = 1e-280, 1e280
 """Between these a sum of exponentials is exact to rounding; elsewhere it is computed anew from its largest term."""

@@ -11,7 +11,8 @@ A row and a draw nu of its prior span an ellipse, of which a point within a slic
 Murray, Adams & MacKay (2010). The sums of exponentials over the words before and after a word are kept, so that a point costs
 as much as there are documents, and nothing is subtracted from a sum. Sixteen documents are computed at a time.
 
-Of Gaussian processes psi_k, with rows x_m ~ Mult(N_m, softmax(psi_m)), a column f = psi_k - mu_k and a draw nu of its prior span an ellipse likewise::
+Of Gaussian processes psi_k, with rows x_m ~ Mult(N_m, softmax(psi_m)), a column f = psi_k - mu_k and a draw nu of its prior
+span an ellipse likewise::
 
     log y = l(f) - Exp(1);   a ~ U(0, 2 pi), bracket (a - 2 pi, a);   f' = f cos a + nu sin a, until l(f') > log y,
     the bracket shrunk towards 0 by each angle that fails;    l = sum_m x_mk psi_mk - N_m log sum_j e^psi_mj
@@ -25,10 +26,9 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import SMALLEST, fast_exp, fast_log
+from workbench.kernels.simd.functions import SMALLEST, fast_exp, fast_log, total
 from workbench.kernels.simd.vectors import LANES, load, spread, store
-from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
+from workbench.kernels.uniforms import exponential, next_uniform, normal, stream_of
 
 SMALLEST_BRACKET = 1e-12
 """Radians at which a bracket has shrunk to the point where it began, but for rounding."""

@@ -19,9 +19,9 @@ import numpy as np
 
 from workbench.kernels.gaussian import factor
 from workbench.kernels.jit import aside, inlined, kernel
-from workbench.kernels.simd.special import fast_exp, fast_log
+from workbench.kernels.simd.functions import fast_exp, fast_log
 from workbench.kernels.simd.vectors import LANES, load, spread, store
-from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
+from workbench.kernels.uniforms import exponential, next_uniform, normal, stream_of
 
 LEAST = float(np.finfo(float).tiny)
 """Of a forecast probability, as logarithms of them are taken."""

@@ -21,7 +21,8 @@ As TOML, two hidden causes of a symptom are::
 A field of the data is the node of its name; `Node` says what else a node may have.
 
 Networks by name are made for the fields of the records that they are to explain. Files of the Bayesian interchange format
-(BIF) have structure, states, and true tables. They are read by pgmpy (the extra ``bif``), which has published networks too: asia, alarm, insurance, hepar2 and others.
+(BIF) have structure, states, and true tables. They are read by pgmpy (the extra ``bif``), which has published networks too:
+asia, alarm, insurance, hepar2 and others.
 """
 
 import math
@@ -34,7 +35,7 @@ import numpy as np
 from workbench.data.opening import read_text
 from workbench.errors import not_installed
 from workbench.models.bayes_nets.nodes import Node, check_nodes, shape_of
-from workbench.models.files import read_settings, write_settings
+from workbench.models.files import read_settings
 from workbench.models.model import ModelError
 
 PUBLISHED = ("asia", "alarm", "insurance", "hepar2")
@@ -42,11 +43,6 @@ PUBLISHED = ("asia", "alarm", "insurance", "hepar2")
 ROUNDING = 0.02
 """How far from 1 the sum of a distribution may be: published tables are rounded."""
 EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as .toml or .json")
-
-
-def is_bif(path) -> bool:
-    """Return whether a file is a BIF, gzipped or not, by its name."""
-    return Path(path).name.removesuffix(".gz").endswith(".bif")
 
 
 def read_bif(path) -> tuple[dict, np.ndarray]:
@@ -88,7 +84,12 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
     net = {"name": path.name.removesuffix(".gz").removesuffix(".bif"), "nodes": nodes}
     check_nodes(f"{path}: network '{net['name']}'", nodes)
     return net, np.concatenate(
-        [_table(path, node, found[node.name], shape_of(node, _by_name(nodes))) for node in nodes]
+        [
+            _table(
+                path, node, found[node.name], shape_of(node, {other.name: other for other in nodes})
+            )
+            for node in nodes
+        ]
     )
 
 
@@ -110,10 +111,6 @@ def published(name: str) -> Path:
     if name not in by_name:
         raise ModelError(f"pgmpy has no network {name!r}; it has {', '.join(by_name)}")
     return by_name[name]
-
-
-def _by_name(nodes) -> dict[str, Node]:
-    return {node.name: node for node in nodes}
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -202,7 +199,7 @@ def described(given) -> tuple[str, dict]:
         )
     if given in PUBLISHED:
         return "", read_bif(published(given))[0]
-    if is_bif(given):
+    if Path(given).name.removesuffix(".gz").endswith(".bif"):
         return "", read_bif(given)[0]
     settings = read_settings(given, "a Bayesian network", "name and nodes")
     try:
@@ -224,15 +221,3 @@ def _checked(given: Mapping) -> dict:
             f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}"
         )
     return {"name": given["name"], "nodes": tuple(given["nodes"])}
-
-
-def write_net(net, path) -> Path:
-    """Write a network as JSON, including nodes that were generated for data; return the path.
-
-    Raises
-    ------
-    ModelError
-        Another ending than .json, or a place that cannot be written.
-    """
-    own = net if net.name else type(net)(f"{net.network} of data", net.nodes)
-    return write_settings(own.settings(), path, "a Bayesian network")

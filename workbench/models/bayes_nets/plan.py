@@ -8,8 +8,6 @@ resumed run has the same cliques under any version of networkx.
 Spec of the networks, C.3; Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Probabilistic networks and expert systems", ch. 4.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbench.models.files import read_settings, write_settings
+from workbench.models.files import read_settings
 from workbench.models.model import ModelError
 from workbench.models.networks.shipped import SHIPPED
 
@@ -55,14 +55,3 @@ def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
         if variable in sizes and variable in known:
             given[parameter] = sizes.pop(variable)
     return make(**given)
-
-
-def write_network(network, path) -> Path:
-    """Write a network as JSON without the names of authors; return the path.
-
-    Raises
-    ------
-    ModelError
-        Another ending than .json, or a place that cannot be written.
-    """
-    return write_settings(network.settings(), path, "a network")

@@ -1,7 +1,8 @@
 """What a network of mixture levels is made of: variables, levels of rows that draw them, and regions of paths.
 
-A run of a network keeps the counts of its levels and the priors that it learns, with dims named as its variables. The rows of a level are an array along the variables that number them, each as long as the variable; rows that no path visits
-hold 0. A level of several blocks of rows has one dim for all of them, ``<level>_row``.
+A run of a network keeps the counts of its levels and the priors that it learns, with dims named as its variables. The rows of
+a level are an array along the variables that number them, each as long as the variable; rows that no path visits hold 0. A
+level of several blocks of rows has one dim for all of them, ``<level>_row``.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Correlated topics: the topics of a document are a Gaussian, broken off a stick or by softmax, so that they may go together."""
+"""Correlated topics: those of a document are a Gaussian, broken off a stick or by softmax, so that they may go together."""
 
 from __future__ import annotations
 

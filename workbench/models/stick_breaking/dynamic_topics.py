@@ -1,10 +1,8 @@
 """Topics over the years: their words change by random walks, or how common they are follows a linear system."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from workbench.models.lda import LDA
 from workbench.models.model import Priors, TopicModel, tiny_bag
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import OrderedTopics
+from workbench.models.stick_breaking.linear_dynamical import SystemPrior
 from workbench.models.stick_breaking.orders import order_option
 from workbench.models.variables import VARIABLES, Variable
 
@@ -176,15 +175,6 @@ def shares_of(tokens: np.ndarray) -> np.ndarray:
 
 N_DRAWS = 2000
 """Pairs of draws behind the expected prevalence of a year: an error of about 0.003 in a share."""
-
-
-class SystemPrior(NamedTuple):
-    """Q ~ IW(nu, scale), [A b] | Q ~ matrix normal of this mean, row covariance Q and column precision."""
-
-    mean: np.ndarray  # (stick, stick + 1)
-    precision: np.ndarray  # (stick + 1, stick + 1)
-    nu: float
-    scale: np.ndarray  # (stick, stick)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Rows of counts with inputs, as years and places: proportions that are smooth functions of these, or those of last year."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,6 @@
-"""What inference of Gaussian processes over rows shares: counts by row, the kernel and its covariance, running means."""
+"""What engines of tables and of sequences share: counts by row, kernels and covariances, orders, running means."""
 
-from __future__ import annotations
-
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -22,7 +21,6 @@ from workbench.kernels.stick_breaking.gaussian_process import (
     low_rank,
 )
 from workbench.kernels.stick_breaking.sticks import sticks_of
-from workbench.kernels.uniforms import STICK_ORDER, draw_key, permutation
 from workbench.models.model import Model
 from workbench.models.options import OptionError, option
 
@@ -43,23 +41,13 @@ class Rows(NamedTuple):
 @cached_by_corpus
 def rows_of(corpus: Corpus, model) -> Rows:
     """Return the table of a corpus."""
-    words = word_order(corpus, model)
+    words = model.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
     n_tokens = corpus.document_tokens
     return Rows(
         words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus)
     )
-
-
-def word_order(corpus: Corpus, model) -> np.ndarray:
-    """Return (word,) the word numbers in stick order."""
-    if model.order == "vocabulary":
-        return np.arange(corpus.n_words)
-    if model.order == "random":
-        return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), corpus.n_words)
-    by_size = np.argsort(-np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable")
-    return by_size if model.places is None else by_size[model.places]
 
 
 def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
@@ -235,3 +223,56 @@ def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[s
         return current(corpus, model, state)[rows]
 
     return {"predict": predict, "predict_rows": predict_rows}
+
+
+class Sequences(NamedTuple):
+    """The documents of all sequences as rows, one sequence after the other, each in the order of its positions."""
+
+    documents: np.ndarray  # (row,) int64: the document of each row
+    # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
+    indptr: np.ndarray
+    # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
+    ends: np.ndarray
+    # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+    keys: np.ndarray
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row of each document, (document,)."""
+        return np.argsort(self.documents)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Rows that follow another row of their sequence, up to its last tokens: (step,) int64."""
+        after = [
+            np.arange(first + 1, end)
+            for first, end in zip(self.indptr[:-1], self.ends, strict=True)
+        ]
+        return np.concatenate(after).astype(np.int64)
+
+
+class Counts(NamedTuple):
+    """The pairs of a corpus by row and place on the stick."""
+
+    indptr: np.ndarray  # (row + 1,) int64
+    places: np.ndarray  # (pair,) int64: place on the stick of the word, ascending within a row
+    counts: np.ndarray  # (pair,) int64
+    pairs: np.ndarray  # (pair,) int64: where the pair stands in the corpus
+
+
+@cached_by_corpus
+def sequences_of(corpus: Corpus) -> Sequences:
+    """Return the sequences of a training corpus; rows without tokens at the end of a sequence are to be forecast."""
+    names, indptr, documents = corpus.by_sequence
+    places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
+    ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
+    keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") for name in names]
+    return Sequences(documents, indptr, ends, np.array(keys, np.uint64))
+
+
+def counts_of(pairs, sequences: Sequences, order: np.ndarray) -> Counts:
+    """Return the pairs of a training or test corpus by row; order (word,): the word numbers in stick order."""
+    rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
+    by_row = np.lexsort((places, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])
+    return Counts(indptr, places[by_row], pairs.counts[by_row].astype(np.int64), by_row)

@@ -1,8 +1,10 @@
-"""Responsibilities that factorise: gamma_dwk = a_dk b_wk / Z_dw stands in weights of documents, of words, and ratios of pairs.
+"""Responsibilities of variational engines: where they begin, and those that factorise, gamma_dwk = a_dk b_wk / Z_dw.
 
 All responsibilities of an update of `svb`, `vb` or `network-vb` come from the same counts, so they are never stored. What
 stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
 where it is asked for.
+
+`initialise` makes the initial ones: random, or those behind the counts of another run (spec A.12).
 """
 
 import math
@@ -11,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext
-from workbench.engines.lda.blocks import Blocks
+from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.lda.split import Blocks
+from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.lda.standard_vb import (
     log_normalisers,
     log_normalisers_by_logs,
@@ -22,6 +25,9 @@ from workbench.kernels.lda.standard_vb import (
 )
 from workbench.kernels.simd.vectors import aligned_empty
 from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import RESPONSIBILITIES
+from workbench.models.lda import LDA
+from workbench.models.options import option
 
 
 class Workspace(NamedTuple):
@@ -144,3 +150,53 @@ def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) ->
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)
     return factors
+
+
+AT_RANDOM = (None, None, None, None)
+
+
+def init_option(default: str = "dirichlet"):
+    """Return the option `init` of the variational engines; a warm start overrides it."""
+    return option(
+        default,
+        "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
+        choices=WAYS,
+        late=True,
+    )
+
+
+def initialise(
+    corpus: Corpus,
+    model: LDA,
+    options,
+    sampled,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    gamma,
+    mean_dk,
+    mean_wk,
+    mean_k,
+) -> None:
+    """Fill zeroed expected counts, and gamma if it has rows, with initial responsibilities of the pairs not ``sampled``.
+
+    ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
+    """
+    start_responsibilities(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        sampled,
+        WAYS.index(options.init),
+        context.key(RESPONSIBILITIES),
+        *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
+        model.alphas,
+        model.beta,
+        model.n_topics,
+        gamma,
+        mean_dk,
+        mean_wk,
+        mean_k,
+        np.zeros(TOGETHER * len(mean_k)),
+        np.zeros(TOGETHER, np.int64),
+    )
