@@ -44,7 +44,7 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 @inlined
 def given_positive(mean, variance, zero):
-    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
+    """Return P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
 
     P+ >= 1 - exp(-E) >= E - E^2 / 2 is kept where P0 is rounded to 1, as of a thousand million tokens of probability 1e-16.
     """
@@ -61,7 +61,7 @@ def given_positive(mean, variance, zero):
 
 @inlined
 def power(base, n):
-    """base^n of a vector, for a whole n of at least 1."""
+    """Return base^n of a vector, for a whole n of at least 1."""
     found = spread(1.0)
     while n > 0:
         if n % 2:
@@ -72,7 +72,7 @@ def power(base, n):
 
 @inlined
 def clear(at, n_topics, mean, variance, zero):
-    """Sets E, V and P0 to those of no tokens, from index `at` on."""
+    """Set E, V and P0 to those of no tokens, from index `at` on."""
     for k in range(at, at + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
@@ -81,7 +81,7 @@ def clear(at, n_topics, mean, variance, zero):
 
 @inlined
 def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
-    """Adds a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
+    """Add a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
     i = pair * kept.shape[1]
     for k in range(0, n_topics, LANES):
         g = doubles(load(kept, i + k))
@@ -93,7 +93,7 @@ def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
 
 @lean
 def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk, zero_dk):
-    """Computes E, V and P0 of documents first..last from the responsibilities, row by row."""
+    """Compute E, V and P0 of documents first..last from the responsibilities, row by row."""
     for d in range(first, last):
         at = d * mean_dk.shape[1]
         clear(at, n_topics, mean_dk, var_dk, zero_dk)
@@ -103,7 +103,7 @@ def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk
 
 @inlined
 def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero):
-    """Computes E, V and P0 of one word, rows (topic padded)."""
+    """Compute E, V and P0 of one word, rows (topic padded)."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
         soon = pairs[min(i + AHEAD, len(pairs) - 1)] * kept.shape[1]
@@ -114,7 +114,10 @@ def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, ze
 
 @inlined
 def tables(mean, variance, zero, prior, digamma_above):
-    """E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12; digamma_above = psi(a + 1), safe for tiny a."""
+    """Return E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12.
+
+    digamma_above = psi(a + 1), safe for tiny a.
+    """
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     above = 1.0 + prior * (digamma - digamma_above + 0.5 * variance_positive * tetragamma)
@@ -122,7 +125,7 @@ def tables(mean, variance, zero, prior, digamma_above):
 
 
 def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
-    """sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
+    """Return sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
     tables_k = np.zeros(mean_dk.shape[1])
     _add_tables(
         mean_dk,
@@ -154,7 +157,7 @@ def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables
 
 
 def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
-    """sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
+    """Return sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
     tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
     _tables_of_words(
         corpus.by_word.indptr,
@@ -184,7 +187,7 @@ def _tables_of_words(
 
 @kernel
 def expected_log_beta(mean, variance, zero, prior):
-    """E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
+    """Return E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     return positive * (
@@ -194,7 +197,7 @@ def expected_log_beta(mean, variance, zero, prior):
 
 @inlined
 def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
-    """F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
+    """Return F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     log_gamma, trigamma = log_gamma_trigamma(prior + mean_positive)
     above = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
@@ -203,7 +206,7 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
 @lean
 def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
-    """The terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
+    """Return the terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
 
     priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
     """
@@ -238,7 +241,7 @@ def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, o
 
 @lean
 def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
-    """The terms of the words in the bound; row : (3, topic padded), scratch."""
+    """Return the terms of the words in the bound; row : (3, topic padded), scratch."""
     n_padded, found = kept.shape[1], spread(0.0)
     for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
@@ -259,7 +262,7 @@ def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
 
 @lean
 def multiply_zeros(words, counts, kept, n_topics, zero_wk):
-    """P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
+    """Compute P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
     for pair in range(len(words)):
         count, i, at = counts[pair], pair * kept.shape[1], words[pair] * zero_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -269,7 +272,7 @@ def multiply_zeros(words, counts, kept, n_topics, zero_wk):
 
 @lean
 def add_variances(words, counts, kept, n_topics, var_wk):
-    """Adds to V of every word, (word, topic padded), that of these pairs, eq. 13."""
+    """Add to V of every word, (word, topic padded), that of these pairs, eq. 13."""
     for pair in range(len(words)):
         count, i, at = counts[pair], pair * kept.shape[1], words[pair] * var_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -279,7 +282,7 @@ def add_variances(words, counts, kept, n_topics, var_wk):
 
 @lean
 def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
-    """`bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
+    """Return `bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
     found, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
@@ -297,7 +300,7 @@ def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
 
 @lean
 def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
-    """sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    """Return sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     found = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
@@ -307,7 +310,7 @@ def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
 
 
 def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
-    """The expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
+    """Return the expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
         + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
@@ -325,7 +328,7 @@ def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
 
 
 def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[float, np.ndarray]:
-    """The terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
+    """Return the terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
@@ -342,7 +345,7 @@ def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[flo
 
 
 def expected_log_joint_of_counts(mean_wk, var_wk, zero_wk, beta, n_topics) -> float:
-    """The terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
+    """Return the terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
     of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
     return of_words + bound_of_topics(*(each[:n_topics] for each in of_topics), len(mean_wk) * beta)

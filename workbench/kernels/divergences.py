@@ -13,7 +13,10 @@ TOGETHER = 512
 
 
 def jensen_shannon(phi: np.ndarray) -> np.ndarray:
-    """(row, row) divergences of the rows of (row, word), nats: the entropy of their mean less the mean of their entropies."""
+    """Return (row, row) divergences of the rows of (row, word), nats.
+
+    Each is the entropy of their mean less the mean of their entropies.
+    """
     rows = np.zeros((len(phi), padded(phi.shape[1])))
     rows[:, : phi.shape[1]] = phi
     found = np.zeros((len(phi), len(phi)))
@@ -24,7 +27,10 @@ def jensen_shannon(phi: np.ndarray) -> np.ndarray:
 
 @lean
 def _entropies_of_means(rows, found):
-    """Entropy of the mean of each row with each one before it, and of each alone, into the lower triangle of zeros."""
+    """Compute the entropy of the mean of each row with each one before it, and of each alone.
+
+    They go into the lower triangle of zeros.
+    """
     n_words = rows.shape[1]
     for first in range(0, n_words, TOGETHER):
         last = min(first + TOGETHER, n_words)

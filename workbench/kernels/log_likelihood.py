@@ -26,7 +26,7 @@ class Sum(NamedTuple):
 
 @inlined
 def with_power(known, c, p):
-    """The partial sum plus c log p."""
+    """Return the partial sum plus c log p."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
     product = known.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:
@@ -36,19 +36,19 @@ def with_power(known, c, p):
 
 @inlined
 def total_of(known):
-    """The sum over the lanes."""
+    """Return the sum over the lanes."""
     return total(known.before + logs(known.product))
 
 
 def last_block(values, filling) -> np.ndarray:
-    """The last elements, that fill no whole block, padded to one."""
+    """Return the last elements, that fill no whole block, padded to one."""
     block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
     block[:n_left] = values[len(values) - n_left :]
     return block
 
 
 def log_likelihood(counts, probability) -> float:
-    """sum c log p over pairs: (pair,) whole, (pair,) float64."""
+    """Return sum c log p over pairs: (pair,) whole, (pair,) float64."""
     return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
 
 
@@ -63,7 +63,7 @@ def _log_likelihood(counts, probability, last_counts, last_probability):
 
 
 def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, float]:
-    """Writes the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
+    """Write the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
     found = _take_in(
         counts,

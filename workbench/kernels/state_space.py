@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 @aside
 def draw_walk(stream, precision, h, mean, variance, step, walk):
-    """Draws a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
+    """Draw a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
 
     precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
     of the squared steps).
@@ -49,15 +49,16 @@ def draw_walk(stream, precision, h, mean, variance, step, walk):
 
 @kernel
 def draw_inverse_gamma(shape, scale, key):
-    """A number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
+    """Return a number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
     _, drawn = gamma(stream_of(key, 0), shape)
     return scale / drawn
 
 
 @kernel
 def factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision):
-    """The factor of the joint precision of states (time, dim) of a linear system, and log of what its potentials integrate to.
+    """Return the factor of the joint precision of states (time, dim) of a linear system.
 
+    It comes with the log of what its potentials integrate to.
     precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t,
     and h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
     first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1.
@@ -114,7 +115,7 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 
 @kernel
 def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
-    """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
+    """Draw the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
     )
@@ -124,7 +125,7 @@ def draw_states(precision, h, first_precision, first_mean, system, offset, noise
 
 @kernel
 def draw_factored(between, precision, h, key):
-    """Replaces h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
+    """Replace h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -140,7 +141,7 @@ def draw_factored(between, precision, h, key):
 
 @kernel
 def mniw_posterior(responses, inputs, mean, precision, nu, scale):
-    """(mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses (row, dim) and inputs (row, input).
+    """Return (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses and inputs, (row, dim or input).
 
     y ~ N(M x, Q),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of this mean, row covariance Q and column precision
     (input, input). Spec 0.2. With no rows the prior comes back.
@@ -179,7 +180,7 @@ def mniw_posterior(responses, inputs, mean, precision, nu, scale):
 
 @kernel
 def draw_mniw(mean, precision, nu, scale, key):
-    """(M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
+    """Return (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
     n, n_inputs = mean.shape
     _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
     root, of_noise, drawn, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
@@ -206,7 +207,7 @@ def _dot(a, b):
 
 @kernel
 def _half_log_determinant(matrix):
-    """log |matrix| / 2 of a positive definite matrix."""
+    """Return log |matrix| / 2 of a positive definite matrix."""
     root, total = matrix.copy(), 0.0
     factor(root)
     for i in range(len(root)):

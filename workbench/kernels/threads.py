@@ -35,7 +35,7 @@ class _Halted(Exception):
 def slice_bounds(
     indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None
 ) -> list[tuple[int, int]]:
-    """Ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
+    """Return ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
     last = len(indptr) - 1 if last is None else last
     if first == last:
         return []
@@ -51,7 +51,7 @@ def slice_bounds(
 def each_slice(
     work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
 ) -> list:
-    """The results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
+    """Return the results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
 
     def task(first, last, interrupt):
         interrupt()
@@ -61,7 +61,7 @@ def each_slice(
 
 
 def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
-    """The results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
+    """Return the results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
 
     A task calls its argument between its slices. ``interrupt`` itself is called in the thread of the caller alone, which
     works too, so that it need not be thread-safe; while it waits, all others wait. When it or a task raises, the
@@ -113,8 +113,9 @@ def each_wave(
     interrupt,
     n_ordered: int | None = None,
 ) -> list[list]:
-    """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
+    """Return the results of ``work(row, step)``, by row.
 
+    A row takes its steps in order, and each only after the row before took it.
     What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
     With ``n_ordered`` that holds of so many first steps; the others, which share nothing, wait for no other row.
     """
@@ -142,7 +143,7 @@ def each_wave(
 
 
 def _begun(helpers) -> list:
-    """Those of the helpers that have begun; the others are cancelled."""
+    """Return those of the helpers that have begun; the others are cancelled."""
     return [helper for helper in helpers if not helper.cancel()]
 
 
@@ -174,7 +175,7 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread():
-    """Within it BLAS and LAPACK, called from any thread, stay in the thread that calls them."""
+    """Keep BLAS and LAPACK, called from any thread, in the thread that calls them, within the block."""
     with _lock:
         if not _inside:
             _controlling_thread().submit(

@@ -75,7 +75,7 @@ MOVES = 24
 
 @inlined
 def mix(bits):
-    """The finaliser of splitmix64: 64 bits in, 64 well-mixed bits out."""
+    """Return the finaliser of splitmix64: 64 bits in, 64 well-mixed bits out."""
     bits = (bits ^ (bits >> np.uint64(30))) * MIX_A
     bits = (bits ^ (bits >> np.uint64(27))) * MIX_B
     return bits ^ (bits >> np.uint64(31))
@@ -83,7 +83,7 @@ def mix(bits):
 
 @small
 def uniform(key, index):
-    """The uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
+    """Return the uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
     return (
         np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
     )
@@ -91,30 +91,30 @@ def uniform(key, index):
 
 @lean
 def fill_uniform(key, found):
-    """Fills a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
+    """Fill a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
     for index in range(len(found)):
         found[index] = uniform(key, index)
 
 
 @lean
 def absorb(key, part):
-    """The key with one more number hashed into it."""
+    """Return the key with one more number hashed into it."""
     return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
 
 
 @lean
 def draw_key(seed, stream, chain, step):
-    """The key of one step of one chain of one stream."""
+    """Return the key of one step of one chain of one stream."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
 
 
 def key_from(key, first: int) -> np.uint64:
-    """The key under which the indices 0, 1, 2 … have the uniforms that first, first + 1 … have under this one."""
+    """Return the key under which the indices 0, 1, 2 … have the uniforms that first, first + 1 … have under this one."""
     return np.uint64((int(key) + first * int(GOLDEN)) % 2**64)
 
 
 def permutation(key, n: int) -> np.ndarray:
-    """The numbers below n in a random order."""
+    """Return the numbers below n in a random order."""
     drawn = np.empty(n)
     fill_uniform(key, drawn)
     return np.argsort(drawn, kind="stable")
@@ -126,7 +126,7 @@ NORMAL_EDGE, NORMAL_AREA = 3.6541528853610088, 0.00492867323399
 
 
 def _edges(edge, area, density, inverse_density):
-    """The right edges of a ziggurat's layers (layer + 1,), from the widest, which stands for the tail too, to 0."""
+    """Return the right edges of a ziggurat's layers (layer + 1,), from the widest, which stands for the tail too, to 0."""
     edges = [area / density(edge), edge]
     while len(edges) < LAYERS:
         edges.append(inverse_density(area / edges[-1] + density(edges[-1])))
@@ -148,33 +148,33 @@ NORMAL_HEIGHTS = np.exp(-0.5 * NORMAL_EDGES**2)
 
 @lean
 def stream_of(key, index):
-    """The stream of an index under a key."""
+    """Return the stream of an index under a key."""
     return absorb(key, index)
 
 
 @inlined
 def next_bits(stream):
-    """(the stream as it goes on, 64 random bits)"""
+    """Return (the stream as it goes on, 64 random bits)"""
     stream += GOLDEN
     return stream, mix(stream)
 
 
 @inlined
 def unit_of(bits):
-    """A number in (0, 1) from the upper 53 bits: never 0, so that its logarithm is finite."""
+    """Return a number in (0, 1) from the upper 53 bits: never 0, so that its logarithm is finite."""
     return (np.float64(bits >> np.uint64(11)) + 0.5) * TO_UNIT
 
 
 @inlined
 def next_uniform(stream):
-    """(the stream as it goes on, a uniform in (0, 1))"""
+    """Return (the stream as it goes on, a uniform in (0, 1))"""
     stream, bits = next_bits(stream)
     return stream, unit_of(bits)
 
 
 @aside
 def _exponential_outside(stream, layer, x):
-    """What follows when x lies outside the rectangle of its layer that is wholly under the density."""
+    """Return what follows when x lies outside the rectangle of its layer that is wholly under the density."""
     beyond = 0.0
     while True:
         if layer == 0:  # the tail is the same exponential, shifted
@@ -193,7 +193,7 @@ def _exponential_outside(stream, layer, x):
 
 @inlined
 def exponential(stream):
-    """(the stream as it goes on, an exponential number of mean 1)"""
+    """Return (the stream as it goes on, an exponential number of mean 1)"""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
     x = unit_of(bits) * EXPONENTIAL_EDGES[layer]
@@ -204,7 +204,7 @@ def exponential(stream):
 
 @aside
 def _normal_outside(stream, layer, x):
-    """What follows when |x| lies outside the rectangle of its layer that is wholly under the density."""
+    """Return what follows when |x| lies outside the rectangle of its layer that is wholly under the density."""
     while True:
         if layer == 0:
             while True:
@@ -226,7 +226,7 @@ def _normal_outside(stream, layer, x):
 
 @inlined
 def normal(stream):
-    """(the stream as it goes on, a standard normal number)"""
+    """Return (the stream as it goes on, a standard normal number)"""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
     x = (2.0 * unit_of(bits) - 1.0) * NORMAL_EDGES[layer]
@@ -237,7 +237,7 @@ def normal(stream):
 
 @inlined
 def gamma_above(stream, d, step):
-    """(the stream as it goes on, a gamma number of shape d + 1/3 > 1/3 and scale 1), where step = 1 / sqrt(9 d)."""
+    """Return (the stream as it goes on, a gamma number of shape d + 1/3 > 1/3 and scale 1), where step = 1 / sqrt(9 d)."""
     while True:
         stream, x = normal(stream)
         root = 1.0 + step * x
@@ -253,7 +253,7 @@ def gamma_above(stream, d, step):
 
 @aside
 def gamma(stream, shape):
-    """(the stream as it goes on, a gamma number of scale 1); shapes below 1 by Gamma(shape + 1) U^(1 / shape)."""
+    """Return (the stream as it goes on, a gamma number of scale 1); shapes below 1 by Gamma(shape + 1) U^(1 / shape)."""
     d = shape + (2.0 / 3.0 if shape < 1.0 else -1.0 / 3.0)
     stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
     if shape < 1.0:
@@ -264,7 +264,10 @@ def gamma(stream, shape):
 
 @aside
 def log_of_gamma(stream, shape):
-    """(the stream as it goes on, the logarithm of a gamma number of scale 1), finite where the number itself would be 0."""
+    """Return (the stream as it goes on, the logarithm of a gamma number of scale 1).
+
+    It is finite where the number itself would be 0.
+    """
     if shape >= 1.0:
         stream, drawn = gamma(stream, shape)
         return stream, math.log(drawn)
@@ -275,8 +278,9 @@ def log_of_gamma(stream, shape):
 
 @kernel
 def draw_dirichlets(counts, prior, key):
-    """(row, column) rows drawn from Dirichlet(prior + counts of the row); counts (row, at least column), prior (column,).
+    """Return (row, column) rows drawn from Dirichlet(prior + counts of the row).
 
+    counts (row, at least column), prior (column,).
     Each row has a stream of its own, so that a row is what it is whatever other rows there are.
     """
     n_rows, n_columns = len(counts), len(prior)
@@ -295,8 +299,9 @@ def draw_dirichlets(counts, prior, key):
 
 @kernel
 def draw_log_dirichlets(counts, prior, key):
-    """(row, column) the logarithms of rows drawn from Dirichlet(prior + counts of the row), finite however small they are.
+    """Return (row, column) the logarithms of rows drawn from Dirichlet(prior + counts of the row).
 
+    They are finite however small they are.
     As `draw_dirichlets`, from the same numbers; prior : a number, of every column.
     """
     n_rows, n_columns = counts.shape

@@ -156,14 +156,9 @@ def predict(
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return (cell,) the probability of each cell given its record's other training cells, averaged over chains."""
-    tables, n_threads = (
-        model.tables.with_priors(state.alpha),
-        1 if context is None else context.n_threads,
-    )
+    tables = model.tables.with_priors(state.alpha)
     means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
-    return np.mean(
-        [predict_cells(records, model, logs, cells, n_threads) for logs in means], axis=0
-    )
+    return np.mean([predict_cells(records, model, logs, cells, context) for logs in means], axis=0)
 
 
 def samples(records: Records, options: Options) -> bool:

@@ -12,7 +12,7 @@ from workbench.kernels.jit import inlined, lean
 
 @inlined
 def add_own(plan, case, by, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds by times the probabilities of the cells of a case's cliques to the counts of their families."""
+    """Add by times the probabilities of the cells of a case's cliques to the counts of their families."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -51,7 +51,7 @@ def sweep(
     sums,
     factors,
 ):
-    """Brings own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own.
+    """Bring own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own.
 
     The last arguments are workspaces, see `gibbs.sweep`.
     """

@@ -19,7 +19,7 @@ MOST_FACTORS = 32
 
 @inlined
 def products_of_factors(plan, case, factors, w, messages, sums):
-    """As `propagate.products`."""
+    """Return log Z of a case given factors, as `propagate.products` does of tables."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -43,7 +43,7 @@ def products_of_factors(plan, case, factors, w, messages, sums):
 
 @inlined
 def collect_factors(plan, case, factors, logs, w, largest, sums):
-    """log Z of a case given factors and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given factors and their logarithms; leaves e in w, and of each separator state its sum."""
     log_z = products_of_factors(plan, case, factors, w, largest, sums)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -55,7 +55,7 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 
 @lean
 def expect_factors(first, last, plan, factors, logs, w, largest, sums, counts):
-    """Adds the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
+    """Add the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]
@@ -76,6 +76,6 @@ def expect_factors(first, last, plan, factors, logs, w, largest, sums, counts):
 
 @lean
 def log_evidence_of_factors(first, last, plan, factors, logs, w, largest, sums, found):
-    """log Z of each case first..last, into found (case,)."""
+    """Compute log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
         found[case] = collect_factors(plan, case, factors, logs, w, largest, sums)

@@ -30,7 +30,7 @@ SMALL = 1e-100
 
 @inlined
 def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds to the count of a table cell and of its row, and brings q = prior + count and inverse = 1 / sum of the row to it."""
+    """Add to the count of a table cell and of its row, and brings q = prior + count and inverse = 1 / sum of the row to it."""
     row = row_of[cell]
     counts[cell] += by
     rows[row] += by
@@ -40,7 +40,7 @@ def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
 
 @inlined
 def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
+    """Add a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
@@ -60,7 +60,7 @@ def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q,
 
 @inlined
 def log_proposal(plan, case, cells, at, row_of, q, inverse):
-    """log q of the cells of a record."""
+    """Return log q of the cells of a record."""
     pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
@@ -76,7 +76,7 @@ def log_proposal(plan, case, cells, at, row_of, q, inverse):
 
 @inlined
 def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
-    """Collects a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
+    """Collect a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
@@ -123,7 +123,7 @@ def sweep(
     factors,
     drawn,
 ):
-    """Draws the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
+    """Draw the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
 
     plan : of the sampled cases; first_cells (case + 1,) : where in ``cells`` those of its records begin, record after record.
     prior, prior_rows : what is added to counts, of cells and of rows; with expected counts of other records in a hybrid.
@@ -188,7 +188,7 @@ def draw_given_tables(
     cells,
     drawn,
 ):
-    """Draws the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
+    """Draw the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
 
     Adds all their families to counts.
     """
@@ -223,7 +223,7 @@ def draw_given_tables(
 
 @lean
 def draw_log_tables(row_starts, concentration, key, logs):
-    """Fills logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
+    """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
     for row in range(len(row_starts)):
         first, stream, largest, total = row_starts[row], stream_of(key, row), -np.inf, 0.0
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)

@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def multiply(w, first, last, factors, n, run, maps, pick):
-    """Multiplies w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    """Multiply w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
     s = first
     if run == 1:
         while s < last:
@@ -48,7 +48,7 @@ def multiply(w, first, last, factors, n, run, maps, pick):
 
 @inlined
 def add_up(w, first, last, sums, n, run, maps, pick):
-    """Sums w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
+    """Sum w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
     for j in range(n):
         sums[j] = 0.0
     s = first
@@ -74,7 +74,7 @@ def add_up(w, first, last, sums, n, run, maps, pick):
 
 @inlined
 def rescaled(w, first, last):
-    """The largest of w[first:last], by which they are divided where it is not 0."""
+    """Return the largest of w[first:last], by which they are divided where it is not 0."""
     high = 0.0
     for s in range(first, last):
         high = max(high, w[s])
@@ -94,7 +94,7 @@ MOST_FACTORS = 16
 
 @inlined
 def upwards(plan, pattern, w, sums, messages):
-    """log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+    """Return the log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
 
     Not a number where a clique vanishes.
     """
@@ -135,7 +135,7 @@ def upwards(plan, pattern, w, sums, messages):
 
 @inlined
 def products(plan, case, tables, w, messages, sums, factors):
-    """log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
+    """Return log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
 
     Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
     """
@@ -166,7 +166,7 @@ def products(plan, case, tables, w, messages, sums, factors):
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -178,7 +178,10 @@ def collect_products(plan, case, tables, logs, w, largest, sums, factors):
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """The same as `collect_products`, with logarithms of all cells: e is divided by its largest of each separator state."""
+    """Return the same as `collect_products`, with logarithms of all cells.
+
+    e is divided by its largest of each separator state.
+    """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
     first_family, log_z = plan.families[pattern], 0.0
@@ -217,7 +220,7 @@ def collect(plan, case, logs, w, largest, sums):
 
 @inlined
 def distribute(plan, case, w, shares, sums):
-    """Turns e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
+    """Turn e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
         s, n_free, parent = plan.cell_at[c], plan.free[c], plan.parents[c]
@@ -245,7 +248,7 @@ def distribute(plan, case, w, shares, sums):
 
 @inlined
 def add_families(plan, case, own, first, factors, counts):
-    """Adds the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
+    """Add the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
     weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -270,7 +273,7 @@ def add_families(plan, case, own, first, factors, counts):
 
 @lean
 def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
-    """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
+    """Add the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
         found += plan.weights[case] * collect_products(
@@ -283,7 +286,10 @@ def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
 
 @lean
 def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_own, own):
-    """The probabilities of the cells of all cliques of the cases first..last, into own, those of a case from first_own on."""
+    """Compute the probabilities of the cells of all cliques of the cases first..last, into own.
+
+    Those of a case from first_own on.
+    """
     for case in range(first, last):
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
@@ -293,21 +299,21 @@ def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_
 
 @lean
 def add_marginals(first, last, plan, first_own, own, factors, counts):
-    """Adds the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
+    """Add the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
     for case in range(first, last):
         add_families(plan, case, own, first_own[case], factors, counts)
 
 
 @lean
 def log_evidence(first, last, plan, tables, logs, w, largest, sums, factors, found):
-    """log Z of each case first..last, into found (case,)."""
+    """Compute log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
         found[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
 def draw_cells(plan, case, w, sums, key, index, cells):
-    """Draws the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
+    """Draw the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
 
     A clique with more than one state given its separator takes the uniform of the next index; returns the index after the last.
     """

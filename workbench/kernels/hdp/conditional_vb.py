@@ -22,7 +22,7 @@ from workbench.kernels.simd.functions import normalise_logs
 
 @kernel
 def log_weight(d, w, k, g, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alpha, beta, beta_sum):
-    """The log of eq. 15 of one topic, one copy of responsibility g taken out."""
+    """Return the log of eq. 15 of one topic, one copy of responsibility g taken out."""
     h = g * (1.0 - g)
     a, b = alpha + less_one_copy(mean_dk[d, k], g), beta + less_one_copy(mean_wk[w, k], g)
     c = beta_sum + less_one_copy(mean_k[k], g)
@@ -32,7 +32,7 @@ def log_weight(d, w, k, g, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alph
 
 @kernel
 def move_moments(d, w, k, count, old, new, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k):
-    """Updates E and V of one topic after a responsibility has changed from old to new."""
+    """Update E and V of one topic after a responsibility has changed from old to new."""
     change = count * (new - old)
     mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
     mean_wk[w, k] = max(mean_wk[w, k] + change, 0.0)
@@ -63,7 +63,7 @@ def share_in_order(
     beta,
     beta_sum,
 ):
-    """Topics `one` and `other` of each pair of documents first..last, eq. 15 with alpha for each of the two."""
+    """Share topics `one` and `other` of each pair of documents first..last anew, eq. 15 with alpha for each of the two."""
     moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -86,13 +86,13 @@ def share_in_order(
 
 @kernel
 def log_absence(g):
-    """log(1 - q), bounded below by log(1e-16)."""
+    """Return log(1 - q), bounded below by log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 
 @kernel
 def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_wk):
-    """Adds Z of documents and of words to zeroed arrays."""
+    """Add Z of documents and of words to zeroed arrays."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):
@@ -103,7 +103,7 @@ def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_w
 
 @kernel
 def expected_log(prior, mean, variance, log_zero):
-    """l(a, n) of a count, given its E, V and Z."""
+    """Return l(a, n) of a count, given its E, V and Z."""
     positive, mean_positive, variance_positive = given_positive(
         mean, variance, math.exp(min(log_zero, 0.0))
     )
@@ -133,7 +133,7 @@ def update_in_order(
     beta_sum,
     n_topics,
 ):
-    """gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
+    """Return gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
     gamma = np.empty(n_topics)
     largest = 0.0
     for d in range(first, last):

@@ -32,7 +32,10 @@ SMALLEST_WEIGHT = 1e-300
 
 @kernel
 def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
-    """The slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic; cumulative is scratch."""
+    """Return the slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic.
+
+    `cumulative` is scratch.
+    """
     sums = load_eight(share, 0) * 0.0
     for k in range(0, n_rows * COLUMNS, COLUMNS):
         sums += load_eight(share, k) * (word_beta + doubles(load_eight(row, k)))
@@ -75,7 +78,7 @@ def draw_tokens(
     key,
     new_key,
 ):
-    """Draws, in canonical order, the tokens of documents first..last from `from_token` on.
+    """Draw, in canonical order, the tokens of documents first..last from `from_token` on.
 
     topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
     are changed in place. Returns (document and token where it had to stop because no slot was free, document -1 if it
@@ -126,7 +129,7 @@ def draw_tokens(
 
 @kernel
 def break_stick(rest, gamma, u):
-    """b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
+    """Return b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
     log_kept = math.log1p(-u) / gamma
     return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(
         math.exp(log_kept) * rest, SMALLEST_WEIGHT
@@ -135,8 +138,9 @@ def break_stick(rest, gamma, u):
 
 @kernel
 def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
-    """(slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 .. n_dk - 1, a = alpha pi_k (10 B).
+    """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 ..
 
+    n_dk - 1, a = alpha pi_k (10 B).
     The number of a uniform is that of a token of the document, so that no two draws share one.
     """
     tables = np.zeros(len(alpha_weights), np.int64)

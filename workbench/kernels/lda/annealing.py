@@ -39,7 +39,7 @@ def draw_from_urn(
     n_topics,
     key,
 ):
-    """Adds the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
+    """Add the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
     for d in range(first, last):
         total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
         for pair in range(indptr[d], indptr[d + 1]):
@@ -61,7 +61,7 @@ def draw_from_urn(
 
 @kernel
 def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
-    """powers[w, k] = (beta + n_wk)^t for words first..last."""
+    """Compute powers[w, k] = (beta + n_wk)^t for words first..last."""
     for w in range(first, last):
         for k in range(n_topics):
             powers[w, k] = (beta + (mean_wk[w, k] + n_wk[w, k])) ** power
@@ -90,7 +90,7 @@ def draw_annealed(
     powers,
     key,
 ):
-    """Draws every sampled token of documents first..last once, the word factor raised to `power`.
+    """Draw every sampled token of documents first..last once, the word factor raised to `power`.
 
     `powers` is that of `power_words` and is kept up to date: a token moves two of its entries, so no sweep
     raises a whole row.
@@ -130,7 +130,7 @@ def draw_annealed(
 
 @kernel
 def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
-    """The part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
+    """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
     total = 0.0
     for w in range(first, last):
         for k in range(n_topics):
@@ -142,7 +142,7 @@ def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
 
 @kernel
 def log_size_factor(n_k, mean_k, words_beta, n_topics):
-    """The part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+    """Return the part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
         total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(
@@ -174,7 +174,7 @@ def draw_and_weigh(
     sampled_before,
     marginals,
 ):
-    """`gibbs.draw_topics` that adds each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
+    """Draw topics as `gibbs.draw_topics` does, and add each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
 
     Returns the sum of their entropies, sum_i H[p(z_i | z_-i)], in nats.
     """
@@ -217,7 +217,7 @@ def draw_and_weigh(
 
 @kernel
 def entropy_of_rows(rows):
-    """sum of the entropies of the rows, each normalised first, in nats."""
+    """Return the sum of the entropies of the rows, each normalised first, in nats."""
     entropies = 0.0
     for i in range(len(rows)):
         total = 0.0

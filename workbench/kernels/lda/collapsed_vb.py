@@ -31,7 +31,7 @@ ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 
 @inlined
 def less_one_copy(total, part):
-    """A sum of counts less the part of one copy, and not below 0, which rounding may cross."""
+    """Return a sum of counts less the part of one copy, and not below 0, which rounding may cross."""
     return max(total - part, 0.0)
 
 
@@ -55,7 +55,7 @@ def log_weights(
     old,
     log_gamma,
 ):
-    """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
+    """Compute log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
@@ -81,7 +81,7 @@ def log_weights(
 
 
 def make_workspace(alpha, n_topics, n_padded) -> np.ndarray:
-    """Working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
+    """Return the working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
@@ -111,7 +111,7 @@ def weigh(
     kept,
     workspace,
 ):
-    """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
+    """Return gamma of one pair in the topics from k on, up to a factor that all its topics share; its row begins at i.
 
     The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
@@ -144,7 +144,7 @@ def weigh(
 
 @inlined
 def add_to(array, i, change, nothing):
-    """Adds to eight counts; rounding leaves none below 0."""
+    """Add to eight counts; rounding leaves none below 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
@@ -152,7 +152,7 @@ def add_to(array, i, change, nothing):
 def move(
     k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace
 ):
-    """Stores the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
+    """Store the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
@@ -193,7 +193,7 @@ def renew(
     row,
     workspace,
 ):
-    """Updates one pair, see `update_pair`; returns the largest change in each of eight topics."""
+    """Update one pair, see `update_pair`; returns the largest change in each of eight topics."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
@@ -273,7 +273,7 @@ def renew(
 
 @inlined
 def highest(values):
-    """The greatest lane of a vector of eight."""
+    """Return the greatest lane of a vector of eight."""
     found = lane(values, 0)
     for k in range(1, BLOCK):
         found = max(found, lane(values, k))
@@ -302,7 +302,7 @@ def update_pair(
     row,
     workspace,
 ):
-    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+    """Update one pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
 
     alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
@@ -355,7 +355,7 @@ def update_in_order(
     n_topics,
     workspace,
 ):
-    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
+    """Update each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -395,7 +395,7 @@ def update_in_order(
 def add_moments(
     indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics
 ):
-    """Adds mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
+    """Add mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -38,13 +38,13 @@ from workbench.kernels.simd.vectors import (
 
 
 def longest(first, last, indptr) -> int:
-    """The largest number of pairs of one of the documents first..last."""
+    """Return the largest number of pairs of one of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined
 def divide(i, normalisers, tokens, ratios):
-    """Stores count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
+    """Store count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
     found = choose(tiny, 0.0 * copies, copies / normalisers)
     store(ratios, i, found)
@@ -53,7 +53,7 @@ def divide(i, normalisers, tokens, ratios):
 
 @inlined
 def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
-    """`visit` for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
+    """Visit pairs as `visit` does, for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
     a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
@@ -76,7 +76,7 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, n
 
 @inlined
 def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
-    """new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
+    """Compute new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
 
     rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
     Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
@@ -128,7 +128,7 @@ def fit_each(
     new,
     unsized,
 ):
-    """The loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with allocated working arrays."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, own = indptr[d], indptr[d + 1], d * n_padded
@@ -199,7 +199,7 @@ def fit_documents(
     document_weights,
     kept_ratios,
 ):
-    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
+    """Repeat the update of documents first..last until the mean change of n_dk is below the tolerance.
 
     `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
     logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns the pairs visited.
@@ -259,7 +259,7 @@ def count_words(
     kept_ratios,
     new_wk,
 ):
-    """n_wk = sum_d n_dw gamma_dwk for words first..last, from what `fit_documents` left behind.
+    """Compute n_wk = sum_d n_dw gamma_dwk for words first..last, from the results of `fit_documents`.
 
     Returns sum_w n_wk, (topic,).
     """
@@ -288,7 +288,10 @@ def count_words(
 
 @inlined
 def count_narrow(begin, end, documents, ratios, start, document_weights, own, new_wk):
-    """`count_wide` for rows of few topics: sixteen topics of all pairs after each other, whose sum stays in registers."""
+    """Count as `count_wide` does, for rows of few topics.
+
+    Sixteen topics of all pairs after each other, the sum in registers.
+    """
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(0, n_padded, LANES):
         new = spread(0.0)
@@ -304,7 +307,7 @@ def count_narrow(begin, end, documents, ratios, start, document_weights, own, ne
 
 @inlined
 def count_wide(begin, end, documents, ratios, start, document_weights, own, new_wk):
-    """new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
+    """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
 
     Pieces of many wide rows, a power of two apart, would push each other out of the fastest cache. Ratios of a last four that
     are not the word's count as 0.
@@ -333,7 +336,7 @@ def count_wide(begin, end, documents, ratios, start, document_weights, own, new_
 
 @inlined
 def four_rows(documents, i, last_pair, n_padded):
-    """Where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
+    """Return where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
     d2, d3 = (
         documents[np.uint64(min(i + 2, last_pair))],
@@ -361,7 +364,7 @@ def count_each(
     gamma,
     ratios,
 ):
-    """The loop of `count_words`, with allocated working arrays."""
+    """Run the loop of `count_words`, with allocated working arrays."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

@@ -20,7 +20,10 @@ MOST_STATES = 2**16
 
 @kernel
 def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics):
-    """(state,) L(m + c(z)) - L(m) of every assignment z, nats; documents, words (token,) of the tokens, counts m as padded."""
+    """Return (state,) L(m + c(z)) - L(m) of every assignment z, nats.
+
+    documents, words (token,) of the tokens, counts m as padded.
+    """
     n_tokens = len(documents)
     words_beta = len(mean_wk) * beta
     n_dk, n_wk, n_k = mean_dk.copy(), mean_wk.copy(), mean_k.copy()
@@ -63,7 +66,7 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
 
 @kernel
 def posterior_means(probability, documents, words, n_documents, n_rows, n_words, alpha, beta):
-    """Means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
+    """Return means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
 
     documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has n_words.
     Returns (token, topic), (token, token) and (document + 1, row + 1), whose last entries are those of a document without a

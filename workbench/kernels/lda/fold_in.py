@@ -22,7 +22,7 @@ MOST_PASSES = 1000
 
 @kernel
 def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
-    """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
+    """Compute theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
     n_topics, most_pairs = len(alpha), np.diff(indptr[first : last + 1]).max()
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
@@ -61,7 +61,7 @@ def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
 def sampled_theta(
     first, last, indptr, words, counts, phi, alpha, theta, tokens_before, burn_in, n_kept, key
 ):
-    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
+    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
 
     The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
     """
@@ -100,7 +100,7 @@ def sampled_theta(
 
 @kernel
 def numbers_of_words(indptr, words, counts, numbers):
-    """A number from 0 to 2^62 of each document, hashed from its words and their counts."""
+    """Compute a number from 0 to 2^62 of each document, hashed from its words and their counts."""
     for d in range(len(numbers)):
         bits = np.uint64(0)
         for pair in range(indptr[d], indptr[d + 1]):
@@ -110,7 +110,7 @@ def numbers_of_words(indptr, words, counts, numbers):
 
 @kernel
 def write_mean(alpha, n_k, n_tokens, theta):
-    """theta_k = (alpha_k + n_k) / (A + N) of one document."""
+    """Compute theta_k = (alpha_k + n_k) / (A + N) of one document."""
     size = 0.0
     for prior in alpha:
         size += prior
@@ -121,7 +121,7 @@ def write_mean(alpha, n_k, n_tokens, theta):
 
 @kernel
 def mixture(first, last, indptr, words, theta, phi, probability):
-    """p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
+    """Compute p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             total = 0.0

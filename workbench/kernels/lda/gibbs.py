@@ -56,7 +56,10 @@ ENDS = LANES + 1
 
 @inlined
 def draw_from(sums, cumulative, ends, u):
-    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block; `ends` is scratch."""
+    """Return the topic that a uniform draws, from running sums down each lane (lanes,) and their last block.
+
+    `ends` is scratch.
+    """
     steps, top = stairs(sums)
     store(ends, 0, steps)
     targets = u * top
@@ -72,7 +75,7 @@ def draw_from(sums, cumulative, ends, u):
 
 @inlined
 def count_token(k, change, n_dk, n_wk, n_k):
-    """Adds to the counts of a topic, of a document and of a word among them, given their rows."""
+    """Add to the counts of a topic, of a document and of a word among them, given their rows."""
     n_dk[k] += change
     n_wk[k] += change
     n_k[k] += change
@@ -80,7 +83,7 @@ def count_token(k, change, n_dk, n_wk, n_k):
 
 @inlined
 def beside(mean, i, n):
-    """A count plus its mean part, if there is one."""
+    """Return a count plus its mean part, if there is one."""
     return n if mean is None else mean[i] + n
 
 
@@ -91,7 +94,7 @@ def block_beside(mean, i, n):
 
 @kernel
 def inverse_sizes(n_k, mean_k, words_beta, added):
-    """1 / (W beta + n_k) for every topic, the mean part and an added token included."""
+    """Return 1 / (W beta + n_k) for every topic, the mean part and an added token included."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
         inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
@@ -117,7 +120,7 @@ def draw_pair(
     cumulative,
     ends,
 ):
-    """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
+    """Draw the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
 
     `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
     each lane, and begins every draw anew; `ends` is scratch too.
@@ -142,7 +145,7 @@ def draw_pair(
 
 @inlined
 def leaning_of(a, inverse, var_dk, var_k):
-    """Twice the part of the second-order exponent that depends on document and topic alone."""
+    """Return twice the part of the second-order exponent that depends on document and topic alone."""
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 
 
@@ -165,7 +168,7 @@ def add_token(
     raised,
     leaning,
 ):
-    """Adds a token to the counts and to all arrays derived from them."""
+    """Add a token to the counts and to all arrays derived from them."""
     here[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
@@ -183,7 +186,7 @@ def add_token(
 
 @inlined
 def fetch_row(row, lanes, n_wk, mean_k, var_wk):
-    """Loads the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
+    """Load the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
         if mean_k is not None:
@@ -215,7 +218,7 @@ def draw_topics(
     n_topics,
     key,
 ):
-    """Draws, in canonical order, the topic of every token of the given pairs of documents first..last.
+    """Draw, in canonical order, the topic of every token of the given pairs of documents first..last.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
     padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
@@ -330,7 +333,7 @@ def draw_topics(
 
 @lean
 def count_topics(indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k):
-    """Adds every token of sampled pairs to the counts of its topic."""
+    """Add every token of sampled pairs to the counts of its topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if sampled[pair]:

@@ -31,7 +31,7 @@ def _constant(number: int) -> ir.Constant:
 
 @intrinsic
 def sixteen_uniforms(typing_context, key, index):
-    """The uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
+    """Return the uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
 
     def build(context, builder, sig, arguments):
         first = builder.add(arguments[0], builder.mul(arguments[1], INT64(int(GOLDEN))))
@@ -62,7 +62,10 @@ TOGETHER = 4
 
 @inlined
 def weigh_at_random(way, key, pair, n_topics, gamma, first):
-    """Weights of a random responsibility of one pair from flat index `first` on; they depend on the pair's number alone."""
+    """Compute weights of a random responsibility of one pair from flat index `first` on.
+
+    They depend on the pair's number alone.
+    """
     if way == HARD:
         chosen = np.int64(uniform(key, pair * n_topics) * n_topics)
         for k in range(n_topics):
@@ -75,7 +78,7 @@ def weigh_at_random(way, key, pair, n_topics, gamma, first):
 
 @inlined
 def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, first):
-    """Weights of the responsibility of one pair given counts; given_dk None: other documents."""
+    """Compute weights of the responsibility of one pair given counts; given_dk None: other documents."""
     words_beta = given_wk.shape[0] * beta
     for k in range(n_topics):
         document = alpha[k] if given_dk is None else alpha[k] + given_dk[d, k]
@@ -84,7 +87,10 @@ def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, ga
 
 @inlined
 def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
-    """The responsibility of one pair given the topics of its tokens, from a token on, -1 for a topic that was dropped."""
+    """Compute the responsibility of one pair given the topics of its tokens, from a token on.
+
+    -1 for a topic that was dropped.
+    """
     for k in range(n_topics):
         gamma[first + k] = 0.0
     for each in range(token, token + n_tokens):
@@ -97,7 +103,10 @@ def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
 
 @inlined
 def normalise(gamma, lanes, n_topics):
-    """Four rows of weights as responsibilities; each is added up from the first topic to the last. Padding becomes 0."""
+    """Normalise four rows of weights to responsibilities.
+
+    Each is added up from the first topic to the last. Padding becomes 0.
+    """
     total_0 = total_1 = total_2 = total_3 = 0.0
     for k in range(n_topics):
         total_0 += gamma[k]
@@ -137,7 +146,7 @@ def start_responsibilities(
     gamma,
     pairs,
 ):
-    """gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
+    """Compute gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
     given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
@@ -197,7 +206,7 @@ def start_responsibilities(
 
 @kernel
 def uniform_topics(key, n_tokens, n_topics):
-    """(token,) uint16: one topic per token, each with the same probability."""
+    """Return (token,) uint16: one topic per token, each with the same probability."""
     topics = np.empty(n_tokens, np.uint16)
     for token in range(n_tokens):
         topics[token] = np.int64(uniform(key, token) * n_topics)
@@ -219,7 +228,7 @@ def topics_of_counts(
     n_topics,
     topics,
 ):
-    """Draws every token's topic from the responsibility of its pair given counts."""
+    """Draw every token's topic from the responsibility of its pair given counts."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -24,7 +24,7 @@ from workbench.kernels.uniforms import absorb, uniform
 
 @inlined
 def draw_topic(p, alpha, n_k, cumulative, u):
-    """A topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
+    """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
     total = 0.0
     for k in range(len(alpha)):
         total += p[k] * (alpha[k] + n_k[k])
@@ -37,7 +37,7 @@ def draw_topic(p, alpha, n_k, cumulative, u):
 
 @inlined
 def draw_ancestors(weights, u, ancestors):
-    """Draws the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
+    """Draw the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
@@ -54,7 +54,7 @@ def draw_ancestors(weights, u, ancestors):
 def left_to_right(
     first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance
 ):
-    """Estimates of log p(w | phi, alpha) of documents first..last; phi (word, topic).
+    """Estimate log p(w | phi, alpha) of documents first..last; phi (word, topic).
 
     Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its
     expansion in the p_n of particles, which holds for several particles without resampling; NaN for others. The uniforms of a

@@ -33,25 +33,25 @@ AHEAD, ONE_BLOCK = np.uint64(8), np.uint64(LANES)
 
 
 def log_documents(n_dk, alpha, n_topics) -> float:
-    """The part of L(n) that is a sum over documents; counts (document, topic), integer or real, and alpha padded."""
+    """Return the part of L(n) that is a sum over documents; counts (document, topic), integer or real, and alpha padded."""
     tokens = np.zeros(-(-len(n_dk) // LANES) * LANES)
     rises = _rises(n_dk, alpha[:n_topics], tokens)
     return rises - _rises(tokens.reshape(-1, LANES), np.full(LANES, alpha[:n_topics].sum()))
 
 
 def log_joint(n_dk, n_wk, n_k, alpha, beta, n_topics) -> float:
-    """L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
+    """Return L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
     return log_joint_from(log_documents(n_dk, alpha, n_topics), n_wk, n_k, beta, n_topics)
 
 
 def log_joint_from(of_documents, n_wk, n_k, beta, n_topics) -> float:
-    """L(n) from its part that is a sum over documents, and the counts (word, topic) and (topic,), padded."""
+    """Return L(n) from its part that is a sum over documents, and the counts (word, topic) and (topic,), padded."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_documents + of_words - of_sizes
 
 
 def log_topics(n_wk, n_k, beta, n_topics) -> float:
-    """The part of L(n) that is a sum over topics; counts (word, topic) and (topic,), padded."""
+    """Return the part of L(n) that is a sum over topics; counts (word, topic) and (topic,), padded."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_words - of_sizes
 
@@ -62,7 +62,7 @@ def _rises_of_topics(n_wk, n_k, beta, n_topics) -> tuple[float, float]:
 
 
 def _rises(counts, x, row_sums=None) -> float:
-    """sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
+    """Return sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
     alike, x = counts.dtype.kind == "i" and bool((x == x[0]).all()), pad_topics(x, 1.0)
     row_sums = np.empty(len(counts)) if row_sums is None else row_sums
     workspace = np.empty(max(IN_TABLE, len(x)))
@@ -71,13 +71,13 @@ def _rises(counts, x, row_sums=None) -> float:
 
 @inlined
 def rises_of(n, x, log_gamma_x):
-    """lnG(x + n) - lnG(x) of sixteen counts."""
+    """Return lnG(x + n) - lnG(x) of sixteen counts."""
     return choose(n == 0, spread(0.0), log_gammas(x + doubles(n)) - log_gamma_x)
 
 
 @lean
 def _add_rises(counts, x, row_sums, log_gamma_x):
-    """`_rises`, all computed; log_gamma_x is scratch."""
+    """Return `_rises`, all computed; log_gamma_x is scratch."""
     rises = spread(0.0)
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
@@ -95,7 +95,7 @@ def _add_rises(counts, x, row_sums, log_gamma_x):
 
 @lean
 def _look_up_rises(counts, x, row_sums, table):
-    """`_rises` of whole counts where all x are one, from a table, which it fills, where there may be many alike."""
+    """Return `_rises` of whole counts where all x are one, from a table, which it fills, where there may be many alike."""
     x, rises = spread(x[0]), spread(0.0)
     log_gamma_x = log_gammas(x)
     for n in range(0, IN_TABLE, LANES):
@@ -117,7 +117,7 @@ def _look_up_rises(counts, x, row_sums, table):
 
 
 def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndarray:
-    """p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
+    """Return p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
 
     pairs : Corpus whose pairs are scored; document_tokens (document,) the N_d behind n_dk; counts
     padded, integer or real, in rows as wide as one likes. Returns (pair,) float64.
@@ -144,7 +144,7 @@ def predictive(pairs, document_tokens, n_dk, n_wk, n_k, alphas, beta) -> np.ndar
 def _predictive(
     indptr, words, document_tokens, n_dk, n_wk, alpha, beta, inverse_sizes, row, probability
 ):
-    """beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
+    """Compute beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
 
     Indices are unsigned: of signed ones each use would test whether they count from the end.
     """
@@ -185,5 +185,5 @@ def _predictive(
 
 @inlined
 def _row(words, pair, width):
-    """Where the row of the word of a pair begins."""
+    """Return where the row of the word of a pair begins."""
     return np.uint64(words[pair]) * width

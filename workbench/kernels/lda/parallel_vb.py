@@ -38,7 +38,7 @@ AHEAD = 2
 
 @inlined
 def share(i, end, normalisers, counts, ratios):
-    """Stores n / Z of four pairs, 0 where Z is tiny and beyond the run; returns them, and how many are tiny."""
+    """Store n / Z of four pairs, 0 where Z is tiny and beyond the run; returns them, and how many are tiny."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
     found = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
@@ -50,7 +50,7 @@ def share(i, end, normalisers, counts, ratios):
 def visit_narrow(
     begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
 ):
-    """`visit` for rows of sixteen topics, where the row of the word stays in registers."""
+    """Visit pairs as `visit` does, for rows of sixteen topics, where the row of the word stays in registers."""
     b, of_word, n_tiny = load(word_weights, own), load(mean_wk, own), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
@@ -75,7 +75,7 @@ def visit_narrow(
 def visit(
     begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
 ):
-    """The pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
+    """Visit the pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
 
     Normalisers of some pairs first, and then what these expect: a processor does not look ahead far enough to find other work
     while it waits for a division. own: where the rows of the word begin. Leaves n / Z of each pair, 0 where Z is tiny; returns
@@ -111,7 +111,7 @@ def visit(
 def visit_wide(
     begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
 ):
-    """`visit` of two pairs at a time: rows of four documents, weights and counts, would not fit the fastest cache."""
+    """Visit two pairs at a time: rows of four documents, weights and counts, would not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
         r0, r1, _, _ = rows_from(documents, i, n_padded)
@@ -132,14 +132,14 @@ def visit_wide(
 
 @inlined
 def give(mean, at, expected):
-    """Adds to sixteen counts; returns what it added."""
+    """Add to sixteen counts; returns what it added."""
     store(mean, at, load(mean, at) + expected)
     return expected
 
 
 @inlined
 def rows_from(documents, i, n_padded):
-    """Where the rows of the documents of four pairs begin."""
+    """Return where the rows of the documents of four pairs begin."""
     d0, d1, d2, d3 = four_from(documents, i)
     return (
         np.int64(d0) * n_padded,
@@ -163,7 +163,7 @@ def visit_runs(
     mean_wk,
     ratios,
 ):
-    """Adds n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
+    """Add n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
 
     words (run,), begins (run + 1,), documents and counts (place,): see `split.Blocks`; rows padded. Leaves n / Z of each pair
     in `ratios` (place,), 0 where Z is tiny: such a pair is not counted. Returns how many there are.
@@ -223,7 +223,7 @@ def visit_runs(
 
 @lean
 def add_words(mean_wk, mean_k):
-    """n_k = sum_w n_wk, word after word."""
+    """Compute n_k = sum_w n_wk, word after word."""
     n_padded = len(mean_k)
     for k in range(0, n_padded, LANES):
         store(mean_k, k, spread(0.0))
@@ -246,7 +246,7 @@ def count_by_logs(
     mean_wk,
     mean_k,
 ):
-    """Adds n_dw gamma_dwk of pairs with a tiny normaliser, from the logs of their weights."""
+    """Add n_dw gamma_dwk of pairs with a tiny normaliser, from the logs of their weights."""
     gamma = np.empty(n_topics)
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])

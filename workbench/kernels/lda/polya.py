@@ -48,7 +48,10 @@ class Sites(NamedTuple):
 
 
 def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
-    """Sites from the whole counts of each group, of any shape: each count and how often it occurs, a mean over chains."""
+    """Return sites of the whole counts of each group, of any shape.
+
+    Each count and how often it occurs, a mean over chains.
+    """
     n, often = zip(*map(occurrences, groups), strict=True)
     ends = np.append(0, np.cumsum([*map(len, n)]))
     return Sites(
@@ -57,7 +60,10 @@ def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
 
 
 def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The counts above 0, in order, and how often each occurs; sorted where a place for every number would be too many."""
+    """Return the counts above 0, in order, and how often each occurs.
+
+    Sorted where a place for every number would be too many.
+    """
     if counts.max(initial=0) > LARGEST_LISTED:
         return np.unique(counts[counts > 0], return_counts=True)
     often = np.bincount(counts.ravel())
@@ -66,7 +72,7 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
-    """Sites from real counts (row, topic padded), all topics as one group if `pooled`.
+    """Return sites of real counts (row, topic padded), all topics as one group if `pooled`.
 
     variance, occupied: variances of the counts and probabilities that they are not 0, or None: the counts are
     taken as they are. sampled: (chain, row, topic) whole counts beside them, or None; the mean over the chains.
@@ -87,7 +93,7 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
 
 
 def added(several: list[Sites]) -> Sites:
-    """The sites of several sets of counts as those of all: each number once, in order."""
+    """Return the sites of several sets of counts as those of all: each number once, in order."""
     groups = [
         _added_group(
             [
@@ -106,7 +112,7 @@ def added(several: list[Sites]) -> Sites:
 
 
 def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(site,) numbers, weights and spreads of one group."""
+    """Return (site,) numbers, weights and spreads of one group."""
     n, at = np.unique(np.concatenate([each.n for each in several]), return_inverse=True)
     weight = np.bincount(at, np.concatenate([each.weight for each in several]), len(n))
     if several[0].spread is None:
@@ -115,19 +121,19 @@ def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
-    """One group with a site for each count above 0, all of one weight."""
+    """Return one group with a site for each count above 0, all of one weight."""
     n = n[n > 0]
     return Sites(np.array([0, len(n)]), n, np.full(len(n), weight), np.zeros(0))
 
 
 def _group_ends(groups, n_groups) -> np.ndarray:
-    """(group + 1,) where the sites of each group begin, from the group of each site in order."""
+    """Return (group + 1,) where the sites of each group begin, from the group of each site in order."""
     return np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
 
 
 @kernel
 def conditional_moments(mean, variance, occupied):
-    """Mean and variance of a count given that it is not 0: E+ = E / Q, V+ = (V + E^2) / Q - E+^2 (spec A.10).
+    """Return mean and variance of a count given that it is not 0: E+ = E / Q, V+ = (V + E^2) / Q - E+^2 (spec A.10).
 
     E is at most -log(1 - Q), and V at most E: moments that were updated in place may have kept a rounding error instead.
     """
@@ -140,7 +146,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
-    """Adds each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
+    """Add each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -176,7 +182,7 @@ def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
 
 @kernel
 def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
-    """Adds to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
+    """Add to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
 
     rows (pair,): the document or the word of each pair; gamma has a row for each pair that is not sampled.
     """
@@ -197,7 +203,7 @@ def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
 
 @kernel
 def at_least_once(p, n):
-    """1 - (1 - p)^n by repeated squaring."""
+    """Return 1 - (1 - p)^n by repeated squaring."""
     found, power = 0.0, p
     while n > 0:
         if n & 1:
@@ -209,7 +215,7 @@ def at_least_once(p, n):
 
 @kernel
 def log_gamma_rise(x, n):
-    """lnG(x + n) - lnG(x) for x > 0, n > 0: shifted up by seven, then Stirling's series (Abramowitz & Stegun 6.1.40)."""
+    """Return lnG(x + n) - lnG(x) for x > 0, n > 0: shifted up by seven, then Stirling's series (Abramowitz & Stegun 6.1.40)."""
     product = 0.0  # of the 1 + n / (x + j), less 1
     for j in range(7):
         r = n / (x + j)
@@ -221,7 +227,7 @@ def log_gamma_rise(x, n):
 
 @kernel
 def log_gamma_tail(z):
-    """Stirling's series in z = 1 / y from the second term on."""
+    """Return Stirling's series in z = 1 / y from the second term on."""
     s = z * z
     return (
         -z
@@ -235,7 +241,7 @@ def log_gamma_tail(z):
 
 @kernel
 def digamma_trigamma_rise(x, n):
-    """psi(x + n) - psi(x) and psi'(x + n) - psi'(x) for x > 0, n > 0 (Abramowitz & Stegun 6.3.18, 6.4.12)."""
+    """Return psi(x + n) - psi(x) and psi'(x + n) - psi'(x) for x > 0, n > 0 (Abramowitz & Stegun 6.3.18, 6.4.12)."""
     first, second = 0.0, 0.0
     for j in range(7):
         a, b = 1.0 / (x + j), 1.0 / (x + j + n)
@@ -251,7 +257,7 @@ def digamma_trigamma_rise(x, n):
 
 @kernel
 def digamma_tail(z):
-    """log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
+    """Return log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
     s = z * z
     return (
         -s
@@ -265,7 +271,7 @@ def digamma_tail(z):
 
 @kernel
 def trigamma_tail(z):
-    """psi'(y) - z - z^2 / 2, z = 1 / y."""
+    """Return psi'(y) - z - z^2 / 2, z = 1 / y."""
     s = z * z
     return (
         z
@@ -280,7 +286,7 @@ def trigamma_tail(z):
 
 @kernel
 def higher_derivatives(x):
-    """psi'(x), psi''(x), psi'''(x) for x > 0 (Abramowitz & Stegun 6.4.6, 6.4.12-6.4.14)."""
+    """Return psi'(x), psi''(x), psi'''(x) for x > 0 (Abramowitz & Stegun 6.4.6, 6.4.12-6.4.14)."""
     second, third, fourth = 0.0, 0.0, 0.0
     for j in range(7):
         r = 1.0 / (x + j)
@@ -298,7 +304,7 @@ def higher_derivatives(x):
 
 @kernel
 def rise(indptr, sites, weight, spread, group, x):
-    """The sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
+    """Return the sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
     total = 0.0
     for i in range(indptr[group], indptr[group + 1]):
         total += weight[i] * log_gamma_rise(x, sites[i])
@@ -309,7 +315,7 @@ def rise(indptr, sites, weight, spread, group, x):
 
 @kernel
 def rises(indptr, sites, weight, spread, priors):
-    """(group,) `rise` of every group at its own prior."""
+    """Return (group,) `rise` of every group at its own prior."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
     )
@@ -317,7 +323,7 @@ def rises(indptr, sites, weight, spread, priors):
 
 @kernel
 def slopes(indptr, sites, weight, spread, priors):
-    """(group,) first and second derivatives of `rises` by the prior."""
+    """Return (group,) first and second derivatives of `rises` by the prior."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):
         x = priors[group]

@@ -22,7 +22,7 @@ from workbench.kernels.uniforms import uniform
 
 @lean
 def trigammas(first, last, prior, counts, found):
-    """psi'(prior_k + n_rk) of rows first..last; the prior is above 0 in the padding too."""
+    """Compute psi'(prior_k + n_rk) of rows first..last; the prior is above 0 in the padding too."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
             at = row * counts.shape[1] + k
@@ -31,7 +31,10 @@ def trigammas(first, last, prior, counts, found):
 
 @inlined
 def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_topics, own):
-    """own_k, and what to multiply them by: n gamma_k of an averaged pair, from its responsibilities, or their weights."""
+    """Return own_k, and what to multiply them by.
+
+    n gamma_k of an averaged pair, from its responsibilities, or their weights.
+    """
     n_padded = len(own)
     if len(kept):
         for k in range(0, n_padded, LANES):
@@ -54,7 +57,7 @@ def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_t
 
 @inlined
 def sampled_of_pair(first_token, count, topics, own):
-    """own_k = how many of the tokens of a sampled pair are in each topic."""
+    """Compute own_k = how many of the tokens of a sampled pair are in each topic."""
     own[:] = 0.0
     for token in range(first_token, first_token + count):
         own[topics[np.uint64(token)]] += 1.0
@@ -62,7 +65,7 @@ def sampled_of_pair(first_token, count, topics, own):
 
 @inlined
 def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta):
-    """q of sixteen topics from k on, up to a factor: the conditional of a token, all counts of its pair taken out."""
+    """Return q of sixteen topics from k on, up to a factor: the conditional of a token, all counts of its pair taken out."""
     n_dk, n_wk, n_k = totals
     c, n_padded = load(own, k) * scale, len(own)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
@@ -94,7 +97,7 @@ def gaps(
     own,
     found,
 ):
-    """g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
+    """Compute g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
 
     run_words (run,), run_begins (run + 1,), documents and counts (place,): see `split.Blocks`; pairs (place,). totals and
     curves: (document, topic), (word, topic) and (topic,) padded, of the counts and of their psi'; alpha is 0 in the padding.
@@ -135,7 +138,7 @@ def gaps(
 
 @kernel
 def uniforms_of(key, pairs):
-    """(place,) the uniform of each pair."""
+    """Return (place,) the uniform of each pair."""
     found = np.empty(len(pairs))
     for i in range(len(pairs)):
         found[i] = uniform(key, max(pairs[i], 0))
@@ -162,7 +165,7 @@ def change_sides(
     n_k,
     own,
 ):
-    """Tokens of pairs that come to be sampled are drawn from their responsibilities, and those of others are taken out.
+    """Draw tokens of pairs that come to be sampled from their responsibilities, and take those of others out of the counts.
 
     before, after (pair,): what is sampled; the counts are of sampled tokens alone.
     """
@@ -203,7 +206,10 @@ def kept_after(
     own,
     new,
 ):
-    """Responsibilities under another split: the same where a pair stays averaged, else the conditional of its tokens."""
+    """Compute responsibilities under another split.
+
+    The same where a pair stays averaged, else the conditional of its tokens.
+    """
     n_padded, words_beta, to = len(totals[2]), len(totals[1]) * beta, 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

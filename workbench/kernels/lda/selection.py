@@ -24,7 +24,7 @@ def select_pairs(
     new_counts,
     new_before,
 ):
-    """The pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
+    """Write the pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
 
     new_before (pair,): the number of the first token of each pair in the whole corpus.
     """
@@ -45,7 +45,10 @@ def select_pairs(
 def select_places(
     begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts
 ):
-    """The places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones; returns how many there are."""
+    """Write the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones.
+
+    Returns how many there are.
+    """
     to = 0
     for run in range(len(begins) - 1):
         new_begins[run] = to
@@ -67,7 +70,7 @@ def sum_of(mark, values):
 
 @kernel
 def take_dearest(ranks, counts, pairs, budget, taken):
-    """Sets `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
+    """Set `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
 
     ranks (place,), at least 0; a pair of n tokens costs n - 1, and one without a cost is passed over. Pairs of equal rank are
     taken together. Bits of a double at least 0 are in the order of the doubles: costs summed by digits of the rank, the first

@@ -52,23 +52,23 @@ class Lists(NamedTuple):
 
 
 def bits_of(n_topics: int) -> int:
-    """Bits that a topic takes in an entry."""
+    """Return the bits that a topic takes in an entry."""
     return int(n_topics - 1).bit_length()
 
 
 def entries_fit(document_tokens, n_topics: int) -> bool:
-    """Can an entry hold every count that may occur?"""
+    """Return whether an entry can hold every count that may occur."""
     return int(document_tokens.max()) < 2 ** (31 - bits_of(n_topics))
 
 
 def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
-    """(document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
+    """Return (document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
     blocks = -(-np.minimum(document_tokens, n_topics) // LANES)
     return LANES * np.concatenate([[0], np.cumsum(blocks)])
 
 
 def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
-    """The lists of counts n_dk (document, topic)."""
+    """Return the lists of counts n_dk (document, topic)."""
     starts = starts_of_lists(document_tokens, n_topics)
     lists = Lists(
         aligned_zeros((starts[-1],), np.int32),
@@ -82,7 +82,7 @@ def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
 
 @kernel
 def fill_lists(n_dk, entries, starts, ends, bits):
-    """Fills the lists with every count that is not 0, in the order of the topics."""
+    """Fill the lists with every count that is not 0, in the order of the topics."""
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
         end = starts[d]
@@ -97,7 +97,7 @@ def fill_lists(n_dk, entries, starts, ends, bits):
 
 @kernel
 def write_back(n_dk, entries, starts, ends, bits):
-    """Writes the counts of the lists to n_dk (document, topic)."""
+    """Write the counts of the lists to n_dk (document, topic)."""
     for d in range(len(n_dk)):
         for k in range(n_dk.shape[1]):
             n_dk[d, k] = 0
@@ -108,7 +108,7 @@ def write_back(n_dk, entries, starts, ends, bits):
 
 @kernel
 def mean_held(n_dk, document_tokens):
-    """How many topics the document of a token holds, mean over tokens."""
+    """Return how many topics the document of a token holds, mean over tokens."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
@@ -121,7 +121,7 @@ def mean_held(n_dk, document_tokens):
 
 @inlined
 def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
-    """Updates the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
+    """Update the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -132,7 +132,7 @@ def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
 
 @inlined
 def topic_everywhere(target, q, sums, alpha, n_topics):
-    """The topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
+    """Return the topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
     at = 0
     sofar = running(load(sums, at))
     while lane(sofar, 15) <= target and at + LANES < len(sums):
@@ -150,7 +150,7 @@ def topic_everywhere(target, q, sums, alpha, n_topics):
 
 @inlined
 def entry_below(target, sofar, below, entries, start, end, one):
-    """The entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
+    """Return the entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
     i = min(count(sofar <= target), LANES - 1)
     if i:
         target -= lane(sofar, i - 1)
@@ -166,7 +166,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 @inlined
 def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
-    """Adds a token of document d in topic k: to the entry of the topic, else to the first that is free."""
+    """Add a token of document d in topic k: to the entry of the topic, else to the first that is free."""
     free = ends[d]
     for at in range(starts[d], ends[d], LANES):
         held = load(entries, at)
@@ -202,7 +202,7 @@ def draw_words(
     n_topics,
     key,
 ):
-    """Draws every token of words first..last, document after document; returns how many changed topic.
+    """Draw every token of words first..last, document after document; returns how many changed topic.
 
     documents, first_tokens, counts (pair,) in word-major order; topics (token,) uint16 in canonical order; n_wk (word,
     topic) int32 and n_k (topic,) int64, padded, and the lists are changed in place.

@@ -65,7 +65,10 @@ chains they would be compiled anew."""
 
 @inlined
 def mean_digamma(prior, mean, sampled, at):
-    """<psi(prior + m + c^s)> of sixteen topics from flat index `at` on; mean (row, topic), sampled (chain, row, topic)."""
+    """Return <psi(prior + m + c^s)> of sixteen topics from flat index `at` on.
+
+    mean (row, topic), sampled (chain, row, topic).
+    """
     n_chains, found = sampled.shape[0], spread(0.0)
     for s in range(max(n_chains, 1)):
         counts = load(mean, at)
@@ -79,7 +82,7 @@ def mean_digamma(prior, mean, sampled, at):
 
 @lean
 def log_row(row, prior, mean, sampled, log_sizes, point, logs):
-    """logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
+    """Compute logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
     for k in range(0, mean.shape[1], LANES):
         at = row * mean.shape[1] + k
         if point:
@@ -91,7 +94,7 @@ def log_row(row, prior, mean, sampled, log_sizes, point, logs):
 
 @inlined
 def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
-    """weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
+    """Compute weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
 
     Their logs are stored too where one of them is faint: see `log_weight`.
     """
@@ -117,7 +120,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
 
 @aside
 def log_weight(row, k, logs, weights, n_topics):
-    """The logarithm of a weight: the one that was stored, where a weight of the row is faint."""
+    """Return the logarithm of a weight: the one that was stored, where a weight of the row is faint."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
         lowest = min(lowest, weights[row, other])
@@ -126,13 +129,16 @@ def log_weight(row, k, logs, weights, n_topics):
 
 @lean
 def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weights):
-    """`weigh_row` of rows first..last."""
+    """Weigh rows first..last; see `weigh_row`."""
     for row in range(first, last):
         weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
 
 
 def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
-    """<psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k): (topic,), so much in the padding that it weighs nothing."""
+    """Return <psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k).
+
+    The result (topic,) has so much in the padding that it weighs nothing.
+    """
     n_padded = len(mean_k)
     sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
     logs, priors, unsized = np.empty(sizes.shape), np.full(n_padded, words_beta), np.zeros(n_padded)
@@ -145,7 +151,7 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
 def log_domain_gamma(
     d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
 ):
-    """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
+    """Compute gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
         of_document = log_weight(d, k, document_logs, document_weights, n_topics)
         gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
@@ -154,14 +160,14 @@ def log_domain_gamma(
 
 @inlined
 def four_from(values, i):
-    """Four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
+    """Return four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
     i = np.uint64(i)
     return values[i], values[i + np.uint64(1)], values[i + np.uint64(2)], values[i + np.uint64(3)]
 
 
 @inlined
 def blend(weights, k, rows, shares):
-    """sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
+    """Return sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
     r0, r1, r2, r3 = rows
     q0, q1, q2, q3 = shares
     first = q0 * load_eight(weights, r0 + k) + q1 * load_eight(weights, r1 + k)
@@ -186,7 +192,7 @@ def update_pair(
     row,
     gamma,
 ):
-    """One pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
+    """Update one pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
     """
@@ -244,7 +250,7 @@ def update_in_order(
     beta,
     n_topics,
 ):
-    """Sequential schedule: `update_pair` for each variational pair of documents first..last in canonical order."""
+    """Update each variational pair of documents first..last in canonical order: the sequential schedule."""
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -270,7 +276,7 @@ def update_in_order(
 
 @lean
 def weighted_entropy(weights, gamma):
-    """- sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
+    """Return - sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
     n_padded, found = gamma.shape[1], spread(0.0)
     for i in range(len(weights)):
         of_row = spread(0.0)
@@ -289,7 +295,7 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 
 @lean
 def log_weights(mean, logs, weights):
-    """sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
+    """Return sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
     expected = spread(0.0)
     for i in range(0, mean.size, LANES):
         n, weight = load(mean, i), load(weights, i)
@@ -302,7 +308,7 @@ def log_weights(mean, logs, weights):
 
 @inlined
 def times_power(product, logs, c, z):
-    """Adds c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
+    """Add c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
     often = c > LARGEST_POWER
     power = choose(
         often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
@@ -319,7 +325,7 @@ def times_power(product, logs, c, z):
 
 @lean
 def log_normalisers(counts, ratios):
-    """sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
+    """Return sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
     product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
     in_lanes = len(ratios) - len(ratios) % LANES
     for i in range(0, in_lanes, LANES):
@@ -339,7 +345,7 @@ def log_normalisers(counts, ratios):
 def log_normalisers_by_logs(
     documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics
 ):
-    """sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
+    """Return sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
     gamma, found = np.empty(n_topics), 0.0
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])

@@ -35,7 +35,7 @@ class Added(NamedTuple):
 
 @inlined
 def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
-    """The weight of a path by the counts as they are, or its logarithm."""
+    """Return the weight of a path by the counts as they are, or its logarithm."""
     leaf = slots.leaf[slot]
     above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
     log_weight = math.log(above / below) if by_logs else 0.0
@@ -60,7 +60,7 @@ def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
 def update_paths(
     first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new
 ):
-    """One update of q of every pair of documents first..last, in canonical order; returns the largest change of a q.
+    """Update q of every pair of documents first..last once, in canonical order; returns the largest change of a q.
 
     begins (pair + 1,) int64: where in `gamma` the slots of each pair begin; real (path,): the slots that are paths;
     new (author of a document, path) is scratch.
@@ -103,7 +103,7 @@ def update_paths(
 
 @lean
 def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, gamma, whole, n_dr):
-    """Adds the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
+    """Add the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
 
     Returns the entropy of the responsibilities plus the expected logarithms of known numbers, nats.
     """
@@ -131,8 +131,9 @@ def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, 
 
 @kernel
 def spread_over_paths(indptr, owners, begins, slots, real, key, of_rows, gamma):
-    """q of each pair from its share of each row of the last level, of_rows (pair, R): at random over paths that end there.
+    """Compute q of each pair from its share of each row of the last level, of_rows (pair, R).
 
+    They are at random over paths that end there.
     All pairs of a document share these proportions, exponential draws under the key.
     """
     n_slots = len(slots.leaf)

@@ -67,7 +67,7 @@ class Owners(NamedTuple):
 
 @inlined
 def scale_of(field, run, owner, flat):
-    """The product of a run's scalar factors."""
+    """Return the product of a run's scalar factors."""
     scale = 1.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -76,7 +76,7 @@ def scale_of(field, run, owner, flat):
 
 @inlined
 def block_of(field, run, owner, k, flat):
-    """The product of a run's vector factors, for sixteen paths from path k on."""
+    """Return the product of a run's vector factors, for sixteen paths from path k on."""
     first = field.vector_ptr[run]
     product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
@@ -86,7 +86,7 @@ def block_of(field, run, owner, k, flat):
 
 @inlined
 def gather_ends(d, owners, field, flat, ends, at, width):
-    """Sums the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
+    """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
     for k in range(0, width, LANES):
         store(ends, at + k, spread(0.0))
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
@@ -109,7 +109,7 @@ def gather_ends(d, owners, field, flat, ends, at, width):
 
 @inlined
 def share_out(d, owners, field, flat, shares, low, high, expected):
-    """Adds the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
+    """Add the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -131,7 +131,7 @@ def share_out(d, owners, field, flat, shares, low, high, expected):
 
 @inlined
 def log_of_path(field, run, owner, slot, logs):
-    """The logarithm of the weight of one path."""
+    """Return the logarithm of the weight of one path."""
     found = 0.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         found += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -142,7 +142,7 @@ def log_of_path(field, run, owner, slot, logs):
 
 @lean
 def gather_logs(d, owners, field, logs, log_ends, row, sums):
-    """log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
+    """Compute log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
     for find_sums in range(2):
@@ -167,7 +167,7 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums):
 
 @lean
 def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
-    """`share_out` of n_r (row,), from logarithms."""
+    """Share out n_r (row,) as `share_out` does, from logarithms."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -189,7 +189,7 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
 
 @inlined
 def mean_cells(cells, counts, row, inverse, x):
-    """(prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
+    """Compute (prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
     for i in range(len(cells.rows)):
         at = cells.rows[i]
         inverse[at] = 1.0 / (cells.prior[at] + counts[row, at])
@@ -203,13 +203,16 @@ def mean_cells(cells, counts, row, inverse, x):
 
 @lean
 def mean_rest(cells, counts, inverse, x):
-    """Posterior means of the cells of the corpus, counts (1, address)."""
+    """Compute posterior means of the cells of the corpus, counts (1, address)."""
     mean_cells(cells, counts, 0, inverse, x)
 
 
 @lean
 def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
-    """P (document, row) of documents first..last; a document without owners has none. x (address,) has what is the corpus'."""
+    """Compute P (document, row) of documents first..last.
+
+    A document without owners has none. x (address,) has what is the corpus'.
+    """
     width = ends.shape[1]
     for d in range(first, last):
         mean_cells(cells, n_own, d, inverse, x)
@@ -221,7 +224,7 @@ def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
 
 @lean
 def mix(first, last, indptr, words, ends, phi, probability):
-    """p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
+    """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

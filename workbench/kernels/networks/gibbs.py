@@ -38,7 +38,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def count_levels(slot, author, step, shape, slots, numbers):
-    """Adds a token to the counts of all levels but the last along a slot, or takes one away."""
+    """Add a token to the counts of all levels but the last along a slot, or takes one away."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
         cell = slots.cells[np.uint64(slot), np.uint64(level)]
@@ -62,7 +62,7 @@ def count_levels(slot, author, step, shape, slots, numbers):
 
 @inlined
 def remove_token(slot, author, row, shape, slots, numbers):
-    """Takes a token of the word whose row begins at `row` from all counts along its slot."""
+    """Take a token of the word whose row begins at `row` from all counts along its slot."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
@@ -74,7 +74,7 @@ def remove_token(slot, author, row, shape, slots, numbers):
 
 @inlined
 def add_token(slot, author, row, shape, slots, numbers):
-    """Adds a token of the word whose row begins at `row` to all counts along its path."""
+    """Add a token of the word whose row begins at `row` to all counts along its path."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
@@ -86,7 +86,7 @@ def add_token(slot, author, row, shape, slots, numbers):
 
 @inlined
 def weigh_run(run, author, base, shape, slots, flat, rest):
-    """The weights of the paths of a run without the factor of the word."""
+    """Compute the weights of the paths of a run without the factor of the word."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
         shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
@@ -103,7 +103,7 @@ def weigh_run(run, author, base, shape, slots, flat, rest):
 
 @inlined
 def weigh_slot(slot, author, base, shape, slots, flat, rest):
-    """The weight of the path in one slot without the factor of the word."""
+    """Compute the weight of the path in one slot without the factor of the word."""
     weight = 1.0
     for f in range(len(shape.factors)):
         shift = (
@@ -117,7 +117,7 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest):
 
 @inlined
 def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
-    """The weights that change with a token in a slot, of the slots of one author."""
+    """Compute the weights that change with a token in a slot, of the slots of one author."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
@@ -130,7 +130,7 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
 
 @inlined
 def add_up_band(band, at, n_here, n_slots, bands, rest):
-    """The sum of the weights of a band's runs, those of all authors, into `rest` from `at` on."""
+    """Compute the sum of the weights of a band's runs, those of all authors, into `rest` from `at` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(n_here):
@@ -141,7 +141,7 @@ def add_up_band(band, at, n_here, n_slots, bands, rest):
 
 @inlined
 def run_within(band, column, n_here, n_slots, bands, rest, target):
-    """The place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
+    """Return the place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):
@@ -154,7 +154,7 @@ def run_within(band, column, n_here, n_slots, bands, rest, target):
 
 @inlined
 def weigh_word(row, word, numbers):
-    """Weights of the rows of the last level for a word."""
+    """Compute weights of the rows of the last level for a word."""
     for i in range(0, len(word), LANES):
         n_wk = doubles(load(numbers.n_wk, row + i))
         store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, i))
@@ -181,7 +181,7 @@ def draw_paths(
     key,
     key_within,
 ):
-    """Draws, in canonical order, every token of the sampled pairs of documents first..last.
+    """Draw, in canonical order, every token of the sampled pairs of documents first..last.
 
     places (token,) int32 and n_own (document, D) are changed in place, and all of `numbers`; returns how many tokens have
     another place than before. `shared`: do authors of a document share numbers of a path?

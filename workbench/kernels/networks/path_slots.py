@@ -102,7 +102,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def add_path(d, w, slot, author, n, slots, rest_at, whole):
-    """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
+    """Add n tokens of a word to all counts along one path; rounding leaves none below 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
@@ -120,7 +120,7 @@ def add_path(d, w, slot, author, n, slots, rest_at, whole):
 def count_paths(
     indptr, words, counts, tokens_before, sampled, owners, rest_at, fixed, slots, places, whole
 ):
-    """Adds every token of sampled pairs to the counts along its place."""
+    """Add every token of sampled pairs to the counts along its place."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -135,7 +135,7 @@ def count_paths(
 
 @kernel
 def uniform_places(key, tokens, owners, real, n_slots, places):
-    """A place for every token, each real slot of each author of its document with the same probability.
+    """Draw a place for every token, each real slot of each author of its document with the same probability.
 
     tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
     """
@@ -165,7 +165,7 @@ def places_of_counts(
     key,
     places,
 ):
-    """A place for every token, drawn given counts of another run by rows of the last level.
+    """Draw a place for every token, drawn given counts of another run by rows of the last level.
 
     The prior weight of a path is multiplied by that of the word; the counts of a document by rows (given_dr, of no rows where
     they are not known) stand in proportion over the paths that end there, so that of LDA (alpha_k + n_dk) is weighed. A token

@@ -47,7 +47,7 @@ class Cells(NamedTuple):
 
 @inlined
 def digamma_at(cells, counts, sampled, row, at):
-    """<psi(prior + m + c^s)> of one number in a row of counts m."""
+    """Return <psi(prior + m + c^s)> of one number in a row of counts m."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
         return digamma(cells.prior[at] + counts[row, at])
@@ -59,7 +59,7 @@ def digamma_at(cells, counts, sampled, row, at):
 
 @inlined
 def weigh_cells(cells, counts, sampled, row, sizes, x):
-    """x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
+    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
     own, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
         at = cells.weighed[i]
@@ -80,7 +80,7 @@ def weigh_cells(cells, counts, sampled, row, sizes, x):
 
 @lean
 def log_cells(cells, counts, sampled, row, sizes, logs):
-    """<psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
+    """Compute <psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
     for at in range(counts.shape[1]):
         logs[at] = NEVER
         if cells.real[at] > 0.5:
@@ -89,7 +89,7 @@ def log_cells(cells, counts, sampled, row, sizes, logs):
 
 @inlined
 def add_rows(cells, counts, row):
-    """Sums the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
+    """Sum the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
@@ -130,7 +130,7 @@ def fit_each(
     by_logs,
     sizes,
 ):
-    """The loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with allocated working arrays."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -238,7 +238,7 @@ def fit_documents(
     logs,
     expected,
 ):
-    """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
+    """Repeat the update of documents first..last until the mean change of a cell's count is below the tolerance.
 
     field, owners : `networks.field.Field` and `Owners`
     cells : those of a document
@@ -295,7 +295,7 @@ def fit_documents(
 
 @lean
 def random_cells(key, real, numbers):
-    """A draw of the exponential distribution in each cell of each row of numbers (row, address)."""
+    """Draw an exponential number in each cell of each row of numbers (row, address)."""
     for row in range(len(numbers)):
         for at in range(numbers.shape[1]):
             if real[at] > 0.5:
@@ -304,8 +304,10 @@ def random_cells(key, real, numbers):
 
 @lean
 def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x, expected):
-    """Counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x; x of a document's are
-    those of `n_own`, which is overwritten. Scratch: ends, shares (row,)."""
+    """Compute counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x.
+
+    x of a document's are those of `n_own`, which is overwritten. Scratch: ends, shares (row,).
+    """
     width, n_padded = n_own.shape[1], n_dr.shape[1]
     for d in range(first, last):
         for k in range(0, width, LANES):
@@ -322,21 +324,21 @@ def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x,
 
 @lean
 def weigh_rest(cells, counts, sampled, sizes, x, logs):
-    """Numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
+    """Compute numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
 
 @lean
 def sum_rows(cells, counts):
-    """Sums the cells of each row of a level in every row of counts (row, address), in place."""
+    """Sum the cells of each row of a level in every row of counts (row, address), in place."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 
 
 @lean
 def signed_rises(counts, prior, sign):
-    """sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
+    """Return sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
     found = spread(0.0)
     for row in range(len(counts)):
         of_row = spread(0.0)

@@ -40,7 +40,7 @@ from workbench.kernels.simd.vectors import INT32, INT64, LANES, Vector, choose, 
 
 
 def _shuffled(builder, values, indices):
-    """Lanes by index; a negative one is 0."""
+    """Return lanes by index; a negative one is 0."""
     zeros = ir.Constant(values.type, None)
     picks = [values.type.count if i < 0 else i for i in indices]
     return builder.shuffle_vector(
@@ -68,7 +68,7 @@ def totals(typing_context, a, b, c, d):
 
     def build(context, builder, sig, arguments):
         def halved(sums):
-            """The later half of the lanes added to the earlier, until four are left."""
+            """Return the later half of the lanes added to the earlier, until four are left."""
             while (n := sums.type.count) > four.lanes:
                 sums = builder.fadd(
                     *(
@@ -79,7 +79,7 @@ def totals(typing_context, a, b, c, d):
             return sums
 
         def added(v, w, of_one, of_other):
-            """Lanes of two vectors side by side, by index, added to others."""
+            """Return lanes of two vectors side by side, by index, added to others."""
             return builder.fadd(
                 *(
                     builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks))
@@ -125,12 +125,12 @@ STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
 
 
 def _rows(builder, values):
-    """Four vectors of four lanes."""
+    """Return four vectors of four lanes."""
     return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
 
 
 def _joined(builder, rows):
-    """One vector of several."""
+    """Return one vector of several."""
     while len(rows) > 1:
         n = 2 * rows[0].type.count
         order = ir.Constant(ir.VectorType(INT32, n), list(range(n)))
@@ -140,7 +140,10 @@ def _joined(builder, rows):
 
 @intrinsic
 def stairs(typing_context, values):
-    """In four rows of four lanes: sums down the columns, and of the columns to the left. No sum is less than one before it."""
+    """Return sums in four rows of four lanes: down the columns, and of the columns to the left.
+
+    No sum is less than one before it.
+    """
 
     def build(context, builder, sig, arguments):
         rows, add = _rows(builder, arguments[0]), builder.fadd
@@ -205,7 +208,7 @@ SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
 
 
 def _bits_of(number):
-    """The type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
+    """Return the type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
     if not isinstance(number, Vector):
         return INT64, INT64
     kind = ir.VectorType(INT64, number.lanes)
@@ -214,7 +217,7 @@ def _bits_of(number):
 
 @intrinsic
 def power_of_two(typing_context, raised):
-    """2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
+    """Return 2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -227,7 +230,10 @@ def power_of_two(typing_context, raised):
 
 @intrinsic
 def exponent(typing_context, positive):
-    """The whole number n, as float64, for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64."""
+    """Return the binary exponent as float64.
+
+    It is the whole number n for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64.
+    """
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -248,7 +254,10 @@ def exponent(typing_context, positive):
 
 @inlined
 def exp_within(x):
-    """exp(x) for -708 < x < 700 to 4e-16 relative; the Taylor polynomial of degree 13 in groups of four terms, side by side."""
+    """Return exp(x) for -708 < x < 700 to 4e-16 relative.
+
+    The Taylor polynomial of degree 13 in groups of four terms, side by side.
+    """
     raised = x * LOG2_E + SHIFTER
     n = raised - SHIFTER
     r = (x - n * LN2_HIGH) - n * LN2_LOW
@@ -263,7 +272,10 @@ def exp_within(x):
 
 @inlined
 def exp_nearly(x):
-    """exp(x) for x < 700 to 1e-12 relative, 0 below -708; the Taylor polynomial of degree 10, for values not known better."""
+    """Return exp(x) for x < 700 to 1e-12 relative, 0 below -708.
+
+    The Taylor polynomial of degree 10, for values not known better.
+    """
     within = max(x, SMALLEST_EXPONENT)
     raised = within * LOG2_E + SHIFTER
     r = within - (raised - SHIFTER) * LN2
@@ -277,14 +289,14 @@ def exp_nearly(x):
 
 @inlined
 def fast_exp(x):
-    """exp(x) for x < 700 to 4e-16 relative, 0 below -708."""
+    """Return exp(x) for x < 700 to 4e-16 relative, 0 below -708."""
     value = exp_within(max(x, SMALLEST_EXPONENT))
     return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
 
 
 @inlined
 def fast_log(x):
-    """log(x) for 1e-300 < x < 1e300, to 4e-16 relative; 2 artanh((m - 1) / (m + 1)) and the power of two."""
+    """Return log(x) for 1e-300 < x < 1e300, to 4e-16 relative; 2 artanh((m - 1) / (m + 1)) and the power of two."""
     n = exponent(x)
     m = x * power_of_two(SHIFTER - n)
     s = (m - 1.0) / (m + 1.0)
@@ -297,13 +309,13 @@ def fast_log(x):
 
 @inlined
 def logs(x):
-    """log x for x < 1e300, as probabilities are; -inf below the smallest normal number, NaN and inf as they are."""
+    """Return log x for x < 1e300, as probabilities are; -inf below the smallest normal number, NaN and inf as they are."""
     return choose(x < SMALLEST, spread(-math.inf), choose(x <= LARGEST, fast_log(x), x))
 
 
 @inlined
 def shifted(x):
-    """exp(psi(x + 6)) by its asymptotic series, and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) = log(first) - second."""
+    """Return exp(psi(x + 6)) by its asymptotic series, and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) = log(first) - second."""
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))
@@ -316,7 +328,7 @@ def shifted(x):
 
 @inlined
 def exp_digamma_ratio(x, y, z):
-    """exp(psi(x) + psi(y) - psi(z)) for positive arguments, with one exponential."""
+    """Return exp(psi(x) + psi(y) - psi(z)) for positive arguments, with one exponential."""
     series_x, reciprocals_x = shifted(x)
     series_y, reciprocals_y = shifted(y)
     series_z, reciprocals_z = shifted(z)
@@ -326,14 +338,14 @@ def exp_digamma_ratio(x, y, z):
 
 @inlined
 def digamma(x):
-    """psi(x) for x > 0."""
+    """Return psi(x) for x > 0."""
     series, reciprocals = shifted(x)
     return fast_log(series) - reciprocals
 
 
 @aside
 def normalise_logs(n_topics, gamma):
-    """gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
+    """Compute gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
     largest = -np.inf
     for k in range(n_topics):
         largest = max(largest, gamma[k])
@@ -348,14 +360,14 @@ def normalise_logs(n_topics, gamma):
 
 @inlined
 def paired(x):
-    """2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3: what sums over x, x + 1, ... x + 7 are made of."""
+    """Return 2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3: what sums over x, x + 1, ... x + 7 are made of."""
     t = x * (x + 7.0)
     return 2.0 * x + 7.0, 1.0 / t, 1.0 / (t + 6.0), 1.0 / (t + 10.0), 1.0 / (t + 12.0)
 
 
 @inlined
 def digamma_tetragamma(x):
-    """psi(x) and psi''(x) for x > 0, to 1e-14 and 1e-11 relative; Abramowitz & Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.14."""
+    """Return psi(x) and psi''(x) for x > 0, to 1e-14 and 1e-11 relative; Abramowitz & Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.14."""
     m, r0, r1, r2, r3 = paired(x)
     first = m * ((r0 + r1) + (r2 + r3))
     m2 = m * m
@@ -373,7 +385,7 @@ def digamma_tetragamma(x):
 
 @inlined
 def log_gamma_trigamma(x):
-    """log Gamma(x) and psi'(x) for x > 0, to rounding error; Abramowitz & Stegun 6.1.15, 6.1.40, 6.4.6, 6.4.12."""
+    """Return log Gamma(x) and psi'(x) for x > 0, to rounding error; Abramowitz & Stegun 6.1.15, 6.1.40, 6.4.6, 6.4.12."""
     m, r0, r1, r2, r3 = paired(x)
     m2 = m * m
     second = (
@@ -395,7 +407,10 @@ def log_gamma_trigamma(x):
 
 @inlined
 def log_gammas(x):
-    """lnG(x) for 0 < x < 1e37, to 5e-14 absolute below 10 and 2e-15 relative above; Abramowitz & Stegun 6.1.15, 6.1.40."""
+    """Return lnG(x) for 0 < x < 1e37, to 5e-14 absolute below 10 and 2e-15 relative above.
+
+    Abramowitz & Stegun 6.1.15, 6.1.40.
+    """
     t = x * (x + 7.0)
     product = t * (t + 6.0) * ((t + 10.0) * (t + 12.0))
     y = x + 8.0

@@ -314,7 +314,7 @@ LOGS = np.array(
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """a b + c of vectors of float64, rounded once."""
+    """Return a b + c of vectors of float64, rounded once."""
 
     def build(context, builder, sig, arguments):
         kind = ir.FunctionType(a.llvm, [a.llvm] * 3)
@@ -328,7 +328,10 @@ def fma(typing_context, a, b, c):
 
 @intrinsic
 def gather(typing_context, table, places):
-    """The elements of a table of float64 at the places, a vector of int32, by the instruction that there may be for it."""
+    """Return the elements of a table of float64 at the places, a vector of int32.
+
+    They come by the instruction that there may be for it.
+    """
     vector = Vector(table.dtype, places.lanes)
 
     def build(context, builder, sig, arguments):
@@ -350,7 +353,10 @@ def gather(typing_context, table, places):
 
 
 def _from_bits(build, gives):
-    """An intrinsic of the bits of a vector of float64, less `FIRST_BITS`: their low 52 are the place of the significand."""
+    """Return an intrinsic of the bits of a vector of float64, less `FIRST_BITS`.
+
+    Their low 52 are the place of the significand.
+    """
 
     @intrinsic
     def part(typing_context, positive):
@@ -393,7 +399,7 @@ power, significand, place = (
 
 @inlined
 def libm_log(x):
-    """log(x), 2^-1000 < x <= 1, a vector of float64."""
+    """Return log(x), 2^-1000 < x <= 1, a vector of float64."""
     return choose(x < NEAR_ONE, _log_by_table(x), _log_near_one(x))
 
 

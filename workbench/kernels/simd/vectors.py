@@ -41,22 +41,22 @@ LINE = ALIGNMENT // 8
 
 
 def padded(n_topics: int) -> int:
-    """The number of topics rounded up to whole lanes."""
+    """Return the number of topics rounded up to whole lanes."""
     return -(-n_topics // LANES) * LANES
 
 
 def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
-    """A zeroed C-contiguous array whose first byte lies on a 64-byte boundary."""
+    """Return a zeroed C-contiguous array whose first byte lies on a 64-byte boundary."""
     return _aligned(np.zeros, shape, np.dtype(dtype))
 
 
 def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
-    """An uninitialised C-contiguous array whose first byte lies on a 64-byte boundary."""
+    """Return an uninitialised C-contiguous array whose first byte lies on a 64-byte boundary."""
     return _aligned(np.empty, shape, np.dtype(dtype))
 
 
 def aligned_copy(values: np.ndarray) -> np.ndarray:
-    """A C-contiguous copy whose first byte lies on a 64-byte boundary."""
+    """Return a C-contiguous copy whose first byte lies on a 64-byte boundary."""
     array = aligned_empty(values.shape, values.dtype)
     array[...] = values
     return array
@@ -70,7 +70,7 @@ def _aligned(make, shape, dtype) -> np.ndarray:
 
 
 def pad_topics(values, fill: float = 0.0) -> np.ndarray:
-    """One float64 value per topic, followed by ``fill`` for the padding topics."""
+    """Return one float64 value per topic, followed by ``fill`` for the padding topics."""
     row = np.full(padded(len(values)), fill)
     row[: len(values)] = values
     return row
@@ -106,14 +106,14 @@ class VectorModel(models.PrimitiveModel):
 
 
 def _spread(builder, value, llvm):
-    """A number in every lane."""
+    """Return a number in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
     places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
     return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
 
 
 def _converted(builder, value, source, target, llvm):
-    """A number or vector of one type as another; ``llvm`` is the wanted type."""
+    """Return a number or vector of one type as another; ``llvm`` is the wanted type."""
     if source == target:
         return value
     if isinstance(source, types.Integer) and target in FLOATS:
@@ -134,7 +134,7 @@ def _converted(builder, value, source, target, llvm):
 
 
 def _binary(function, build, gives=lambda kind: kind):
-    """Defines a Python operator for two vectors of a type, or a vector and a number."""
+    """Define a Python operator for two vectors of a type, or a vector and a number."""
 
     def lower(context, builder, sig, arguments):
         vector = next(argument for argument in sig.args if isinstance(argument, Vector))
@@ -204,7 +204,10 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _pointer(context, builder, array_type, array, index, llvm):
-    """Pointer to the elements of an array from a flat index on; where numba checks indices, those beyond are IndexErrors."""
+    """Return a pointer to the elements of an array from a flat index on.
+
+    Where numba checks indices, those beyond are IndexErrors.
+    """
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
     made = context.make_array(array_type)(context, builder, array)
@@ -344,8 +347,9 @@ GROUP = 8
 
 
 def _changed(change):
-    """An intrinsic that changes one element of a row; `change` builds the new bits from the old, the number's, and a mask.
+    """Return an intrinsic that changes one element of a row.
 
+    `change` builds the new bits from the old, the number's, and a mask.
     The mask is read from a table: of a comparison the compiler makes a masked store, which is very slow on some machines.
     """
 

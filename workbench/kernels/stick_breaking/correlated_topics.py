@@ -67,7 +67,7 @@ def draw_topics_given(
     beta,
     key,
 ):
-    """Draws, in canonical order, the topic of every token of documents first..last given their theta (document, topic), padded.
+    """Draw, in canonical order, the topic of every token of documents first..last given their theta (document, topic), padded.
 
     theta holds the rows of these documents alone. topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and
     n_k (topic,) int64 are padded and changed in place; returns how many tokens changed topic.
@@ -128,7 +128,7 @@ def draw_topics_given(
 def count_drawn_topics(
     d, indptr, words, counts, tokens_before, theta, phi, cumulative, key, n_here
 ):
-    """Writes to n_here (topic,) how many tokens of a document draw each topic, given theta (topic,) and phi (word, topic)."""
+    """Write to n_here (topic,) how many tokens of a document draw each topic, given theta (topic,) and phi (word, topic)."""
     n_topics = len(theta)
     n_here[:] = 0
     for pair in range(indptr[d], indptr[d + 1]):
@@ -147,7 +147,7 @@ def count_drawn_topics(
 def draw_topics_given_phi(
     first, last, indptr, words, counts, tokens_before, topics, n_dk, sticks, phi, key
 ):
-    """Draws the topic of every token of documents first..last given phi (word, topic), padded, and sticks (document, stick).
+    """Draw the topic of every token of documents first..last given phi (word, topic), padded, and sticks (document, stick).
 
     topics (token,) uint16 and n_dk (document, topic) int32, padded, are changed in place, counts of words are not; returns how
     many tokens changed topic. A token whose probabilities are all below the smallest number stays where it is.
@@ -176,7 +176,7 @@ def draw_topics_given_phi(
 
 @lean
 def count_words_again(first, last, word_indptr, first_tokens, counts, topics, n_wk):
-    """Counts n_wk (word, topic) int32, padded, of words first..last anew; pairs in word-major order, as `Corpus` has them."""
+    """Count n_wk (word, topic) int32, padded, of words first..last anew; pairs in word-major order, as `Corpus` has them."""
     for w in range(first, last):
         n_wk[w] = 0
         for i in range(word_indptr[w], word_indptr[w + 1]):
@@ -200,7 +200,7 @@ def draw_topics(
     beta,
     key,
 ):
-    """Draws the topics of all tokens of documents first..last given sticks (document, topic - 1): see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last given sticks (document, topic - 1): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         break_stick(sticks[d], theta[d - first])
@@ -211,7 +211,7 @@ def draw_topics(
 
 @kernel
 def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, stick_key):
-    """Draws the sticks (document, topic - 1) of documents first..last given the topics of their tokens.
+    """Draw the sticks (document, topic - 1) of documents first..last given the topics of their tokens.
 
     precision : Sigma^-1 (stick, stick); weighted_mean : Sigma^-1 mu (stick,).
     """
@@ -248,8 +248,9 @@ def sampled_theta(
     theta,
     first_number=0,
 ):
-    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
+    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
 
+    phi (word, topic) stays as it is.
     The sticks of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
     """
     n_topics = phi.shape[1]
@@ -289,7 +290,7 @@ def sampled_theta(
 def draw_sticks_of_years(
     first, last, n_dk, precision, weighted, year, sticks, omega_key, stick_key
 ):
-    """Draws the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
+    """Draw the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
 
     precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,).
     """
@@ -299,7 +300,7 @@ def draw_sticks_of_years(
 
 @kernel
 def own_potentials(sticks, year, precision, n_years):
-    """(J_t, h_t) of years whose documents have sticks of their own."""
+    """Return (J_t, h_t) of years whose documents have sticks of their own."""
     n_sticks = sticks.shape[1]
     J, h, total = (
         np.zeros((n_years, n_sticks, n_sticks)),
@@ -318,7 +319,7 @@ def own_potentials(sticks, year, precision, n_years):
 
 @kernel
 def shared_potentials(n_tk, states, key):
-    """(J_t, h_t) of years whose documents share its state; n_tk (year, topic) int64 : tokens."""
+    """Return (J_t, h_t) of years whose documents share its state; n_tk (year, topic) int64 : tokens."""
     n_years, n_sticks = states.shape
     J, h = np.zeros((n_years, n_sticks, n_sticks)), np.zeros((n_years, n_sticks))
     for t in range(n_years):

@@ -25,7 +25,7 @@ SMALLEST = 1e-300
 
 @kernel
 def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, alpha, phi, key):
-    """Draws, in canonical order, the topic of every token of documents first..last given phi (row, topic).
+    """Draw, in canonical order, the topic of every token of documents first..last given phi (row, topic).
 
     rows (pair,) : the row of each pair's word in its year; topics (token,) uint16 and n_dk (document, topic) int32 are changed
     in place. alpha (topic,), phi and n_dk are padded. Returns how many tokens changed topic.
@@ -60,7 +60,7 @@ def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, 
 
 @kernel
 def count_rows(rows, counts, tokens_before, topics, n_rk):
-    """Adds every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
+    """Add every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
     for pair in range(len(rows)):
         for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
             n_rk[rows[pair], topics[token]] += 1
@@ -68,7 +68,7 @@ def count_rows(rows, counts, tokens_before, topics, n_rk):
 
 @kernel
 def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_key, walk_key):
-    """Draws the random walks of sticks first..last of every topic; returns the sum of their squared steps.
+    """Draw the random walks of sticks first..last of every topic; returns the sum of their squared steps.
 
     n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
     mean, variance (stick,) of the first year; step : variance of a step; sticks (year, stick, topic) is changed in place.
@@ -100,7 +100,7 @@ def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_ke
 
 @kernel
 def break_sticks(first, last, sticks, phi):
-    """Writes phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
+    """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
 
     What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.
     """

@@ -65,7 +65,7 @@ class Dense(NamedTuple):
 
     @property
     def n_noise(self) -> int:
-        """Standard normal numbers that a draw takes: of the prior, and of each row's pseudo-observation."""
+        """Return standard normal numbers that a draw takes: of the prior, and of each row's pseudo-observation."""
         return 2 * len(self.root)
 
 
@@ -76,12 +76,12 @@ class LowRank(NamedTuple):
 
     @property
     def n_noise(self) -> int:
-        """Standard normal numbers that a draw takes: one for each weight."""
+        """Return standard normal numbers that a draw takes: one for each weight."""
         return self.weights.shape[1]
 
 
 def squared_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(point, other) squared Euclidean distances of points (point, dim), 0 where there is no dim."""
+    """Return (point, other) squared Euclidean distances of points (point, dim), 0 where there is no dim."""
     total = np.zeros((len(points), len(others)))
     for d in range(points.shape[1]):
         total += (points[:, d, None] - others[:, d]) ** 2
@@ -89,18 +89,18 @@ def squared_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def matern(squares: np.ndarray, length: float) -> np.ndarray:
-    """Matern covariance of smoothness 5/2 of squared distances."""
+    """Return the Matern covariance of smoothness 5/2 of squared distances."""
     r = np.sqrt(5.0 * squares) / length
     return (1.0 + r + r * r / 3.0) * np.exp(-r)
 
 
 def squared_exponential(squares: np.ndarray, length: float) -> np.ndarray:
-    """Squared exponential covariance of squared distances."""
+    """Return the squared exponential covariance of squared distances."""
     return np.exp(squares / (-2.0 * length * length))
 
 
 def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> np.ndarray:
-    """(row, other) covariance of the rows with other rows, or with one another; without jitter and noise."""
+    """Return (row, other) covariance of the rows with other rows, or with one another; without jitter and noise."""
     others = inputs if others is None else others
     in_time = matern(squared_distances(inputs.time, others.time), hyper.length_time)
     return (
@@ -111,14 +111,14 @@ def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> n
 
 
 def dense(inputs: Inputs, hyper: Kernel) -> Dense:
-    """The covariance of all rows with its Cholesky factor; memory of two matrices (row, row)."""
+    """Return the covariance of all rows with its Cholesky factor; memory of two matrices (row, row)."""
     full = covariance(inputs, hyper)
     full[np.diag_indices(len(full))] += JITTER * hyper.scale
     return Dense(full, np.linalg.cholesky(full))
 
 
 def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
-    """The covariance by its eigenvectors, those of eigenvalues above the threshold times the largest.
+    """Return the covariance by its eigenvectors, those of eigenvalues above the threshold times the largest.
 
     Where the rows are most of a grid of times by places, the eigenvectors are those of the grid, products of those of the two
     factors; else of the covariance of the rows, in the cube of their number.
@@ -149,7 +149,7 @@ def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndar
 
 @kernel
 def normals(key, first, shape):
-    """Standard normal numbers (n, draw), each draw from its own stream, numbered from ``first``, under the key."""
+    """Return standard normal numbers (n, draw), each draw from its own stream, numbered from ``first``, under the key."""
     drawn = np.empty(shape)
     for j in range(shape[1]):
         stream = stream_of(key, first + j)
@@ -159,7 +159,7 @@ def normals(key, first, shape):
 
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
-    """f (row, draw) ~ N(0, k) of standard normal numbers (n_noise, draw)."""
+    """Return f (row, draw) ~ N(0, k) of standard normal numbers (n_noise, draw)."""
     return (
         prior.weights @ noise
         if isinstance(prior, LowRank)
@@ -170,7 +170,7 @@ def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
 def posterior_draws(
     prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
-    """f (row, draw) ~ N(J^-1 h, J^-1) of standard normal numbers (n_noise, draw); of zeros, the mean.
+    """Return f (row, draw) ~ N(J^-1 h, J^-1) of standard normal numbers (n_noise, draw); of zeros, the mean.
 
     omega, h : (row,) of the likelihood; h must be 0 where omega is. Rows of omega = 0 are drawn given the others.
     """
@@ -186,7 +186,7 @@ def posterior_draws(
 
 
 def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> float:
-    """log of the integral of N(f | 0, k) exp(h'f - f' Omega f / 2) over f; 0 where nothing is observed."""
+    """Return the log of the integral of N(f | 0, k) exp(h'f - f' Omega f / 2) over f; 0 where nothing is observed."""
     if isinstance(prior, LowRank):
         root, white = _weights_given(prior.weights, omega, h)
         return float(0.5 * white @ white - np.log(np.diag(root)).sum())
@@ -198,7 +198,7 @@ def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> 
 
 
 def _inner(prior: Dense, here: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """B = I + w k w of the rows where something is observed."""
+    """Return B = I + w k w of the rows where something is observed."""
     inner = w * prior.covariance[np.ix_(here, here)] * w.T
     inner[np.diag_indices(len(here))] += 1.0
     return inner
@@ -213,7 +213,7 @@ def _solve_positive(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _weights_given(
     weights: np.ndarray, omega: np.ndarray, h: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(L, L^-1 A'h) with LL' = I + A' Omega A."""
+    """Return (L, L^-1 A'h) with LL' = I + A' Omega A."""
     here, rank = np.flatnonzero(omega > 0), weights.shape[1]
     precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
     for first in range(0, len(here), ROWS_AT_ONCE):
@@ -229,13 +229,13 @@ SPREAD = 1e3
 
 
 def matern_slope(squares: np.ndarray, length: float) -> np.ndarray:
-    """Derivative of `matern` by the logarithm of its length."""
+    """Return the derivative of `matern` by the logarithm of its length."""
     r = np.sqrt(5.0 * squares) / length
     return r * r * (1.0 + r) / 3.0 * np.exp(-r)
 
 
 def squared_exponential_slope(squares: np.ndarray, length: float) -> np.ndarray:
-    """Derivative of `squared_exponential` by the logarithm of its length."""
+    """Return the derivative of `squared_exponential` by the logarithm of its length."""
     return squares / (length * length) * squared_exponential(squares, length)
 
 
@@ -243,12 +243,12 @@ class Grid:
     """log p(outputs) and its gradient where the rows are all times by all places, each once."""
 
     def __init__(self, times: np.ndarray, places: np.ndarray, outputs: np.ndarray):
-        """outputs : (time, place, output)."""
+        """Prepare for outputs (time, place, output) or (row, output)."""
         self.outputs = outputs
         self.squares = squared_distances(times, times), squared_distances(places, places)
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
-        """log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
+        """Return log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
         in_time, in_space = self.squares
         values_t, vectors_t = np.linalg.eigh(matern(in_time, hyper.length_time))
         values_s, vectors_s = np.linalg.eigh(squared_exponential(in_space, hyper.length_space))
@@ -294,12 +294,12 @@ class Rows:
     """log p(outputs) and its gradient for rows anywhere."""
 
     def __init__(self, inputs: Inputs, outputs: np.ndarray):
-        """outputs : (row, output)."""
+        """Prepare for outputs (time, place, output) or (row, output)."""
         self.inputs, self.outputs = inputs, outputs
         self.squares = tuple(squared_distances(each, each) for each in inputs)
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
-        """log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
+        """Return log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
         (m, n), (in_time, in_space) = self.outputs.shape, self.squares
         signal = covariance(self.inputs, hyper)
         total = signal + hyper.noise * np.eye(m)
@@ -332,7 +332,10 @@ class Rows:
 def log_likelihood_of(
     inputs: Inputs, outputs: np.ndarray
 ) -> Callable[[Kernel], tuple[float, np.ndarray]]:
-    """log p(outputs) (row, output), with its gradient, as a function of the hyperparameters: a `Grid`, or else `Rows`."""
+    """Return log p(outputs) (row, output), with its gradient, as a function of the hyperparameters.
+
+    It is a `Grid`, or else `Rows`.
+    """
     (times, at_time), (places, at_place) = (
         np.unique(each, axis=0, return_inverse=True) for each in inputs
     )
@@ -347,7 +350,7 @@ def log_likelihood_of(
 
 
 def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
-    """The hyperparameters of the largest marginal likelihood of outputs (row, output) of mean 0, by L-BFGS from a start.
+    """Return the hyperparameters of the largest marginal likelihood of outputs (row, output) of mean 0, by L-BFGS from a start.
 
     A length of a kind of inputs that there are none of stays as it is. Within bounds by the ranges of inputs and outputs
     (`SPREAD`), so that outputs that no kernel explains leave numbers that can be used.
@@ -378,14 +381,14 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
 
 
 def _range(points: np.ndarray, otherwise: float) -> float:
-    """The largest range of a column of points (point, dim); of no points apart, another number."""
+    """Return the largest range of a column of points (point, dim); of no points apart, another number."""
     return float(np.ptp(points, axis=0).max(initial=0.0)) or otherwise
 
 
 def smoothed(
     prior: Dense | LowRank, observed: np.ndarray, outputs: np.ndarray, noise: float
 ) -> np.ndarray:
-    """E[f] (row, output) of all rows given outputs (observed row, output) that are f and noise of this variance."""
+    """Return E[f] (row, output) of all rows given outputs (observed row, output) that are f and noise of this variance."""
     if isinstance(prior, Dense):
         inner = prior.covariance[np.ix_(observed, observed)] + noise * np.eye(len(observed))
         return prior.covariance[:, observed] @ cho_solve(

@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import next_uniform, stream_of
 
 @fused
 def _add_logs(begin, end, words, counts, log_emissions, logs):
-    """Adds log p(x | s) of the pairs begin..end to logs (state,)."""
+    """Add log p(x | s) of the pairs begin..end to logs (state,)."""
     for pair in range(begin, end):
         count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
         for s in range(len(logs)):
@@ -30,7 +30,7 @@ def _add_logs(begin, end, words, counts, log_emissions, logs):
 
 @aside
 def _weigh(begin, end, words, counts, log_emissions, logs):
-    """Replaces logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
+    """Replace logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
     n, largest = len(logs), -math.inf
     if begin == end:
         logs[:] = 1.0
@@ -46,7 +46,7 @@ def _weigh(begin, end, words, counts, log_emissions, logs):
 
 @fused
 def _move(before, transitions, after):
-    """Replaces `after` (state,) by sum_r before_r P_rs."""
+    """Replace `after` (state,) by sum_r before_r P_rs."""
     after[:] = 0.0
     for r in range(len(before)):
         weight, row = before[r], transitions[r]
@@ -56,7 +56,7 @@ def _move(before, transitions, after):
 
 @aside
 def _multiply(weights, factors):
-    """weights (state,) times factors, made to sum to 1; returns the sum."""
+    """Multiply weights (state,) by factors, and make them sum to 1; returns the sum."""
     total = 0.0
     for s in range(len(weights)):
         weights[s] *= factors[s]
@@ -68,7 +68,7 @@ def _multiply(weights, factors):
 
 @aside
 def _normalise(logs):
-    """Makes exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
+    """Make exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
     largest, total = -math.inf, 0.0
     for s in range(len(logs)):
         largest = max(largest, logs[s])
@@ -94,7 +94,7 @@ def filter_forward(
     log_emissions,
     filtered,
 ):
-    """log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
+    """Return log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
@@ -112,7 +112,7 @@ def filter_forward(
 
 @kernel
 def draw_states(first, last, starts, rows, filtered, transitions, states, keys, key):
-    """Draws the states (row,) of sequences first..last from the last row back; returns how many changed.
+    """Draw the states (row,) of sequences first..last from the last row back; returns how many changed.
 
     keys (sequence,) uint64 : what tells a sequence from others, whatever their order.
     """
@@ -141,7 +141,7 @@ def draw_states(first, last, starts, rows, filtered, transitions, states, keys, 
 
 @kernel
 def count_states(starts, rows, indptr, words, counts, states, n_words, n_states):
-    """Counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
+    """Return counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
     of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
     of_words = np.zeros((n_states, n_words), np.int64)
     for i in range(len(starts) - 1):
@@ -160,7 +160,7 @@ def count_states(starts, rows, indptr, words, counts, states, n_words, n_states)
 def backward_messages(
     first, last, starts, rows, indptr, words, counts, transitions, log_emissions, messages
 ):
-    """Fills messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
+    """Fill messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
     n = len(transitions)
     logs = np.empty(n)
     for i in range(first, last):
@@ -194,7 +194,7 @@ def predict_pairs(
     test_counts,
     probability,
 ):
-    """Fills probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
+    """Fill probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
 
     Before it are those of earlier rows of its sequence, and of its own row the pairs before it: p^count multiplied over the
     pairs of a sequence is the probability of all its held-out words together, given the parameters. messages : those of the

@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
 def stick_starts(indptr, places, n_sticks) -> np.ndarray:
-    """(row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
+    """Return (row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
     used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
@@ -30,7 +30,7 @@ def stick_starts(indptr, places, n_sticks) -> np.ndarray:
 
 @fused
 def _sticks_of_state(z, transposed, offset, n, sticks):
-    """Writes psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
+    """Write psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
     for k in range(n):
         sticks[k] = offset[k]
     for i in range(len(z)):
@@ -41,7 +41,7 @@ def _sticks_of_state(z, transposed, offset, n, sticks):
 
 @fused
 def _add_weighted(weights, n, rows, total):
-    """Adds the first n rows (row, number), each times its weight, to `total`, four at a time."""
+    """Add the first n rows (row, number), each times its weight, to `total`, four at a time."""
     k = 0
     while k + 4 <= n:
         w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -58,7 +58,7 @@ def _add_weighted(weights, n, rows, total):
 
 @fused
 def _add_to_each(weights, n, row, totals):
-    """Adds a row (number,) times each of the first n weights to each of `totals` (row, number)."""
+    """Add a row (number,) times each of the first n weights to each of `totals` (row, number)."""
     for k in range(n):
         weight, total = weights[k], totals[k]
         for i in range(len(row)):
@@ -67,8 +67,9 @@ def _add_to_each(weights, n, row, totals):
 
 @kernel
 def products(rows, scale):
-    """(row, number) the upper triangle of each row (row, dim) times itself, row after row; then the row times its scale (row,).
+    """Return (row, number) the upper triangle of each row (row, dim) times itself, row after row.
 
+    Then the row times its scale (row,).
     Padded with zeros to whole vectors.
     """
     n_rows, n = rows.shape
@@ -86,7 +87,7 @@ def products(rows, scale):
 
 @kernel
 def keys_of_rows(indptr, sequence_keys, key):
-    """(row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
+    """Return (row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
         own = absorb(key, sequence_keys[s])
@@ -99,7 +100,7 @@ def keys_of_rows(indptr, sequence_keys, key):
 def draw_weights(
     first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega
 ):
-    """Draws omega (entry,) of the rows first..last given their states (row, state_dim).
+    """Draw omega (entry,) of the rows first..last given their states (row, state_dim).
 
     transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
     """
@@ -119,7 +120,7 @@ def draw_weights(
 
 @kernel
 def sums_before(rows):
-    """(row + 1, dim) sums of the rows (row, dim) before each, and of all."""
+    """Return (row + 1, dim) sums of the rows (row, dim) before each, and of all."""
     found = np.zeros((len(rows) + 1, rows.shape[1]))
     for k in range(len(rows)):
         for i in range(rows.shape[1]):
@@ -131,7 +132,7 @@ def sums_before(rows):
 def potentials(
     first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h
 ):
-    """Writes J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
+    """Write J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
 
     loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
     own, and 1/2 there; of_sticks (stick, number) : `products` of C and d.
@@ -155,7 +156,7 @@ def potentials(
 
 @fused
 def _unpack(packed, matrix):
-    """Writes an upper triangle, row after row, into that of a matrix."""
+    """Write an upper triangle, row after row, into that of a matrix."""
     e, n = 0, len(matrix)
     for i in range(n):
         for j in range(i, n):
@@ -179,7 +180,7 @@ def draw_loadings(
     key,
     loadings,
 ):
-    """Draws the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
+    """Draw the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
     of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
     """
@@ -214,7 +215,7 @@ def draw_loadings(
 
 @kernel
 def draw_sequence(precision, h, first_precision, first_mean, system, noise_precision, key, root):
-    """Draws the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
+    """Draw the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
 
     root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
     other states, its precision is U'U and its mean U^-1 y (`draw_last`).
@@ -232,7 +233,7 @@ def draw_sequence(precision, h, first_precision, first_mean, system, noise_preci
 
 @kernel
 def forward(before, system, noise_root, stream, after):
-    """Draws a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
+    """Draw a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
     n = len(before)
     for i in range(n):
         after[i] = 0.0
@@ -247,14 +248,14 @@ def forward(before, system, noise_root, stream, after):
 
 @kernel
 def draw_onward(states, system, noise_root, key):
-    """Draws all states (row, state_dim) but the first, each given the one before it."""
+    """Draw all states (row, state_dim) but the first, each given the one before it."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel
 def draw_last(root, last, key, particles):
-    """Writes draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
+    """Write draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
         for i in range(len(last)):
@@ -265,7 +266,7 @@ def draw_last(root, last, key, particles):
 
 @kernel
 def upper_root(matrix):
-    """U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
+    """Return U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
     root = matrix.copy()
     factor(root)
     for i in range(len(root)):

@@ -33,7 +33,7 @@ SMALLEST, LARGEST = 1e-280, 1e280
 
 @aside
 def softmax(psi, theta):
-    """Writes exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
+    """Write exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k])
@@ -46,7 +46,7 @@ def softmax(psi, theta):
 
 @aside
 def log_sum_of_others(psi, k):
-    """log sum_{j != k} exp(psi_j), from the largest of them."""
+    """Return log sum_{j != k} exp(psi_j), from the largest of them."""
     top, others = -math.inf, 0.0
     for j in range(len(psi)):
         if j != k:
@@ -59,13 +59,16 @@ def log_sum_of_others(psi, k):
 
 @inlined
 def conditional(n_here, n_tokens, omega, zeta, own, mean, pulled):
-    """(h, P) of one component given omega and the others; own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j)."""
+    """Return (h, P) of one component given omega and the others.
+
+    own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j).
+    """
     return own * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, own + omega
 
 
 @aside
 def draw_document(stream, n_here, precision, mean, psi, off, after):
-    """Draws the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
+    """Draw the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
 
     precision (component, component, padded) : Sigma^-1; off (component, padded) and after (component,) are scratch, and the
     padding of both factors is 0. The only component, as any of a document without tokens, is drawn from its prior.
@@ -101,7 +104,7 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
 
 
 def padded_rows(matrix) -> np.ndarray:
-    """The matrix (row, column) with its rows padded by zeros."""
+    """Return the matrix (row, column) with its rows padded by zeros."""
     rows = np.zeros((len(matrix), padded(len(matrix))))
     rows[:, : len(matrix)] = matrix
     return rows
@@ -109,7 +112,7 @@ def padded_rows(matrix) -> np.ndarray:
 
 @kernel
 def draw_components(first, last, n_dk, precision, mean, psi, key):
-    """Draws the components psi (document, component) of documents first..last given the topics of their tokens.
+    """Draw the components psi (document, component) of documents first..last given the topics of their tokens.
 
     precision : Sigma^-1 (component, component), padded by `padded_rows`; mean : mu (component,).
     """
@@ -122,7 +125,7 @@ def draw_components(first, last, n_dk, precision, mean, psi, key):
 def draw_topics(
     first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, psi, beta, key
 ):
-    """Draws the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         softmax(psi[d], theta[d - first, : psi.shape[1]])
@@ -148,8 +151,9 @@ def sampled_theta(
     theta,
     first_number=0,
 ):
-    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
+    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
 
+    phi (word, topic) stays as it is.
     The components of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
     """
     n_topics = phi.shape[1]
@@ -179,7 +183,7 @@ N_POINTS = 50
 
 @kernel
 def _fixed_points(n, key):
-    """(point, component): of each component the points and their mirror images have mean 0 and variance 1."""
+    """Return (point, component): of each component the points and their mirror images have mean 0 and variance 1."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
         stream = stream_of(key, i)
@@ -208,7 +212,7 @@ def _add_softmax(psi, variance, points, theta):
 
 
 def expected_theta(psi, variance) -> np.ndarray:
-    """E softmax(x) (document, component) of x_k ~ N(psi_k, variance_k), independent: the mean over 100 points.
+    """Return E softmax(x) (document, component) of x_k ~ N(psi_k, variance_k), independent: the mean over 100 points.
 
     The points are the same for all documents and calls: 50 drawn once and their mirror images, scaled to the exact variance.
     """

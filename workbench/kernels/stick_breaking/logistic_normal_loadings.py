@@ -38,13 +38,13 @@ LARGEST_EXPONENT = 600.0
 
 @inlined
 def _exp(x):
-    """exp(x), of no more than the largest exponent."""
+    """Return exp(x), of no more than the largest exponent."""
     return fast_exp(min(x, LARGEST_EXPONENT))
 
 
 @aside
 def _products(row, constant, states, products):
-    """Fills products (document,) with row'z_t + constant; states (state_dim, document)."""
+    """Fill products (document,) with row'z_t + constant; states (state_dim, document)."""
     n = states.shape[1]
     for at in range(0, n, LANES):
         sums = spread(constant)
@@ -55,7 +55,7 @@ def _products(row, constant, states, products):
 
 @kernel
 def largest_psi(loadings, offset, states, top):
-    """Fills top (document,) with the largest psi of each document; states (state_dim, document padded)."""
+    """Fill top (document,) with the largest psi of each document; states (state_dim, document padded)."""
     psi = np.empty(len(top))
     top[:] = -math.inf
     for k in range(len(offset)):
@@ -66,7 +66,7 @@ def largest_psi(loadings, offset, states, top):
 
 @kernel
 def sums_after(loadings, offset, states, top, after):
-    """Fills after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
+    """Fill after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
     psi, n = np.empty(len(top)), len(top)
     after[len(offset)] = 0.0
     for k in range(len(offset) - 1, -1, -1):
@@ -78,7 +78,7 @@ def sums_after(loadings, offset, states, top, after):
 
 @aside
 def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
-    """sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
+    """Return sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
     sums = spread(0.0)
     for at in range(0, len(top), LANES):
         psi = load(along, at) * cosine + load(across, at) * sine + (constant - load(top, at))
@@ -91,7 +91,7 @@ def _log_sums(along, across, constant, cosine, sine, top, before, after, first_a
 def draw_loadings(
     first, last, loadings, offset, states, n_tokens, weighted, variance, top, before, after, key
 ):
-    """Draws the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
+    """Draw the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
 
     states (state_dim, document padded), n_tokens (document padded,), 0 in the padding; weighted (word, state_dim) :
     sum_t x_tk z_t; top, after : of `largest_psi` and `sums_after`; before (document,) : the sum of exp(psi - top) of the words
@@ -141,14 +141,14 @@ def draw_loadings(
 
 @aside
 def log_add(a, b):
-    """log(e^a + e^b); minus infinity stands for nothing."""
+    """Return log(e^a + e^b); minus infinity stands for nothing."""
     low, high = min(a, b), max(a, b)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 
 @aside
 def _log_likelihood(rows, counts, n, column, others):
-    """sum_m x_mk psi_mk - N_m log sum_j e^psi_mj over the rows with counts."""
+    """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj over the rows with counts."""
     total = 0.0
     for i in range(len(rows)):
         m = rows[i]
@@ -158,7 +158,7 @@ def _log_likelihood(rows, counts, n, column, others):
 
 @kernel
 def draw_columns(rows, counts, n, mean, prior, psi, key):
-    """Draws the columns of psi (word, row) in turn, in place; returns how many points were tried, n_words at the least.
+    """Draw the columns of psi (word, row) in turn, in place; returns how many points were tried, n_words at the least.
 
     rows : those with counts, (row with counts,); counts : (word, row) float64; n : (row,) float64; mean : (word,);
     prior : (word, row) a draw of each column's process, of mean 0. Rows without counts move with the others.

@@ -29,7 +29,7 @@ LEAST = float(np.finfo(float).tiny)
 
 @inlined
 def _psi(loadings, offset, k, particles, at, lanes):
-    """psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
+    """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
         sums += load(particles, at + j * lanes) * loadings[k, j]
@@ -38,7 +38,7 @@ def _psi(loadings, offset, k, particles, at, lanes):
 
 @inlined
 def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
-    """Fills logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
+    """Fill logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
 
     With sticks only the first n_needed words are filled, and the vector is 0.
     """
@@ -88,7 +88,7 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
 
 @kernel
 def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, log_weights):
-    """Adds log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
+    """Add log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
 
     particles (state_dim, particle); logs (word, 16) is scratch.
     """
@@ -107,7 +107,7 @@ def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, l
 
 @aside
 def _move(system, before, moved):
-    """Fills moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
+    """Fill moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
     n, lanes = before.shape
     for at in range(0, lanes, LANES):
         for i in range(n):
@@ -119,7 +119,7 @@ def _move(system, before, moved):
 
 @aside
 def _scatter(stream, root, means, parents, n, noise, particles):
-    """The first n particles (state_dim, particle) become the columns `parents` of means and noise of covariance root' root.
+    """Replace the first n particles (state_dim, particle) by the columns `parents` of means and noise of covariance root' root.
 
     noise (state_dim, particle) is scratch; returns the stream as it goes on.
     """
@@ -141,7 +141,7 @@ def _scatter(stream, root, means, parents, n, noise, particles):
 
 @aside
 def _anchor(log_weights, reference, means, precision_root, anchored):
-    """Fills anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
+    """Fill anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
     n_dims, lanes = means.shape
     for at in range(0, lanes, LANES):
         squares = spread(0.0)
@@ -155,7 +155,7 @@ def _anchor(log_weights, reference, means, precision_root, anchored):
 
 @aside
 def _choose(stream, logs, n):
-    """(the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
+    """Return (the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
     largest, total, chosen = -math.inf, 0.0, 0
     for p in range(n):
         largest = max(largest, logs[p])
@@ -175,7 +175,7 @@ def _choose(stream, logs, n):
 
 @aside
 def _parents_at(points, log_weights, n, n_drawn, parents):
-    """Fills parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
+    """Fill parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, log_weights[p])
@@ -191,7 +191,7 @@ def _parents_at(points, log_weights, n, n_drawn, parents):
 
 @aside
 def _resample(stream, log_weights, n, n_drawn, parents, points):
-    """Draws parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
+    """Draw parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
 
     Sorted uniforms are sums of exponential numbers divided by one sum more; points (n_drawn + 1,) is scratch.
     """
@@ -208,7 +208,7 @@ def _resample(stream, log_weights, n, n_drawn, parents, points):
 
 @aside
 def _resample_evenly(stream, log_weights, n, parents, points):
-    """Draws parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
+    """Draw parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
     stream, u = next_uniform(stream)
     for i in range(n):
         points[i] = (i + u) / n
@@ -238,7 +238,7 @@ def filter_particles(
     ancestors,
     log_weights,
 ):
-    """Moves n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
+    """Move n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
 
     indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
     state_dim); system, noise, noise_precision : A, B, B^-1. particles (time, state_dim, particle padded), ancestors
@@ -283,7 +283,7 @@ def filter_particles(
 
 @kernel
 def draw_path(particles, ancestors, log_weights, n, path, key):
-    """Draws one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
+    """Draw one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
 
     Returns how many states of the path are new.
     """
@@ -298,7 +298,7 @@ def draw_path(particles, ancestors, log_weights, n, path, key):
 
 @aside
 def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, found):
-    """Fills found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
+    """Fill found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
@@ -324,7 +324,7 @@ def forecast(
     key,
     probability,
 ):
-    """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
+    """Fill probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
 
     n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
     held-out pairs; start (particle, state_dim) : draws of the last known state, or, where none is known, of the first one. A
@@ -387,7 +387,7 @@ def forecast(
 
 @aside
 def _log_sum(logs, n):
-    """log sum_p exp(logs_p) over the first n."""
+    """Return log sum_p exp(logs_p) over the first n."""
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, logs[p])

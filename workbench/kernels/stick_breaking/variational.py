@@ -32,14 +32,14 @@ NO_NODES = np.empty(0)
 
 @aside
 def mean_weight(c):
-    """tanh(c / 2) / (2 c), the mean of PG(1, c)."""
+    """Return tanh(c / 2) / (2 c), the mean of PG(1, c)."""
     c = abs(c)
     return 0.25 - c * c / 48.0 if c < 1e-3 else math.tanh(0.5 * c) / (2.0 * c)
 
 
 @aside
 def expect_logs(m, v, nodes, node_weights, logs, weights):
-    """Writes E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
+    """Write E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
 
     m, v : mean and variance of each stick (stick,); E[log sigma(psi)] = E[log sigma(-psi)] + m.
     """
@@ -84,7 +84,7 @@ def fit_documents(
     document_weights,
     kept_ratios,
 ):
-    """Fits q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
+    """Fit q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
 
     rows : (document,) the row of each in `sticks`, `variances` (document, stick) and `mean_dk` (document, topic), which hold
     the start and then the result; `document_logs`, `document_weights` (document, topic) and `kept_ratios` (pair,) are as
@@ -195,7 +195,7 @@ def fit_documents(
 
 
 def expected_probabilities(sticks, variances) -> np.ndarray:
-    """E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
+    """Return E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
 
     Correlations between the sticks of a row are left out.
     """

@@ -39,7 +39,7 @@ EXACT = 1e-6
 
 @aside
 def log_expected_sum(psi, variance):
-    """log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
+    """Return log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k] + 0.5 * variance[k])
@@ -50,7 +50,7 @@ def log_expected_sum(psi, variance):
 
 @fused
 def pull_of(psi, mean, precision, pull):
-    """Writes Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
+    """Write Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
     n, square = len(psi), 0.0
     for k in range(n):
         pull[k] = 0.0
@@ -65,7 +65,7 @@ def pull_of(psi, mean, precision, pull):
 
 @fused
 def curvature(n_tokens, p, precision, matrix):
-    """Writes the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
+    """Write the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
     for i in range(len(p)):
         here = n_tokens * p[i]
         for j in range(i, len(p)):
@@ -75,7 +75,7 @@ def curvature(n_tokens, p, precision, matrix):
 
 @aside
 def has_moved(n_tokens, p, kept, precision):
-    """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+    """Return whether it has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
     moved = False
     for k in range(len(p)):
         moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (
@@ -88,7 +88,7 @@ def has_moved(n_tokens, p, kept, precision):
 def climb(
     n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix
 ):
-    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
+    """Move lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
 
     matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
     where they have moved; p, slope and direction (component,) are scratch.
@@ -129,7 +129,7 @@ def climb(
 
 @aside
 def best_variance(log_precision, log_weight, start):
-    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
+    """Return nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
 
     log(precision e^x + weight e^(x + e^x / 2)) is convex and rises by at least 1 per 1, so that Newton finds its root from
     anywhere: from the left it lands beyond the root, but not beyond -log precision, and from the right it comes down to it.
@@ -166,7 +166,7 @@ def fit_documents(
     weights,
     ratios,
 ):
-    """Fits q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
+    """Fit q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
 
     phi (word, topic) is padded. psi and variance (document, component) hold the start and then lambda and nu^2; mean_dk
     (document, topic), padded, gets the expected counts, weights (document, topic) exp(lambda) to a factor, and ratios (pair,)
