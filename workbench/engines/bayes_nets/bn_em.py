@@ -100,7 +100,7 @@ def predict(
     model: BayesNet,
     options: Options,
     state: State,
-    cells,
+    cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return (cell,) the probability of each cell given the other training cells of its record."""

@@ -130,7 +130,12 @@ class Moves(NamedTuple):
 
 
 def swept(
-    ready: Prepared, tables: Tables, counts, cells, context: StepContext, chain: int = 0
+    ready: Prepared,
+    tables: Tables,
+    counts: np.ndarray,
+    cells: np.ndarray,
+    context: StepContext,
+    chain: int = 0,
 ) -> Moves:
     """Draw the hidden nodes of every record in turn, counts and cells in place.
 
@@ -168,7 +173,7 @@ def swept(
     return moves_of(ready, found[1], found[0])
 
 
-def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
+def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
     """Return `Moves` as shares of all records with hidden nodes."""
     n = ready.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)

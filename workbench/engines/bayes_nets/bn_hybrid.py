@@ -105,7 +105,7 @@ def step(
     if sampled.n_sampled:
         beside = model.tables.with_priors(state.alpha + state.mean)
 
-        def sweep(chain, interrupt):
+        def sweep(chain: int, interrupt):
             own = context._replace(interrupt=interrupt)
             return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
 
@@ -152,7 +152,7 @@ def predict(
     model: BayesNet,
     options: Options,
     state: State,
-    cells,
+    cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return (cell,) the probability of each cell given its record's other training cells, averaged over chains."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from workbench.engines.bayes_nets.cases import predict_cells
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import Options, State, StepContext
 from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
 from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
 from workbench.errors import Named
@@ -61,12 +61,12 @@ class Learning:
             )
 
 
-def learns(options) -> bool:
+def learns(options: Options) -> bool:
     """Return whether any prior is learnt."""
     return getattr(options, "learn_priors", "fixed") != "fixed"
 
 
-def due(options, step: int) -> bool:
+def due(options: Options, step: int) -> bool:
     """Return whether priors are learnt after this step."""
     return (
         learns(options)
@@ -77,11 +77,11 @@ def due(options, step: int) -> bool:
 
 def learnt_alpha(
     net: BayesNet,
-    options,
+    options: Options,
     context: StepContext,
     alpha: np.ndarray,
     *chains: np.ndarray,
-    whole=False,
+    whole: bool = False,
 ):
     """Return (table cell,) the priors after this step; the same array if none is due.
 
@@ -136,7 +136,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
     )
 
 
-def watched(net: BayesNet, options, state) -> dict[str, float]:
+def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
     """Return ``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
     if not learns(options):
         return {}
@@ -144,12 +144,12 @@ def watched(net: BayesNet, options, state) -> dict[str, float]:
     return {"prior_mean": float(state.alpha[firsts].mean()) if firsts else float("nan")}
 
 
-def kept(options, state) -> dict[str, np.ndarray]:
+def kept(options: Options, state: State) -> dict[str, np.ndarray]:
     """Return ``table_prior`` of a snapshot: (table cell,) the learnt priors."""
     return {"table_prior": state.alpha} if learns(options) else {}
 
 
-def counts(records: Records, net: BayesNet, options: Learning, state) -> dict:
+def counts(records: Records, net: BayesNet, options: Learning, state: State) -> dict:
     """Return the counts of all tables, expected or sampled, and their priors if learnt."""
     return {"n_cpt": state.counts} | kept(options, state)
 
@@ -158,7 +158,7 @@ def predict(
     records: Records,
     net: BayesNet,
     options: Learning,
-    state,
+    state: State,
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:

@@ -209,7 +209,7 @@ def iterate(
     return state._replace(steps=state.steps + state.n_topics), change
 
 
-def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds) -> State:
+def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
     """Return the state with counts summed afresh and the hyperparameters updated `n_rounds` times."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
@@ -268,7 +268,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
     return state, zero_dk
 
 
-def count_some(corpus: Corpus, state: State, zero_dk, first: int, last: int) -> None:
+def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
     """Sum means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(

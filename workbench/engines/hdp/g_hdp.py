@@ -218,7 +218,14 @@ def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> St
     return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
 
 
-def _draw_concentration(random, concentration, n_tables, guests, shape, rate) -> float:
+def _draw_concentration(
+    random: np.random.Generator,
+    concentration: float,
+    n_tables: int,
+    guests: np.ndarray,
+    shape,
+    rate: float,
+) -> float:
     """Draw a concentration given the tables and customers of restaurants (steps C and E; Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)

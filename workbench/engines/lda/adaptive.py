@@ -88,7 +88,7 @@ class State(NamedTuple):
     beta: float  # prior of each word in a topic, as learnt
 
 
-def of_hybrid(options, state: State) -> SvbState | CvbState:
+def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
     """Return a state of `hybrid` with the arrays of this state (for views)."""
     if options.average == "svb":
         return SvbState(*state[:3], *state[6:12], *state[-2:])

@@ -129,7 +129,9 @@ def initial_chain(
     return state
 
 
-def initial_topics(corpus: Corpus, model: LDA, key, warm_start: WarmStart | None) -> np.ndarray:
+def initial_topics(
+    corpus: Corpus, model: LDA, key: np.uint64, warm_start: WarmStart | None
+) -> np.ndarray:
     """Return initial topics, (token,) uint16: uniform, those of another run, or drawn given its counts."""
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
@@ -168,7 +170,12 @@ def step(
 
 
 def sweep_all(
-    corpus: Corpus, state: State, context: StepContext, chain: int = 0, n_parts=1, scan="auto"
+    corpus: Corpus,
+    state: State,
+    context: StepContext,
+    chain: int = 0,
+    n_parts: int = 1,
+    scan: str = "auto",
 ) -> tuple[int, int]:
     """Make one Gibbs sweep over every token; return how many tokens changed topic, and the order of the sweep (see `scan`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
@@ -177,7 +184,13 @@ def sweep_all(
 
 
 def sweep(
-    corpus: Corpus, split, state: State, mean, context: StepContext, chain: int = 0, n_parts=1
+    corpus: Corpus,
+    split: Split,
+    state: State,
+    mean,
+    context: StepContext,
+    chain: int = 0,
+    n_parts: int = 1,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
@@ -189,7 +202,7 @@ def sweep(
         else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
     )
 
-    def draw(first: int, last: int, part, sizes):
+    def draw(first: int, last: int, part: int, sizes: tuple):
         return draw_topics(
             first,
             last,

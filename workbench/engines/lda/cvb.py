@@ -162,7 +162,7 @@ step = step_of(Phase(recount), Phase(visit))
 
 
 def arrays(
-    corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order=True
+    corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order: bool = True
 ) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, apart from the priors."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
@@ -182,7 +182,7 @@ def initial_mean(
     split: Split,
     context: StepContext,
     warm_start: WarmStart | None = None,
-    second_order=True,
+    second_order: bool = True,
 ) -> State:
     """Return the means and variances of the initial responsibilities of the averaged pairs."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
@@ -191,7 +191,7 @@ def initial_mean(
     return recounted(corpus, split, state)
 
 
-def recounted(corpus: Corpus, split, state: State) -> State:
+def recounted(corpus: Corpus, split: Split, state: State) -> State:
     """Return the state with means and variances summed afresh from its responsibilities."""
     for array in state[:6]:
         array[...] = 0.0
@@ -226,7 +226,7 @@ def update(
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
-    def work(first: int, last: int, part, sizes):
+    def work(first: int, last: int, part: int, sizes: tuple):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
             first,
@@ -263,7 +263,7 @@ def total_entropy(options: Options, state: State, of_pairs: float) -> float:
     return of_pairs
 
 
-def entropy_of(split, state: State) -> float:
+def entropy_of(split: Split, state: State) -> float:
     """Return the entropy of the responsibilities, nats."""
     return weighted_entropy(split.averaged.counts, state.gamma)
 
@@ -299,7 +299,9 @@ def watch(
     return bounds | {"n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(
+    corpus: Corpus, state: State, of, split: Split | None = None
+) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
@@ -325,7 +327,11 @@ def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics
 
 
 def memory(
-    corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None, second_order=True
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    n_averaged: int | None = None,
+    second_order: bool = True,
 ) -> Memory:
     """Return the memory in bytes: responsibilities, means and variances, and occupancies if priors are learnt."""
     declared = arrays(

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import Options, StepContext
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.fold_in import (
     MOST_PASSES,
@@ -42,7 +42,7 @@ class LearntTopics(NamedTuple):
 
 
 def by_variational_bayes(
-    learnt: LearntTopics, options, documents, context: StepContext
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta, posterior means under q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     priors, n_kw = learnt
@@ -97,12 +97,16 @@ def by_variational_bayes(
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
+def by_cvb0(
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta = (alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
     return _folded_in(collapsed_theta, learnt, documents, context)
 
 
-def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
+def by_gibbs(
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta, the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
@@ -110,18 +114,24 @@ def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> 
     return _folded_in(sampled_theta, learnt, documents, context, *arguments)
 
 
-def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context: StepContext) -> np.ndarray:
+def cvb0_under(
+    phi: np.ndarray, alpha: np.ndarray, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta by CVB0 under fixed topics phi (word, topic) and the prior alpha (topic,); see `by_cvb0`."""
     return _under(collapsed_theta, phi, alpha, documents, context)
 
 
-def _folded_in(kernel, learnt: LearntTopics, documents, context: StepContext, *given) -> np.ndarray:
+def _folded_in(
+    kernel, learnt: LearntTopics, documents: Corpus, context: StepContext, *given
+) -> np.ndarray:
     return _under(
         kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given
     )
 
 
-def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *given) -> np.ndarray:
+def _under(
+    kernel, phi: np.ndarray, alpha, documents: Corpus, context: StepContext, *given
+) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first: int, last: int):
@@ -141,7 +151,7 @@ def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *giv
     return theta
 
 
-def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.ndarray:
+def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return theta as `by_gibbs` does, with random numbers that depend on each document's number alone."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
@@ -171,7 +181,7 @@ def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.nda
     return theta
 
 
-def numbers_by_content(documents) -> np.ndarray:
+def numbers_by_content(documents: Corpus) -> np.ndarray:
     """Return a hash of the words and counts of each document, (document,) int64; equal documents have equal hashes.
 
     As ``numbers`` of a context they make theta of a document a function of its words alone, whatever documents are beside it.
@@ -181,7 +191,7 @@ def numbers_by_content(documents) -> np.ndarray:
     return numbers
 
 
-def word_probabilities(priors, n_kw) -> np.ndarray:
+def word_probabilities(priors, n_kw: np.ndarray) -> np.ndarray:
     """Return phi (word, topic), posterior means given the counts."""
     total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
     return np.ascontiguousarray(
@@ -199,7 +209,7 @@ def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np
     return np.maximum(probability, sys.float_info.min)
 
 
-def _each_document(work, documents, n_topics: int, context: StepContext) -> None:
+def _each_document(work, documents: Corpus, n_topics: int, context: StepContext) -> None:
     each_slice(
         work,
         slice_bounds(documents.indptr, n_topics * PASSES),

@@ -28,6 +28,8 @@ from workbench.engines.engine import (
     HYBRID,
     Engine,
     Memory,
+    Options,
+    State,
     StepContext,
     WarmStart,
     partition_bytes,
@@ -158,7 +160,7 @@ class CvbOptions(cvb.Options, SecondOrderSampling):
     pass
 
 
-def samples(corpus: Corpus, options) -> bool:
+def samples(corpus: Corpus, options: Options) -> bool:
     """Return whether any token of the corpus is sampled."""
     return split_of(corpus, options).n_sampled > 0
 
@@ -304,7 +306,7 @@ step = step_with(svb)
 
 
 def sweep_chains(
-    corpus: Corpus, options, split: Split, state, context: StepContext
+    corpus: Corpus, options: Options, split: Split, state: State, context: StepContext
 ) -> list[tuple[int, int]]:
     """Draw the sampled tokens of every chain, as `cgs` does if all are sampled.
 
@@ -315,7 +317,7 @@ def sweep_chains(
     fixed = averaged_moments(options, state)
     each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
-    def sweep(s, interrupt: Callable[[], None]):
+    def sweep(s: int, interrupt: Callable[[], None]):
         chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
         if math.isinf(options.r) or not (split.n_averaged or context.in_part):
             return cgs.sweep_all(corpus, chain, own, s, options.partition)
@@ -326,12 +328,12 @@ def sweep_chains(
     )
 
 
-def for_bound(corpus: Corpus, options, state) -> tuple:
+def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
     return under_split(split_of(corpus, options), state)
 
 
-def under_split(split: Split, state) -> tuple:
+def under_split(split: Split, state: State) -> tuple:
     """Return `for_bound` under a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
@@ -364,14 +366,19 @@ def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> 
     return {"objective": objective, "n_k": n_k[:n_topics]} | watched(options, state)
 
 
-def counts(corpus: Corpus, model: LDA, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dk, n_wk, _ = totals(state, 0)
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
 
 def predict(
-    corpus: Corpus, model: LDA, options, state, pairs: Corpus, context: StepContext | None = None
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
 ) -> np.ndarray:
     """Return p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
@@ -381,7 +388,7 @@ def predict(
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: counts of the variational part, and sampled counts of each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
@@ -392,7 +399,7 @@ def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatist
     return together(expected, sampled)
 
 
-def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
     """Return the memory in bytes: both parts, their pairs, and the total counts of a chain during a sweep.
 
     Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
@@ -416,7 +423,7 @@ def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
     return Memory(state, indices, max(mean.step, sweep, start - indices), look)
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     """Return the reason why extra threads are of little or no use; None if they are of use."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"

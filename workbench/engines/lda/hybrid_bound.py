@@ -84,7 +84,7 @@ def whole(corpus: Corpus, split: Split, state: State, entropy: float) -> tuple:
     return [Part(lambda: (corpus, split), rows, split.n_tokens)], state, entropy
 
 
-def exact(parts: list[Part], state, entropy: float) -> float:
+def exact(parts: list[Part], state: State, entropy: float) -> float:
     """Return B by enumeration of every assignment; only documents with sampled tokens are read.
 
     Raises
@@ -121,7 +121,7 @@ def exact(parts: list[Part], state, entropy: float) -> float:
 
 def ais(
     parts: list[Part],
-    state,
+    state: State,
     entropy: float,
     context: StepContext,
     n_runs: int = 4,
@@ -155,7 +155,7 @@ def ais(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, own: str):
+def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, own: str):
     """Yield the increase of a run's log weight at each step between powers; the run's rows have names with ``own``."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
@@ -222,7 +222,7 @@ def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, ow
 
 def bracket(
     parts: list[Part],
-    state,
+    state: State,
     entropy: float,
     context: StepContext,
     n_sweeps: int = 100,
@@ -273,7 +273,14 @@ def bracket(
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt: Callable[[], None]) -> float:
+def _draw_and_weigh(
+    part: Part,
+    state: State,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    key: np.uint64,
+    interrupt: Callable[[], None],
+) -> float:
     """Sweep the sampled tokens of a part in place; return the sum of the entropies of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
@@ -311,19 +318,19 @@ def bracket_bytes(n_tokens: int, n_topics: int) -> int:
     return 4 * n_tokens * n_topics
 
 
-def _log_joint_of_means(parts: list[Part], state) -> float:
+def _log_joint_of_means(parts: list[Part], state: State) -> float:
     """Return L(m), the log joint of the means of counts."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
     return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
 
 
-def _log_mean_exp(logs) -> float:
+def _log_mean_exp(logs: np.ndarray) -> float:
     largest = np.max(logs)
     return float(largest + np.log(np.mean(np.exp(logs - largest))))
 
 
-def _jackknife_error(logs) -> float:
+def _jackknife_error(logs: np.ndarray) -> float:
     """Return the standard error of the log-mean-exp by the jackknife over runs."""
     n = len(logs)
     if n < 2:

@@ -9,6 +9,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cvb
+from workbench.engines.lda.split import Split
 from workbench.engines.parts import Largest
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import collapsed_vb, standard_vb
@@ -19,7 +20,7 @@ from workbench.kernels.uniforms import GIBBS
 
 
 def interleaved_pass(
-    corpus: Corpus, split, mean, chain: int, drawn, context: StepContext
+    corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
     """Visit all pairs once in canonical order, each by its own rule; return the number of moved tokens and the diagnostics.
 

@@ -186,13 +186,13 @@ def n_batches(n_documents: int, options: Options) -> int:
     return -(-n_documents // options.batch_size)
 
 
-def some_documents(corpus: Corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr, words and counts of some documents of a corpus."""
     indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
 
 
-def batch_of(indptr, words, counts) -> Batch:
+def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
     """Return a batch of documents as a Corpus; its words are named by their numbers in the vocabulary."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True

@@ -26,7 +26,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
-from workbench.engines.engine import StepContext, cached_by_corpus, word_major_bytes
+from workbench.engines.engine import State, StepContext, cached_by_corpus, word_major_bytes
 from workbench.kernels.lda.selection import select_pairs
 from workbench.kernels.lda.sparse_gibbs import (
     draw_words,
@@ -184,7 +184,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
     return [result for of_block in results for result in of_block]
 
 
-def _block(partition, i, part, sizes, work) -> Callable:
+def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
     """Return the task that visits the documents of range i with the words of a part."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
     return lambda interrupt: each_slice(
@@ -216,7 +216,7 @@ def scan_option():
     )
 
 
-def by_words(corpus: Corpus, state, scan: str) -> bool:
+def by_words(corpus: Corpus, state: State, scan: str) -> bool:
     """Return whether the sweep of a chain goes word by word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
@@ -229,7 +229,7 @@ def by_words(corpus: Corpus, state, scan: str) -> bool:
     return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
 
 
-def sweep_words(corpus: Corpus, state, context: StepContext, chain: int = 0) -> int:
+def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int = 0) -> int:
     """Make one Gibbs sweep over every token, word by word; return how many tokens moved."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.engine import Options, State, StepContext, WarmStart
 from workbench.engines.lda.split import Blocks
 from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.lda.standard_vb import (
@@ -123,7 +123,7 @@ def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
     return workspace if workspace and type(workspace.order) is order else make()
 
 
-def words_of_parts(state, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
+def words_of_parts(state: State, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
     """Return the factors of `weigh_topics`, computed once for all parts of a corpus; None for a corpus in one part."""
     if not context.in_part:
         return None
@@ -131,7 +131,14 @@ def words_of_parts(state, sampled: tuple, point: bool, context: StepContext) -> 
     return context.once("words", lambda: _weigh(state, sampled, point, factors, context))
 
 
-def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, context) -> None:
+def weigh_topics(
+    corpus: Corpus,
+    state: State,
+    sampled: tuple,
+    point: bool,
+    workspace: Workspace,
+    context: StepContext,
+) -> None:
     """Compute the weights of words from expected and sampled counts; with `point` use the topics' mode instead of exp E[log
     phi].
     """
@@ -139,7 +146,9 @@ def weigh_topics(corpus, state, sampled, point: bool, workspace: Workspace, cont
         _weigh(state, sampled, point, workspace.word_factors, context)
 
 
-def _weigh(state, sampled, point: bool, factors: tuple, context: StepContext) -> tuple:
+def _weigh(
+    state: State, sampled: tuple, point: bool, factors: tuple, context: StepContext
+) -> tuple:
     """Fill the logs and weights (word, topic), and return them."""
     (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, state.mean_wk.shape
     sizes = log_sizes(n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
@@ -168,14 +177,14 @@ def init_option(default: str = "dirichlet"):
 def initialise(
     corpus: Corpus,
     model: LDA,
-    options,
-    sampled,
+    options: Options,
+    sampled: np.ndarray,
     context: StepContext,
     warm_start: WarmStart | None,
-    gamma,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    gamma: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
 ) -> None:
     """Fill zeroed expected counts, and gamma if it has rows, with initial responsibilities of the pairs not ``sampled``.
 

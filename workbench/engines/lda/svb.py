@@ -182,7 +182,12 @@ IDLE = {
 
 
 def update_in_parallel(
-    corpus: Corpus, split, state: State, sampled, context: StepContext, point=False
+    corpus: Corpus,
+    split: Split,
+    state: State,
+    sampled: tuple,
+    context: StepContext,
+    point: bool = False,
 ) -> Entropy:
     """Recompute the counts of documents and topics from the same weights, in place; return the entropy of the responsibilities.
 
@@ -199,7 +204,7 @@ def update_in_parallel(
     workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
 
-    def visit(block, step):
+    def visit(block: int, step: int):
         first, last = blocks.ranges[block]
         if step == 0:
             weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
@@ -233,7 +238,9 @@ def update_in_parallel(
     return Entropy(corpus, mean, workspace, n_topics)
 
 
-def update_sequentially(corpus: Corpus, split, state: State, sampled, context: StepContext) -> None:
+def update_sequentially(
+    corpus: Corpus, split: Split, state: State, sampled: tuple, context: StepContext
+) -> None:
     """Update pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
@@ -257,7 +264,7 @@ def update_sequentially(corpus: Corpus, split, state: State, sampled, context: S
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
 
 
-def entropy_of(split, state: State) -> float:
+def entropy_of(split: Split, state: State) -> float:
     """Return the entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
         return float(state.entropy)
@@ -307,7 +314,9 @@ def predict(
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(
+    corpus: Corpus, state: State, of, split: Split | None = None
+) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: the expected counts."""
     return SufficientStatistics(
         Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None])

@@ -4,12 +4,13 @@ import numpy as np
 from scipy.special import psi, softmax
 
 from workbench.corpus import Corpus
+from workbench.engines.engine import Options, State
 from workbench.engines.lda import adaptive, cgs, hybrid, vb
 from workbench.engines.lda.split import Split, all_sampled, none_sampled
 from workbench.models.options import OptionError
 
 
-def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
+def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.ndarray:
     """Return q(z) of every token, (chain, token, topic), in canonical order; one chain if nothing is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
@@ -54,7 +55,7 @@ def every_token(
     return found
 
 
-def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
+def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tuple]:
     """Return which pairs are sampled in a state of an LDA engine, and that state without its split."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state

@@ -116,13 +116,13 @@ def count_arrays(
     }
 
 
-def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:
+def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
     """Return ((document,) row, value) counts of a level, the last one excluded."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
-def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
+def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, np.ndarray]:
     """Return (expected) counts of every level, along the dims of `models.networks.levels`.
 
     ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
@@ -139,7 +139,7 @@ def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
     }
 
 
-def watched(paths: Paths, n_k, alphas: np.ndarray) -> dict[str, np.ndarray]:
+def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return diagnostics of every engine: tokens of each row of the last level, and the priors of the levels that learn."""
     return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
@@ -173,7 +173,7 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 
 
 @lru_cache(maxsize=8)
-def _compiled(network: Network, alphas: bytes, n_words) -> CompiledNetwork:
+def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
     (own, own_sign), (rest, rest_sign) = (

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext
-from workbench.engines.lda.fold_in import PASSES
+from workbench.engines.engine import Options, State, StepContext
+from workbench.engines.lda.fold_in import PASSES, LearntTopics
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
     alphas_of,
@@ -59,8 +59,8 @@ def check(network: Network) -> Network:
 def predict(
     corpus: Corpus,
     model: Network,
-    options,
-    state,
+    options: Options,
+    state: State,
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
@@ -70,7 +70,9 @@ def predict(
     )
 
 
-def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.ndarray:
+def predictive(
+    compiled: CompiledNetwork, owners: Owners, state: State, pairs: Corpus
+) -> np.ndarray:
     """Return p(w | d) of each pair: (pair,).
 
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
@@ -84,7 +86,9 @@ def predictive(compiled: CompiledNetwork, owners: Owners, state, pairs) -> np.nd
     return probability
 
 
-def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.ndarray:
+def row_shares(
+    compiled: CompiledNetwork, owners: Owners, n_own: np.ndarray, n_rest: np.ndarray
+) -> np.ndarray:
     """Return P(row of the last level | document), (document, R), by posterior means."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
@@ -102,7 +106,7 @@ def row_shares(compiled: CompiledNetwork, owners: Owners, n_own, n_rest) -> np.n
     return ends
 
 
-def word_means(compiled: CompiledNetwork, n_wk, n_k) -> np.ndarray:
+def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
     """Return (word, R) probabilities of words in the rows of the last level, 0 in padding."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
@@ -112,13 +116,13 @@ def word_means(compiled: CompiledNetwork, n_wk, n_k) -> np.ndarray:
     return (compiled.priors.beta + n_wk) * (compiled.live / (compiled.priors.beta_total + n_k))
 
 
-def estimates(counts) -> np.ndarray:
+def estimates(counts: np.ndarray) -> np.ndarray:
     """Return (row, value) n / sum n; even if a row has no tokens."""
     sizes = counts.sum(axis=1, keepdims=True)
     return np.where(sizes > 0, counts, 1.0) / np.where(sizes > 0, sizes, counts.shape[1])
 
 
-def floored(table) -> np.ndarray:
+def floored(table: np.ndarray) -> np.ndarray:
     """Return (row, value) probabilities raised to at least `FLOOR` and normalised."""
     raised = np.maximum(table, FLOOR)
     return raised / raised.sum(axis=1, keepdims=True)
@@ -138,7 +142,7 @@ NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], N
 
 
 def corpus_numbers(
-    compiled: CompiledNetwork, n_rest, sampled: Sampled = NO_CHAIN
+    compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Sampled = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return x and log x of every cell of the corpus, in the layout of the paths; 0 and `NEVER` elsewhere."""
     paths = compiled.paths
@@ -162,11 +166,11 @@ def corpus_numbers(
 
 def word_numbers(
     compiled: CompiledNetwork,
-    n_wk,
-    n_k,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     slices,
-    logs,
-    weights,
+    logs: np.ndarray,
+    weights: np.ndarray,
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
@@ -212,7 +216,7 @@ class Learnt(NamedTuple):
     alphas: np.ndarray  # all priors, as `networks.compiled.alphas_of` reads them
 
 
-def learnt_of(network: Network, last: Mapping, topics) -> Learnt:
+def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
     """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     counts = {
         level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
@@ -225,7 +229,9 @@ def learnt_of(network: Network, last: Mapping, topics) -> Learnt:
     return Learnt(network, counts, alphas)
 
 
-def by_variational_bayes(learnt: Learnt, options, documents, context: StepContext) -> np.ndarray:
+def by_variational_bayes(
+    learnt: Learnt, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta (document, row of the last level) of unseen documents over the words of the run.
 
     documents : Corpus
@@ -272,7 +278,7 @@ def by_themselves(network: Network) -> Network:
     )
 
 
-def _fold(network: Network, learnt, documents, context: StepContext) -> np.ndarray:
+def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> np.ndarray:
     """Infer theta of documents whose authors, if the network has any, are known."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
@@ -325,7 +331,7 @@ def _fold(network: Network, learnt, documents, context: StepContext) -> np.ndarr
     return row_shares(compiled, owners, n_own, n_rest)[:, paths.leaf_places]
 
 
-def first_counts(compiled, documents, context: StepContext) -> np.ndarray:
+def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return (document, D) initial counts, even over a level's values; random where a level has several rows.
 
     Without that, rows with one prior would stay alike for ever (spec D.7).

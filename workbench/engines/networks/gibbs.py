@@ -38,7 +38,7 @@ from workbench.engines.networks.compiled import (
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
@@ -87,7 +87,7 @@ def check(network: Network) -> Network:
     return network
 
 
-def arrays(corpus: Corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, the priors excepted."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
         paths, corpus, np.int32, np.int64
@@ -135,7 +135,9 @@ def initial_chain(
     return state
 
 
-def initial_places(corpus: Corpus, model: Network, key, warm_start: WarmStart | None) -> np.ndarray:
+def initial_places(
+    corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
+) -> np.ndarray:
     """Return (token,) int32 initial places: uniform, drawn given another run's counts, or its topics."""
     paths, owners, places = (
         paths_of(model),
@@ -200,7 +202,13 @@ def step(
 
 
 def sweep(
-    corpus: Corpus, model: Network, split, state: State, mean, context: StepContext, chain: int = 0
+    corpus: Corpus,
+    model: Network,
+    split: Split,
+    state: State,
+    mean,
+    context: StepContext,
+    chain: int = 0,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens, with expected counts if any (`Counts`); return how many moved."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)

@@ -173,7 +173,7 @@ def sweep_chains(
             state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
         )
 
-    def sweep(s, interrupt: Callable[[], None]):
+    def sweep(s: int, interrupt: Callable[[], None]):
         return network_gibbs.sweep(
             corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s
         )

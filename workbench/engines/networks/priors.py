@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import psi
 
+from workbench.engines.engine import Options, State, StepContext
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.compiled import alphas_of
 from workbench.engines.networks.paths import paths_of
@@ -45,7 +46,7 @@ def learning_levels(network: Network) -> list[Level]:
     ]
 
 
-def learns(network: Network, options, step: int) -> bool:
+def learns(network: Network, options: Options, step: int) -> bool:
     """Return whether a prior is learnt after this step."""
     due = (
         step >= max(options.learn_after, 1)
@@ -56,8 +57,8 @@ def learns(network: Network, options, step: int) -> bool:
 
 def learn(
     network: Network,
-    options,
-    context,
+    options: Options,
+    context: StepContext,
     alphas: np.ndarray,
     state: NamedTuple,
     counts_of: Callable,
@@ -106,7 +107,9 @@ class Added(tuple):
         return Added(one + another for one, another in zip(self, other, strict=True))
 
 
-def likelihoods(network: Network, level: Level, prior: np.ndarray, sampled: bool, states) -> list:
+def likelihoods(
+    network: Network, level: Level, prior: np.ndarray, sampled: bool, states: list
+) -> list:
     """Return the likelihoods of a level's prior given counts of chains: one for all groups, or one for each."""
     copies = len(states[0].n_wk) if level.draws == WORD else 1
     parts = [
@@ -121,7 +124,7 @@ def likelihoods(network: Network, level: Level, prior: np.ndarray, sampled: bool
     ]
 
 
-def rows_of(network: Network, level: Level, state, group: int) -> np.ndarray:
+def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndarray:
     """Return (row, value) counts of the rows of a group that have tokens, of all documents."""
     paths = paths_of(network)
     cells = paths.places[level.name].cells[paths.places[level.name].groups == group]

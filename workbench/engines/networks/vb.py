@@ -58,7 +58,7 @@ from workbench.engines.networks.fold_in import (
     predict,
     word_numbers,
 )
-from workbench.engines.networks.paths import paths_of
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import count_words
@@ -143,7 +143,7 @@ def init(
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
-def arrays(corpus: Corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, the priors excepted."""
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
@@ -203,10 +203,10 @@ def initial_mean(
 
 def initialise_rows(
     corpus: Corpus,
-    n_rows,
-    alphas,
+    n_rows: int,
+    alphas: np.ndarray,
     options: Options,
-    sampled,
+    sampled: np.ndarray,
     context: StepContext,
     warm_start: WarmStart | None,
     *kept_and_counts,
@@ -366,7 +366,7 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
     return found - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
 
 
-def log_estimates(counts, sizes) -> float:
+def log_estimates(counts: np.ndarray, sizes: np.ndarray) -> float:
     """Return sum n log(n / sum n), with 0 log 0 = 0."""
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 

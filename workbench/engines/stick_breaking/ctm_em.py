@@ -166,8 +166,8 @@ def fit(
     corpus: Corpus,
     phi: np.ndarray,
     gaussian,
-    most_passes,
-    tolerance,
+    most_passes: int,
+    tolerance: float,
     found: Fitted,
     context: StepContext,
 ) -> int:
@@ -263,7 +263,7 @@ def predict(
 
 
 def fold_in(
-    learnt: LearntCorrelations, options: Options, documents, context: StepContext
+    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return E_q[theta] (document, topic) by the E-step alone, started at mu with the run's passes and tolerance."""
     n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))

@@ -172,7 +172,7 @@ def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State)
     }
 
 
-def log_of_rows(counts, prior: float, logs) -> float:
+def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
     """Return log p(rows, counts): rows (row, column) from Dirichlet(prior), given as logs, and counts drawn from them."""
     n_rows, n = logs.shape
     return float(

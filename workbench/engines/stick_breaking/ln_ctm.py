@@ -86,7 +86,7 @@ def init(
     return with_gaussian(model, state, context)
 
 
-def initial_components(n_dk) -> np.ndarray:
+def initial_components(n_dk: np.ndarray) -> np.ndarray:
     """Return (document, component) of mean 0 whose softmax is each document's topic shares."""
     logs = np.log(n_dk + sb_ctm.START_ALPHA)
     return logs - logs.mean(axis=1, keepdims=True)

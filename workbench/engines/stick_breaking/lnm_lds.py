@@ -34,6 +34,7 @@ from workbench.engines.engine import (
 )
 from workbench.engines.stick_breaking.rows import take_in
 from workbench.engines.stick_breaking.sbm_lds import (
+    Rows,
     counts,
     draw_dynamics,
     forecasts,
@@ -168,7 +169,7 @@ def draw_states(
         n,
     )
 
-    def draw(s, interrupt: Callable[[], None]):
+    def draw(s: int, interrupt: Callable[[], None]):
         first, end = sequences.indptr[s], sequences.ends[s]
         own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
@@ -233,7 +234,9 @@ def draw_states_ahead(
     state.states[sequences.documents] = by_row
 
 
-def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> None:
+def draw_rows_of_loadings(
+    rows: Rows, state: State, by_row: np.ndarray, context: StepContext
+) -> None:
     """Draw C given the states of the documents that have tokens."""
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))

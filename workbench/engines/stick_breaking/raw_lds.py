@@ -161,7 +161,9 @@ def step(
     }
 
 
-def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+def emission_posterior(
+    corpus: Corpus, states: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     """Return (mean, precision, nu, scale) of C and R given the states (document, state_dim); see `mniw_posterior`."""
     shares, n_words = shares_of(corpus), corpus.n_words
     z = states[shares.documents]
@@ -231,7 +233,7 @@ def predict(
     row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
     by_row, root = state.states[sequences.documents], upper_root(state.noise)
 
-    def of_sequence(s, interrupt: Callable[[], None]):
+    def of_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own = np.flatnonzero((row >= first) & (row < end))
@@ -245,7 +247,7 @@ def predict(
             p = forecast(s, last - end, end > first)
             found[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
-    def forecast(s, n_rows, begun):
+    def forecast(s: int, n_rows: int, begun):
         """Return (row, word) forecast probabilities in the rows after the last tokens of a sequence."""
         own = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":

@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 @cached_by_corpus
-def rows_of(corpus: Corpus, model) -> Rows:
+def rows_of(corpus: Corpus, model: Model) -> Rows:
     """Return the table of a corpus."""
     words = model.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
@@ -108,7 +108,7 @@ def average_option(first: int):
     )
 
 
-def initial_kernel(rows: Rows, model, how: str) -> Kernel:
+def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
     """Return the kernel of the first iteration."""
     if how == "given":
         return model.kernel
@@ -127,7 +127,7 @@ def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
 _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def cached_covariance(corpus: Corpus, model, hyper: Kernel, rank: str) -> Dense | LowRank:
+def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) -> Dense | LowRank:
     """Return `covariance_of` a corpus from a cache that holds the last kernel of each corpus."""
     wanted = model, hyper, rank
     if _latest.get(corpus, (None,))[0] != wanted:
@@ -145,7 +145,7 @@ def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
     """Return one task for each number below n; a task can be interrupted before it starts."""
 
-    def task(k, interrupt: Callable[[], None]):
+    def task(k: int, interrupt: Callable[[], None]):
         interrupt()
         work(k)
 
@@ -270,7 +270,7 @@ def sequences_of(corpus: Corpus) -> Sequences:
     return Sequences(documents, indptr, ends, np.array(keys, np.uint64))
 
 
-def counts_of(pairs, sequences: Sequences, order: np.ndarray) -> Counts:
+def counts_of(pairs: Corpus, sequences: Sequences, order: np.ndarray) -> Counts:
     """Return the pairs of a training or test corpus by row; order (word,): the word numbers in stick order."""
     rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
     by_row = np.lexsort((places, rows))

@@ -63,12 +63,19 @@ from workbench.kernels.uniforms import (
     draw_dirichlets,
 )
 from workbench.models import LDA
+from workbench.models.model import Model
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
 
 
 def draw_in_order(
-    corpus: Corpus, model, state, context: StepContext, draw_topics, draw_own, own_work: int
+    corpus: Corpus,
+    model: Model,
+    state: tuple,
+    context: StepContext,
+    draw_topics,
+    draw_own,
+    own_work: int,
 ) -> int:
     """Draw the topic of every token in canonical order; after each slice of documents, draw the documents' own variables.
 
@@ -94,7 +101,7 @@ def draw_in_order(
         context.key(GIBBS),
     )
 
-    def visit(number, part):
+    def visit(number, part: int):
         if part == 0:
             return draw_topics(*slices[number], *tokens, *state[:5], model.beta, key)
         draw_own(*slices[number])
@@ -282,7 +289,7 @@ def draw_given_phi(
     return n_moved
 
 
-def weighted(precision, mean) -> np.ndarray:
+def weighted(precision: np.ndarray, mean) -> np.ndarray:
     """Return Sigma^-1 mu (stick,), summed in a fixed order: the bits of BLAS depend on its threads."""
     return (precision * mean).sum(axis=1)
 

@@ -220,7 +220,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 
 
 def by_gibbs(
-    learnt: LearntPrevalence, options: Options, documents, context: StepContext
+    learnt: LearntPrevalence, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20; theta of the year if documents share it.
 

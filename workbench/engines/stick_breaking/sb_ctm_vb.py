@@ -245,7 +245,12 @@ def batches_of(n_documents: int, options: Options, context: StepContext) -> list
 
 
 def fit(
-    part, rows, model: CorrelatedTopics, options: Options, state: State, context: StepContext
+    part: Corpus,
+    rows: np.ndarray,
+    model: CorrelatedTopics,
+    options: Options,
+    state: State,
+    context: StepContext,
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
     """Fit documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
 

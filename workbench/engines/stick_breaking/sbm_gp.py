@@ -34,6 +34,7 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.stick_breaking.rows import (
+    Rows,
     average_option,
     cached_covariance,
     counts,
@@ -135,7 +136,7 @@ def init(
     return state
 
 
-def mean_of(rows, model: GaussianProcess) -> np.ndarray:
+def mean_of(rows: Rows, model: GaussianProcess) -> np.ndarray:
     """Return mu (stick,), the mean of the sticks."""
     if model.mean == "paper-code":
         return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
@@ -166,12 +167,14 @@ def step(
     return state, {"updates": omega.size}
 
 
-def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, np.ndarray]:
+def draw_weights(
+    counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (omega, h), each (stick, document), drawn given psi (document, stick) and ordered counts (document, word)."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
-    def work(k):
+    def work(k: int):
         omega[k] = polya_gammas(n_left[:, k], psi[:, k], context.key(PROCESS_WEIGHTS, k))
         h[k] = of_counts[:, k] - omega[k] * mean[k]
 
@@ -179,10 +182,18 @@ def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, n
     return omega, h
 
 
-def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepContext) -> None:
+def draw_sticks(
+    prior,
+    omega: np.ndarray,
+    h: np.ndarray,
+    empty: np.ndarray,
+    how: str,
+    state: State,
+    context: StepContext,
+) -> None:
     """Draw psi of every stick given omega and h, and the prediction of the empty documents, in place."""
 
-    def work(k):
+    def work(k: int):
         noise = normals(
             context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2)
         )
@@ -193,7 +204,13 @@ def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepCon
 
 
 def sampled_kernel(
-    rows, model: GaussianProcess, options: Options, hyper: Kernel, omega, h, context: StepContext
+    rows: Rows,
+    model: GaussianProcess,
+    options: Options,
+    hyper: Kernel,
+    omega: np.ndarray,
+    h: np.ndarray,
+    context: StepContext,
 ) -> tuple:
     """Draw (hyperparameters, covariance of all documents) given omega and h (stick, document), psi integrated out.
 
@@ -203,7 +220,7 @@ def sampled_kernel(
     def log_density(hyper):
         prior, found = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
 
-        def work(k):
+        def work(k: int):
             found[k] = log_normaliser(prior, omega[k], h[k])
 
         each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)

@@ -236,7 +236,9 @@ def draw_omega(
     return omega
 
 
-def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext) -> None:
+def draw_rows_of_loadings(
+    rows: Rows, state: State, omega: np.ndarray, context: StepContext
+) -> None:
     """Draw C given omega and the states."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
@@ -258,7 +260,11 @@ def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext)
 
 
 def draw_states(
-    corpus: Corpus, model: LinearDynamicalSystem, state: State, omega, context: StepContext
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    state: State,
+    omega: np.ndarray,
+    context: StepContext,
 ) -> None:
     """Draw the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
@@ -284,7 +290,7 @@ def draw_sequences(
     sequences: Sequences,
     model: LinearDynamicalSystem,
     state: State,
-    precision,
+    precision: np.ndarray,
     drawn,
     context: StepContext,
 ) -> None:
@@ -299,7 +305,7 @@ def draw_sequences(
         context.key(SYSTEM_STATES),
     )
 
-    def draw(s, interrupt: Callable[[], None]):
+    def draw(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own = np.uint64(absorb(key, sequences.keys[s]))
@@ -366,11 +372,11 @@ def forecasts(
     model: LinearDynamicalSystem,
     options: Options,
     state: State,
-    pairs,
+    pairs: Corpus,
     context: StepContext,
     stream,
     sticks: bool,
-    last=None,
+    last: int | None = None,
 ) -> np.ndarray:
     """Return p of each pair by `forecast`, which starts at the last state of a sequence with tokens.
 
@@ -388,7 +394,7 @@ def forecasts(
         np.empty(pairs.n_pairs),
     )
 
-    def of_sequence(s, interrupt: Callable[[], None]):
+    def of_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own, start = (

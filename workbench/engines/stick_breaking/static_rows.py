@@ -37,7 +37,7 @@ class State(NamedTuple):
     probability: np.ndarray  # (document, word) float64
 
 
-def last_rows(inputs, observed, empty) -> np.ndarray:
+def last_rows(inputs, observed: np.ndarray, empty: np.ndarray) -> np.ndarray:
     """Return (empty,) the document with tokens whose shares each document without tokens takes."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)

@@ -94,7 +94,7 @@ MOST_FACTORS = 16
 
 @inlined
 def upwards(plan, pattern, w, sums, messages):
-    """Return the log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+    """Return the log of the summed product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
 
     Not a number where a clique vanishes.
     """
