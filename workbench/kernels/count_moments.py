@@ -71,7 +71,7 @@ def power(base, n):
 
 
 @inlined
-def clear(at, n_topics, mean, variance, zero):
+def clear(at, n_topics: int, mean, variance, zero) -> None:
     """Set E, V and P0 to those of no tokens, from index `at` on."""
     for k in range(at, at + n_topics, LANES):
         store(mean, k, spread(0.0))
@@ -80,7 +80,7 @@ def clear(at, n_topics, mean, variance, zero):
 
 
 @inlined
-def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
+def add_pair(count, kept, pair, n_topics: int, mean, variance, zero, at) -> None:
     """Add a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
     i = pair * kept.shape[1]
     for k in range(0, n_topics, LANES):
@@ -92,7 +92,17 @@ def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
 
 
 @lean
-def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk, zero_dk):
+def count_documents(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    counts: np.ndarray,
+    kept,
+    n_topics: int,
+    mean_dk: np.ndarray,
+    var_dk: np.ndarray | None,
+    zero_dk: np.ndarray,
+) -> None:
     """Compute E, V and P0 of documents first..last from the responsibilities, row by row."""
     for d in range(first, last):
         at = d * mean_dk.shape[1]
@@ -102,7 +112,9 @@ def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk
 
 
 @inlined
-def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero):
+def count_word(
+    w, word_indptr: np.ndarray, pairs, counts: np.ndarray, kept, n_topics: int, mean, variance, zero
+) -> None:
     """Compute E, V and P0 of one word, rows (topic padded)."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
@@ -124,7 +136,9 @@ def tables(mean, variance, zero, prior, digamma_above):
     return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, above)
 
 
-def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
+def tables_of_documents(
+    mean_dk: np.ndarray, var_dk: np.ndarray | None, zero_dk: np.ndarray, prior
+) -> np.ndarray:
     """Return sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
     tables_k = np.zeros(mean_dk.shape[1])
     _add_tables(
@@ -140,7 +154,15 @@ def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
 
 
 @lean
-def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables_k):
+def _add_tables(
+    mean_dk: np.ndarray,
+    var_dk: np.ndarray | None,
+    zero_dk: np.ndarray,
+    prior,
+    digamma_above,
+    n_topics: int,
+    tables_k,
+) -> None:
     for k in range(0, n_topics, LANES):
         store(digamma_above, k, digamma_tetragamma(load(prior, k) + 1.0)[0])
     for d in range(len(mean_dk)):
@@ -156,7 +178,7 @@ def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables
             store(tables_k, k, load(tables_k, k) + found)
 
 
-def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
+def tables_of_words(corpus, kept, prior, n_topics: int) -> np.ndarray:
     """Return sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
     tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
     _tables_of_words(
@@ -174,8 +196,17 @@ def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
 
 @lean
 def _tables_of_words(
-    word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero
-):
+    word_indptr: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    kept,
+    prior,
+    n_topics: int,
+    tables_w,
+    mean,
+    variance,
+    zero,
+) -> None:
     for w in range(len(tables_w)):
         count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
         b, found = spread(prior[w]), spread(0.0)
@@ -205,7 +236,9 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
 
 @lean
-def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
+def bound_of_documents(
+    indptr: np.ndarray, counts: np.ndarray, kept, priors, alpha_sum, n_topics: int, row, of_topics
+):
     """Return the terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
 
     priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
@@ -240,7 +273,9 @@ def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, o
 
 
 @lean
-def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
+def bound_of_words(
+    word_indptr: np.ndarray, pairs, counts: np.ndarray, kept, beta, n_topics: int, row
+):
     """Return the terms of the words in the bound; row : (3, topic padded), scratch."""
     n_padded, found = kept.shape[1], spread(0.0)
     for w in range(len(beta)):
@@ -261,7 +296,9 @@ def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
 
 
 @lean
-def multiply_zeros(words, counts, kept, n_topics, zero_wk):
+def multiply_zeros(
+    words: np.ndarray, counts: np.ndarray, kept, n_topics: int, zero_wk: np.ndarray
+) -> None:
     """Compute P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
     for pair in range(len(words)):
         count, i, at = counts[pair], pair * kept.shape[1], words[pair] * zero_wk.shape[1]
@@ -271,7 +308,9 @@ def multiply_zeros(words, counts, kept, n_topics, zero_wk):
 
 
 @lean
-def add_variances(words, counts, kept, n_topics, var_wk):
+def add_variances(
+    words: np.ndarray, counts: np.ndarray, kept, n_topics: int, var_wk: np.ndarray | None
+) -> None:
     """Add to V of every word, (word, topic padded), that of these pairs, eq. 13."""
     for pair in range(len(words)):
         count, i, at = counts[pair], pair * kept.shape[1], words[pair] * var_wk.shape[1]
@@ -281,7 +320,9 @@ def add_variances(words, counts, kept, n_topics, var_wk):
 
 
 @lean
-def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
+def bound_of_counted_words(
+    mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
+):
     """Return `bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
     found, b, log_b, log_gamma_above = (
         spread(0.0),
@@ -299,7 +340,7 @@ def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
 
 
 @lean
-def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
+def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
     """Return sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     found = 0.0
     for k in range(len(mean_k)):
@@ -309,7 +350,7 @@ def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
     return found
 
 
-def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
+def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum: float) -> float:
     """Return the expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
@@ -344,7 +385,9 @@ def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[flo
     return found, of_topics
 
 
-def expected_log_joint_of_counts(mean_wk, var_wk, zero_wk, beta, n_topics) -> float:
+def expected_log_joint_of_counts(
+    mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
+) -> float:
     """Return the terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
     of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)

@@ -26,7 +26,7 @@ def jensen_shannon(phi: np.ndarray) -> np.ndarray:
 
 
 @lean
-def _entropies_of_means(rows, found):
+def _entropies_of_means(rows, found) -> None:
     """Compute the entropy of the mean of each row with each one before it, and of each alone.
 
     They go into the lower triangle of zeros.

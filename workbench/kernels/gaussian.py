@@ -19,7 +19,7 @@ from workbench.kernels.uniforms import gamma, normal, stream_of
 
 
 @fused
-def _factor_rows(a, first, last):
+def _factor_rows(a, first: int, last: int) -> None:
     """Compute rows first..last of the factor, from rows to which all earlier ones have been applied."""
     for i in range(first, last):
         inverse = 1.0 / math.sqrt(a[i, i])
@@ -32,7 +32,7 @@ def _factor_rows(a, first, last):
 
 
 @fused
-def factor(a):
+def factor(a) -> None:
     """Replace the upper triangle of a positive definite matrix (row, column) by U, where U'U = a; NaN where it is none.
 
     Four rows at a time are finished and taken from all later ones, which are loaded two at a time.
@@ -58,7 +58,7 @@ def factor(a):
 
 
 @fused
-def solve_transposed(u, x):
+def solve_transposed(u, x) -> None:
     """Replace x (row,) by y, where U'y = x."""
     for k in range(len(x)):
         x[k] /= u[k, k]
@@ -67,7 +67,7 @@ def solve_transposed(u, x):
 
 
 @fused
-def solve(u, y):
+def solve(u, y) -> None:
     """Replace y (row,) by x, where U x = y."""
     n = len(y)
     for k in range(n - 1, -1, -1):
@@ -84,7 +84,7 @@ def solve(u, y):
 
 
 @aside
-def draw_gaussian(stream, precision, h):
+def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
     """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), and the matrix by its factor; returns the stream."""
     factor(precision)
     solve_transposed(precision, h)
@@ -96,7 +96,7 @@ def draw_gaussian(stream, precision, h):
 
 
 @fused
-def _add_products(total, rows, centre, row, first, last):
+def _add_products(total, rows, centre, row, first: int, last: int) -> None:
     """Add, to its rows first..last, the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
     n = len(centre)
     for d in range(len(rows)):
@@ -117,7 +117,7 @@ def niw_posterior(rows, mean, kappa, nu, scale):
     return _with_means(total, centre, len(rows), mean, kappa, nu)
 
 
-def niw_posterior_in_slices(rows, prior, n_threads, interrupt):
+def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
     """Return `niw_posterior` of rows and (mean, kappa, nu, scale), to the same bits, on several threads.
 
     See `threads.each_slice`.
@@ -145,13 +145,13 @@ def _mean_of(rows):
 
 
 @kernel
-def _add_scatter(first, last, total, rows, centre):
+def _add_scatter(first: int, last: int, total, rows, centre) -> None:
     """Add the products of the rows around their centre to rows first..last of total, upper triangle."""
     _add_products(total, rows, centre, np.empty(len(centre)), first, last)
 
 
 @kernel
-def _with_means(total, centre, n_rows, mean, kappa, nu):
+def _with_means(total, centre, n_rows: int, mean, kappa, nu):
     """Return the posterior, from the prior scale and the scatter of the rows around their centre.
 
     total : overwritten
@@ -164,7 +164,7 @@ def _with_means(total, centre, n_rows, mean, kappa, nu):
     return (kappa * mean + n_rows * centre) / (kappa + n_rows), kappa + n_rows, nu + n_rows, total
 
 
-def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
+def log_joint_of_rows(rows, mu, precision: np.ndarray, mean, kappa, nu, scale) -> float:
     """Return log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1.
 
     mu, Sigma ~ NIW(mean, kappa, nu, scale).
@@ -186,7 +186,7 @@ def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
 
 
 @kernel
-def log_determinant(matrix):
+def log_determinant(matrix: np.ndarray):
     """Return log |matrix| of a positive definite matrix (row, column)."""
     root, total = matrix.copy(), 0.0
     factor(root)
@@ -196,7 +196,7 @@ def log_determinant(matrix):
 
 
 @kernel
-def draw_niw(mean, kappa, nu, scale, key):
+def draw_niw(mean, kappa, nu, scale, key: np.uint64):
     """Return (mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
 
     With LL' = scale and A lower triangular, A_ii^2 ~ chi^2 of nu - i, A_ij ~ N(0, 1):  M = L A^-T,  Sigma = M M',
@@ -251,7 +251,7 @@ def draw_niw(mean, kappa, nu, scale, key):
 
 
 @fused
-def invert_factor(u, inverse):
+def invert_factor(u, inverse) -> None:
     """Write L^-1, where L = U', into the lower triangle of `inverse`, whose upper triangle must be 0."""
     for i in range(len(u)):
         row, k = inverse[i], 0
@@ -275,7 +275,7 @@ def invert_factor(u, inverse):
 
 
 @fused
-def add_inverse(inverse, total):
+def add_inverse(inverse, total) -> None:
     """Add the upper triangle of J^-1 = L^-T L^-1 to `total`; inverse : L^-1, as `invert_factor` leaves it."""
     n, k = len(inverse), 0
     while k + 4 <= n:
@@ -295,7 +295,7 @@ def add_inverse(inverse, total):
 
 
 @kernel
-def inverse(matrix):
+def inverse(matrix: np.ndarray):
     """Return the inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
     u, lower, found = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
     factor(u)

@@ -47,13 +47,13 @@ def last_block(values, filling) -> np.ndarray:
     return block
 
 
-def log_likelihood(counts, probability) -> float:
+def log_likelihood(counts: np.ndarray, probability: np.ndarray) -> float:
     """Return sum c log p over pairs: (pair,) whole, (pair,) float64."""
     return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
 
 
 @lean
-def _log_likelihood(counts, probability, last_counts, last_probability):
+def _log_likelihood(counts: np.ndarray, probability: np.ndarray, last_counts, last_probability):
     known = Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):
@@ -62,7 +62,9 @@ def _log_likelihood(counts, probability, last_counts, last_probability):
     return total_of(known)
 
 
-def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, float]:
+def take_in(
+    counts: np.ndarray, probability: np.ndarray, mean, n_averaged, new_mean
+) -> tuple[float, float]:
     """Write the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
     found = _take_in(
@@ -80,7 +82,16 @@ def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, flo
 
 
 @lean
-def _take_in(counts, probability, mean, share, new_mean, last_counts, last_probability, last_mean):
+def _take_in(
+    counts: np.ndarray,
+    probability: np.ndarray,
+    mean,
+    share,
+    new_mean,
+    last_counts,
+    last_probability,
+    last_mean,
+):
     alone, of_mean = Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):

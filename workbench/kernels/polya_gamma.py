@@ -102,7 +102,7 @@ def terms_drawn(b, c):
 
 
 @aside
-def _sum_of_gammas(stream, b, c):
+def _sum_of_gammas(stream: np.uint64, b, c):
     """Return (the stream as it goes on, PG(b, c)) for b >= 4 and c >= 0: the largest terms, and the rest as one gamma."""
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
@@ -118,7 +118,7 @@ def _sum_of_gammas(stream, b, c):
 
 
 @aside
-def _inverse_gaussian_below(stream, z):
+def _inverse_gaussian_below(stream: np.uint64, z):
     """Return (the stream as it goes on, an inverse Gaussian number of mean 1 / z and shape 1, given that it is below t)"""
     if z < 1.0 / SPLIT:
         while True:
@@ -161,7 +161,7 @@ def _series_accepts(y, x):
 
 
 @aside
-def _sum_of_exact(stream, b, c):
+def _sum_of_exact(stream: np.uint64, b, c):
     """Return (the stream as it goes on, PG(b, c)) for small b >= 1 and c >= 0."""
     z = 0.5 * c
     rate, above = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
@@ -197,7 +197,7 @@ def _sum_of_exact(stream, b, c):
 
 
 @aside
-def polya_gamma(stream, b, c):
+def polya_gamma(stream: np.uint64, b, c):
     """Return (the stream as it goes on, PG(b, c)) for whole b >= 0 and any c.
 
     PG(0, c) is 0, and c that is no number gives none.
@@ -213,7 +213,7 @@ def polya_gamma(stream, b, c):
 
 
 @kernel
-def _draw_each(b, c, key, drawn):
+def _draw_each(b, c, key: np.uint64, drawn) -> None:
     for i in range(len(b)):
         _, drawn[i] = polya_gamma(stream_of(key, i), b[i], c[i])
 

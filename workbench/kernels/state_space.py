@@ -20,7 +20,7 @@ from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 
 @aside
-def draw_walk(stream, precision, h, mean, variance, step, walk):
+def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step, walk):
     """Draw a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
 
     precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
@@ -48,14 +48,22 @@ def draw_walk(stream, precision, h, mean, variance, step, walk):
 
 
 @kernel
-def draw_inverse_gamma(shape, scale, key):
+def draw_inverse_gamma(shape, scale, key: np.uint64):
     """Return a number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
     _, drawn = gamma(stream_of(key, 0), shape)
     return scale / drawn
 
 
 @kernel
-def factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision):
+def factor_states(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    offset,
+    noise_precision: np.ndarray,
+):
     """Return the factor of the joint precision of states (time, dim) of a linear system.
 
     It comes with the log of what its potentials integrate to.
@@ -114,7 +122,16 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 
 
 @kernel
-def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
+def draw_states(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    offset,
+    noise_precision: np.ndarray,
+    key: np.uint64,
+):
     """Draw the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
@@ -124,7 +141,7 @@ def draw_states(precision, h, first_precision, first_mean, system, offset, noise
 
 
 @kernel
-def draw_factored(between, precision, h, key):
+def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
     """Replace h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
@@ -140,7 +157,7 @@ def draw_factored(between, precision, h, key):
 
 
 @kernel
-def mniw_posterior(responses, inputs, mean, precision, nu, scale):
+def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
     """Return (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses and inputs, (row, dim or input).
 
     y ~ N(M x, Q),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of this mean, row covariance Q and column precision
@@ -179,7 +196,7 @@ def mniw_posterior(responses, inputs, mean, precision, nu, scale):
 
 
 @kernel
-def draw_mniw(mean, precision, nu, scale, key):
+def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
     """Return (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
     n, n_inputs = mean.shape
     _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
@@ -206,7 +223,7 @@ def _dot(a, b):
 
 
 @kernel
-def _half_log_determinant(matrix):
+def _half_log_determinant(matrix: np.ndarray):
     """Return log |matrix| / 2 of a positive definite matrix."""
     root, total = matrix.copy(), 0.0
     factor(root)

@@ -53,7 +53,7 @@ def each_slice(
 ) -> list:
     """Return the results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
 
-    def task(first, last, interrupt):
+    def task(first: int, last: int, interrupt):
         interrupt()
         return work(first, last)
 
@@ -72,14 +72,14 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
         return [task(interrupt) for task in tasks]
     results, left, lock, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
 
-    def look(interrupt=None):
+    def look(interrupt=None) -> None:
         with lock:
             if interrupt and not errors:
                 interrupt()
         if errors:
             raise _Halted
 
-    def work_off(interrupt):
+    def work_off(interrupt) -> None:
         try:
             while True:
                 with lock:

@@ -82,7 +82,7 @@ def mix(bits):
 
 
 @small
-def uniform(key, index):
+def uniform(key: np.uint64, index):
     """Return the uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
     return (
         np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
@@ -90,30 +90,30 @@ def uniform(key, index):
 
 
 @lean
-def fill_uniform(key, found):
+def fill_uniform(key: np.uint64, found) -> None:
     """Fill a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
     for index in range(len(found)):
         found[index] = uniform(key, index)
 
 
 @lean
-def absorb(key, part):
+def absorb(key: np.uint64, part):
     """Return the key with one more number hashed into it."""
     return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
 
 
 @lean
-def draw_key(seed, stream, chain, step):
+def draw_key(seed, stream: np.uint64, chain, step):
     """Return the key of one step of one chain of one stream."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
 
 
-def key_from(key, first: int) -> np.uint64:
+def key_from(key: np.uint64, first: int) -> np.uint64:
     """Return the key under which the indices 0, 1, 2 … have the uniforms that first, first + 1 … have under this one."""
     return np.uint64((int(key) + first * int(GOLDEN)) % 2**64)
 
 
-def permutation(key, n: int) -> np.ndarray:
+def permutation(key: np.uint64, n: int) -> np.ndarray:
     """Return the numbers below n in a random order."""
     drawn = np.empty(n)
     fill_uniform(key, drawn)
@@ -147,13 +147,13 @@ NORMAL_HEIGHTS = np.exp(-0.5 * NORMAL_EDGES**2)
 
 
 @lean
-def stream_of(key, index):
+def stream_of(key: np.uint64, index):
     """Return the stream of an index under a key."""
     return absorb(key, index)
 
 
 @inlined
-def next_bits(stream):
+def next_bits(stream: np.uint64):
     """Return (the stream as it goes on, 64 random bits)"""
     stream += GOLDEN
     return stream, mix(stream)
@@ -166,14 +166,14 @@ def unit_of(bits):
 
 
 @inlined
-def next_uniform(stream):
+def next_uniform(stream: np.uint64):
     """Return (the stream as it goes on, a uniform in (0, 1))"""
     stream, bits = next_bits(stream)
     return stream, unit_of(bits)
 
 
 @aside
-def _exponential_outside(stream, layer, x):
+def _exponential_outside(stream: np.uint64, layer, x):
     """Return what follows when x lies outside the rectangle of its layer that is wholly under the density."""
     beyond = 0.0
     while True:
@@ -192,7 +192,7 @@ def _exponential_outside(stream, layer, x):
 
 
 @inlined
-def exponential(stream):
+def exponential(stream: np.uint64):
     """Return (the stream as it goes on, an exponential number of mean 1)"""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
@@ -203,7 +203,7 @@ def exponential(stream):
 
 
 @aside
-def _normal_outside(stream, layer, x):
+def _normal_outside(stream: np.uint64, layer, x):
     """Return what follows when |x| lies outside the rectangle of its layer that is wholly under the density."""
     while True:
         if layer == 0:
@@ -225,7 +225,7 @@ def _normal_outside(stream, layer, x):
 
 
 @inlined
-def normal(stream):
+def normal(stream: np.uint64):
     """Return (the stream as it goes on, a standard normal number)"""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
@@ -236,7 +236,7 @@ def normal(stream):
 
 
 @inlined
-def gamma_above(stream, d, step):
+def gamma_above(stream: np.uint64, d, step):
     """Return (the stream as it goes on, a gamma number of shape d + 1/3 > 1/3 and scale 1), where step = 1 / sqrt(9 d)."""
     while True:
         stream, x = normal(stream)
@@ -252,7 +252,7 @@ def gamma_above(stream, d, step):
 
 
 @aside
-def gamma(stream, shape):
+def gamma(stream: np.uint64, shape):
     """Return (the stream as it goes on, a gamma number of scale 1); shapes below 1 by Gamma(shape + 1) U^(1 / shape)."""
     d = shape + (2.0 / 3.0 if shape < 1.0 else -1.0 / 3.0)
     stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
@@ -263,7 +263,7 @@ def gamma(stream, shape):
 
 
 @aside
-def log_of_gamma(stream, shape):
+def log_of_gamma(stream: np.uint64, shape):
     """Return (the stream as it goes on, the logarithm of a gamma number of scale 1).
 
     It is finite where the number itself would be 0.
@@ -277,7 +277,7 @@ def log_of_gamma(stream, shape):
 
 
 @kernel
-def draw_dirichlets(counts, prior, key):
+def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
     """Return (row, column) rows drawn from Dirichlet(prior + counts of the row).
 
     counts (row, at least column), prior (column,).
@@ -298,7 +298,7 @@ def draw_dirichlets(counts, prior, key):
 
 
 @kernel
-def draw_log_dirichlets(counts, prior, key):
+def draw_log_dirichlets(counts: np.ndarray, prior, key: np.uint64):
     """Return (row, column) the logarithms of rows drawn from Dirichlet(prior + counts of the row).
 
     They are finite however small they are.

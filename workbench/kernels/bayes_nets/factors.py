@@ -18,7 +18,7 @@ MOST_FACTORS = 32
 
 
 @inlined
-def products_of_factors(plan, case, factors, w, messages, sums):
+def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
     """Return log Z of a case given factors, as `propagate.products` does of tables."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
@@ -54,7 +54,9 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 
 
 @lean
-def expect_factors(first, last, plan, factors, logs, w, largest, sums, counts):
+def expect_factors(
+    first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
+):
     """Add the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
@@ -75,7 +77,9 @@ def expect_factors(first, last, plan, factors, logs, w, largest, sums, counts):
 
 
 @lean
-def log_evidence_of_factors(first, last, plan, factors, logs, w, largest, sums, found):
+def log_evidence_of_factors(
+    first: int, last: int, plan, factors, logs, w, largest, sums, found
+) -> None:
     """Compute log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
         found[case] = collect_factors(plan, case, factors, logs, w, largest, sums)

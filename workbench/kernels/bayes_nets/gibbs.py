@@ -29,7 +29,9 @@ SMALL = 1e-100
 
 
 @inlined
-def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
+def change(
+    cell, by, counts: np.ndarray, rows, row_of: np.ndarray, prior, prior_rows, q, inverse
+) -> None:
     """Add to the count of a table cell and of its row, and brings q = prior + count and inverse = 1 / sum of the row to it."""
     row = row_of[cell]
     counts[cell] += by
@@ -39,7 +41,20 @@ def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
 
 
 @inlined
-def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q, inverse):
+def place(
+    plan,
+    case,
+    cells,
+    at,
+    by,
+    counts: np.ndarray,
+    rows,
+    row_of: np.ndarray,
+    prior,
+    prior_rows,
+    q,
+    inverse,
+):
     """Add a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
@@ -59,7 +74,7 @@ def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q,
 
 
 @inlined
-def log_proposal(plan, case, cells, at, row_of, q, inverse):
+def log_proposal(plan, case, cells, at, row_of: np.ndarray, q, inverse):
     """Return log q of the cells of a record."""
     pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
@@ -75,7 +90,7 @@ def log_proposal(plan, case, cells, at, row_of, q, inverse):
 
 
 @inlined
-def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
+def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
     """Collect a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
@@ -101,21 +116,21 @@ def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
 
 @lean
 def sweep(
-    first,
-    last,
+    first: int,
+    last: int,
     plan,
     first_cells,
     tied,
-    row_of,
+    row_of: np.ndarray,
     prior,
     prior_rows,
-    counts,
+    counts: np.ndarray,
     rows,
     q,
     inverse,
     cells,
-    key,
-    accept_key,
+    key: np.uint64,
+    accept_key: np.uint64,
     tables,
     w,
     largest,
@@ -173,18 +188,18 @@ def sweep(
 
 @lean
 def draw_given_tables(
-    first,
-    last,
+    first: int,
+    last: int,
     plan,
     first_cells,
     tables,
     logs,
-    key,
+    key: np.uint64,
     w,
     largest,
     sums,
     factors,
-    counts,
+    counts: np.ndarray,
     cells,
     drawn,
 ):
@@ -222,7 +237,7 @@ def draw_given_tables(
 
 
 @lean
-def draw_log_tables(row_starts, concentration, key, logs):
+def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
     """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
     for row in range(len(row_starts)):
         first, stream, largest, total = row_starts[row], stream_of(key, row), -np.inf, 0.0

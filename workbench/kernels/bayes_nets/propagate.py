@@ -24,7 +24,7 @@ from workbench.kernels.uniforms import uniform
 
 
 @inlined
-def multiply(w, first, last, factors, n, run, maps, pick):
+def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
     """Multiply w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
     s = first
     if run == 1:
@@ -47,7 +47,7 @@ def multiply(w, first, last, factors, n, run, maps, pick):
 
 
 @inlined
-def add_up(w, first, last, sums, n, run, maps, pick):
+def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
     """Sum w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
     for j in range(n):
         sums[j] = 0.0
@@ -73,7 +73,7 @@ def add_up(w, first, last, sums, n, run, maps, pick):
 
 
 @inlined
-def rescaled(w, first, last):
+def rescaled(w, first: int, last: int):
     """Return the largest of w[first:last], by which they are divided where it is not 0."""
     high = 0.0
     for s in range(first, last):
@@ -93,7 +93,7 @@ MOST_FACTORS = 16
 
 
 @inlined
-def upwards(plan, pattern, w, sums, messages):
+def upwards(plan, pattern, w, sums, messages: np.ndarray):
     """Return the log of the summed product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
 
     Not a number where a clique vanishes.
@@ -134,7 +134,7 @@ def upwards(plan, pattern, w, sums, messages):
 
 
 @inlined
-def products(plan, case, tables, w, messages, sums, factors):
+def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
     """Return log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
 
     Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
@@ -219,7 +219,7 @@ def collect(plan, case, logs, w, largest, sums):
 
 
 @inlined
-def distribute(plan, case, w, shares, sums):
+def distribute(plan, case, w, shares, sums) -> None:
     """Turn e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -247,7 +247,7 @@ def distribute(plan, case, w, shares, sums):
 
 
 @inlined
-def add_families(plan, case, own, first, factors, counts):
+def add_families(plan, case, own, first: int, factors, counts: np.ndarray) -> None:
     """Add the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
     weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
@@ -272,7 +272,9 @@ def add_families(plan, case, own, first, factors, counts):
 
 
 @lean
-def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
+def expect(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
+):
     """Add the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
     found = 0.0
     for case in range(first, last):
@@ -285,7 +287,9 @@ def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
 
 
 @lean
-def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_own, own):
+def marginals(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, first_own, own
+) -> None:
     """Compute the probabilities of the cells of all cliques of the cases first..last, into own.
 
     Those of a case from first_own on.
@@ -298,21 +302,23 @@ def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_
 
 
 @lean
-def add_marginals(first, last, plan, first_own, own, factors, counts):
+def add_marginals(first: int, last: int, plan, first_own, own, factors, counts: np.ndarray) -> None:
     """Add the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
     for case in range(first, last):
         add_families(plan, case, own, first_own[case], factors, counts)
 
 
 @lean
-def log_evidence(first, last, plan, tables, logs, w, largest, sums, factors, found):
+def log_evidence(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, found
+) -> None:
     """Compute log Z of each case first..last, into found (case,)."""
     for case in range(first, last):
         found[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
-def draw_cells(plan, case, w, sums, key, index, cells):
+def draw_cells(plan, case, w, sums, key: np.uint64, index, cells):
     """Draw the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
 
     A clique with more than one state given its separator takes the uniform of the next index; returns the index after the last.

@@ -21,7 +21,21 @@ from workbench.kernels.simd.functions import normalise_logs
 
 
 @kernel
-def log_weight(d, w, k, g, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alpha, beta, beta_sum):
+def log_weight(
+    d,
+    w,
+    k,
+    g,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    alpha,
+    beta,
+    beta_sum: float,
+):
     """Return the log of eq. 15 of one topic, one copy of responsibility g taken out."""
     h = g * (1.0 - g)
     a, b = alpha + less_one_copy(mean_dk[d, k], g), beta + less_one_copy(mean_wk[w, k], g)
@@ -31,7 +45,20 @@ def log_weight(d, w, k, g, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, alph
 
 
 @kernel
-def move_moments(d, w, k, count, old, new, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k):
+def move_moments(
+    d,
+    w,
+    k,
+    count,
+    old,
+    new,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+) -> None:
     """Update E and V of one topic after a responsibility has changed from old to new."""
     change = count * (new - old)
     mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
@@ -45,24 +72,24 @@ def move_moments(d, w, k, count, old, new, mean_dk, mean_wk, mean_k, var_dk, var
 
 @kernel
 def share_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
     one,
     other,
     alpha,
     beta,
-    beta_sum,
-):
+    beta_sum: float,
+) -> None:
     """Share topics `one` and `other` of each pair of documents first..last anew, eq. 15 with alpha for each of the two."""
     moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
     for d in range(first, last):
@@ -91,7 +118,15 @@ def log_absence(g):
 
 
 @kernel
-def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_wk):
+def add_log_zeros(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    kept,
+    n_topics: int,
+    log_zero_dk: np.ndarray,
+    log_zero_wk: np.ndarray,
+) -> None:
     """Add Z of documents and of words to zeroed arrays."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -114,24 +149,24 @@ def expected_log(prior, mean, variance, log_zero):
 
 @kernel
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    log_zero_dk,
-    log_zero_wk,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    log_zero_dk: np.ndarray,
+    log_zero_wk: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
 ):
     """Return gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
     gamma = np.empty(n_topics)

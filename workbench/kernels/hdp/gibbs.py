@@ -31,7 +31,7 @@ SMALLEST_WEIGHT = 1e-300
 
 
 @kernel
-def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
+def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.ndarray):
     """Return the slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic.
 
     `cumulative` is scratch.
@@ -58,25 +58,25 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
 
 @kernel
 def draw_tokens(
-    first,
-    last,
+    first: int,
+    last: int,
     from_token,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     weights,
     rest,
     n_used,
     alpha,
     beta,
     gamma,
-    key,
-    new_key,
+    key: np.uint64,
+    new_key: np.uint64,
 ):
     """Draw, in canonical order, the tokens of documents first..last from `from_token` on.
 
@@ -137,7 +137,9 @@ def break_stick(rest, gamma, u):
 
 
 @kernel
-def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
+def draw_tables(
+    indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
+):
     """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 ..
 
     n_dk - 1, a = alpha pi_k (10 B).

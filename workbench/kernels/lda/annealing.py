@@ -23,22 +23,22 @@ from workbench.kernels.uniforms import uniform
 
 @kernel
 def draw_from_urn(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
     alpha,
-    n_topics,
-    key,
-):
+    n_topics: int,
+    key: np.uint64,
+) -> None:
     """Add the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
     for d in range(first, last):
         total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
@@ -60,7 +60,9 @@ def draw_from_urn(
 
 
 @kernel
-def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
+def power_words(
+    first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, power, n_topics: int, powers
+) -> None:
     """Compute powers[w, k] = (beta + n_wk)^t for words first..last."""
     for w in range(first, last):
         for k in range(n_topics):
@@ -69,27 +71,27 @@ def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
 
 @kernel
 def draw_annealed(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     power,
     powers,
-    key,
-):
+    key: np.uint64,
+) -> None:
     """Draw every sampled token of documents first..last once, the word factor raised to `power`.
 
     `powers` is that of `power_words` and is kept up to date: a token moves two of its entries, so no sweep
@@ -129,7 +131,9 @@ def draw_annealed(
 
 
 @kernel
-def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
+def log_word_factor(
+    first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, n_topics: int
+):
     """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
     total = 0.0
     for w in range(first, last):
@@ -141,7 +145,7 @@ def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
 
 
 @kernel
-def log_size_factor(n_k, mean_k, words_beta, n_topics):
+def log_size_factor(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, n_topics: int):
     """Return the part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
@@ -153,24 +157,24 @@ def log_size_factor(n_k, mean_k, words_beta, n_topics):
 
 @kernel
 def draw_and_weigh(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
     sampled_before,
     marginals,
 ):

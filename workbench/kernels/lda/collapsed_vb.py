@@ -39,22 +39,22 @@ def less_one_copy(total, part):
 def log_weights(
     d,
     w,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     old,
     log_gamma,
-):
+) -> None:
     """Compute log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
@@ -80,7 +80,7 @@ def log_weights(
         log_gamma[k] = total / max(n_chains, 1)
 
 
-def make_workspace(alpha, n_topics, n_padded) -> np.ndarray:
+def make_workspace(alpha, n_topics: int, n_padded: int) -> np.ndarray:
     """Return the working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
@@ -97,17 +97,17 @@ def weigh(
     d,
     w,
     i,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     prior_w,
-    beta_sum,
+    beta_sum: float,
     kept,
     workspace,
 ):
@@ -143,14 +143,27 @@ def weigh(
 
 
 @inlined
-def add_to(array, i, change, nothing):
+def add_to(array, i, change, nothing) -> None:
     """Add to eight counts; rounding leaves none below 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
 @inlined
 def move(
-    k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace
+    k,
+    d,
+    w,
+    i,
+    count,
+    weights,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    kept,
+    workspace,
 ):
     """Store the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
@@ -176,19 +189,19 @@ def renew(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     kept,
     row,
     workspace,
@@ -285,19 +298,19 @@ def update_pair(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     kept,
     row,
     workspace,
@@ -333,26 +346,26 @@ def update_pair(
 
 @lean
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     rows,
     kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     workspace,
 ):
     """Update each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
@@ -393,8 +406,19 @@ def update_in_order(
 
 @lean
 def add_moments(
-    indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics
-):
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    sampled,
+    kept,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    n_topics: int,
+) -> None:
     """Add mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):

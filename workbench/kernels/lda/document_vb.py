@@ -37,13 +37,13 @@ from workbench.kernels.simd.vectors import (
 )
 
 
-def longest(first, last, indptr) -> int:
+def longest(first: int, last: int, indptr: np.ndarray) -> int:
     """Return the largest number of pairs of one of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined
-def divide(i, normalisers, tokens, ratios):
+def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
     """Store count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
     found = choose(tiny, 0.0 * copies, copies / normalisers)
@@ -52,7 +52,16 @@ def divide(i, normalisers, tokens, ratios):
 
 
 @inlined
-def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
+def visit_narrow(
+    n,
+    rows,
+    tokens: np.ndarray,
+    own,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    ratios: np.ndarray,
+    new,
+):
     """Visit pairs as `visit` does, for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
     a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
     for i in range(0, n, GROUP):
@@ -75,7 +84,16 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, n
 
 
 @inlined
-def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
+def visit(
+    n,
+    rows,
+    tokens: np.ndarray,
+    own,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    ratios: np.ndarray,
+    new,
+):
     """Compute new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
 
     rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
@@ -105,24 +123,24 @@ def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
 
 @lean
 def fit_each(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     alpha,
     none_sampled,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
-    tokens,
-    ratios,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
+    tokens: np.ndarray,
+    ratios: np.ndarray,
     rows,
     gamma,
     new,
@@ -183,21 +201,21 @@ def fit_each(
 
 
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     alpha,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
 ):
     """Repeat the update of documents first..last until the mean change of n_dk is below the tolerance.
 
@@ -245,19 +263,19 @@ AHEAD = 8
 
 
 def count_words(
-    first,
-    last,
-    word_indptr,
-    documents,
+    first: int,
+    last: int,
+    word_indptr: np.ndarray,
+    documents: np.ndarray,
     pairs,
-    counts,
-    document_logs,
-    document_weights,
-    word_logs,
-    word_weights,
-    n_topics,
-    kept_ratios,
-    new_wk,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    kept_ratios: np.ndarray,
+    new_wk: np.ndarray,
 ):
     """Compute n_wk = sum_d n_dw gamma_dwk for words first..last, from the results of `fit_documents`.
 
@@ -287,7 +305,16 @@ def count_words(
 
 
 @inlined
-def count_narrow(begin, end, documents, ratios, start, document_weights, own, new_wk):
+def count_narrow(
+    begin,
+    end,
+    documents: np.ndarray,
+    ratios: np.ndarray,
+    start,
+    document_weights: np.ndarray,
+    own,
+    new_wk: np.ndarray,
+) -> None:
     """Count as `count_wide` does, for rows of few topics.
 
     Sixteen topics of all pairs after each other, the sum in registers.
@@ -306,7 +333,16 @@ def count_narrow(begin, end, documents, ratios, start, document_weights, own, ne
 
 
 @inlined
-def count_wide(begin, end, documents, ratios, start, document_weights, own, new_wk):
+def count_wide(
+    begin,
+    end,
+    documents: np.ndarray,
+    ratios: np.ndarray,
+    start,
+    document_weights: np.ndarray,
+    own,
+    new_wk: np.ndarray,
+) -> None:
     """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
 
     Pieces of many wide rows, a power of two apart, would push each other out of the fastest cache. Ratios of a last four that
@@ -335,7 +371,7 @@ def count_wide(begin, end, documents, ratios, start, document_weights, own, new_
 
 
 @inlined
-def four_rows(documents, i, last_pair, n_padded):
+def four_rows(documents: np.ndarray, i, last_pair, n_padded: int):
     """Return where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
     d2, d3 = (
@@ -347,23 +383,23 @@ def four_rows(documents, i, last_pair, n_padded):
 
 @lean
 def count_each(
-    first,
-    last,
-    word_indptr,
-    documents,
+    first: int,
+    last: int,
+    word_indptr: np.ndarray,
+    documents: np.ndarray,
     pairs,
-    counts,
-    document_logs,
-    document_weights,
-    word_logs,
-    word_weights,
-    n_topics,
-    kept_ratios,
-    new_wk,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    kept_ratios: np.ndarray,
+    new_wk: np.ndarray,
     sizes,
     gamma,
-    ratios,
-):
+    ratios: np.ndarray,
+) -> None:
     """Run the loop of `count_words`, with allocated working arrays."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):

@@ -19,7 +19,16 @@ MOST_STATES = 2**16
 
 
 @kernel
-def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics):
+def log_joints(
+    documents: np.ndarray,
+    words: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    alpha,
+    beta,
+    n_topics: int,
+):
     """Return (state,) L(m + c(z)) - L(m) of every assignment z, nats.
 
     documents, words (token,) of the tokens, counts m as padded.
@@ -65,7 +74,16 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
 
 
 @kernel
-def posterior_means(probability, documents, words, n_documents, n_rows, n_words, alpha, beta):
+def posterior_means(
+    probability: np.ndarray,
+    documents: np.ndarray,
+    words: np.ndarray,
+    n_documents: int,
+    n_rows: int,
+    n_words: int,
+    alpha,
+    beta,
+):
     """Return means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
 
     documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has n_words.

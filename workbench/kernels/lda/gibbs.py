@@ -55,7 +55,7 @@ ENDS = LANES + 1
 
 
 @inlined
-def draw_from(sums, cumulative, ends, u):
+def draw_from(sums, cumulative: np.ndarray, ends, u):
     """Return the topic that a uniform draws, from running sums down each lane (lanes,) and their last block.
 
     `ends` is scratch.
@@ -74,7 +74,7 @@ def draw_from(sums, cumulative, ends, u):
 
 
 @inlined
-def count_token(k, change, n_dk, n_wk, n_k):
+def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) -> None:
     """Add to the counts of a topic, of a document and of a word among them, given their rows."""
     n_dk[k] += change
     n_wk[k] += change
@@ -93,7 +93,7 @@ def block_beside(mean, i, n):
 
 
 @kernel
-def inverse_sizes(n_k, mean_k, words_beta, added):
+def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added):
     """Return 1 / (W beta + n_k) for every topic, the mean part and an added token included."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
@@ -105,19 +105,19 @@ def inverse_sizes(n_k, mean_k, words_beta, added):
 def draw_pair(
     first_token,
     n_copies,
-    key,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    key: np.uint64,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    words_beta,
+    words_beta: float,
     inverse,
-    cumulative,
+    cumulative: np.ndarray,
     ends,
 ):
     """Draw the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
@@ -144,7 +144,7 @@ def draw_pair(
 
 
 @inlined
-def leaning_of(a, inverse, var_dk, var_k):
+def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
     """Return twice the part of the second-order exponent that depends on document and topic alone."""
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 
@@ -153,21 +153,21 @@ def leaning_of(a, inverse, var_dk, var_k):
 def add_token(
     k,
     row,
-    n_wk,
+    n_wk: np.ndarray,
     here,
-    n_k,
+    n_k: np.ndarray,
     mean_here,
-    mean_k,
+    mean_k: np.ndarray,
     var_here,
-    var_k,
+    var_k: np.ndarray | None,
     alpha,
-    words_beta,
+    words_beta: float,
     same,
     more,
     share,
     raised,
     leaning,
-):
+) -> None:
     """Add a token to the counts and to all arrays derived from them."""
     here[k] += 1
     n_k[k] += 1
@@ -185,7 +185,7 @@ def add_token(
 
 
 @inlined
-def fetch_row(row, lanes, n_wk, mean_k, var_wk):
+def fetch_row(row, lanes, n_wk: np.ndarray, mean_k: np.ndarray, var_wk: np.ndarray | None) -> None:
     """Load the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
@@ -198,25 +198,25 @@ def fetch_row(row, lanes, n_wk, mean_k, var_wk):
 
 @kernel
 def draw_topics(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
 ):
     """Draw, in canonical order, the topic of every token of the given pairs of documents first..last.
 
@@ -332,7 +332,17 @@ def draw_topics(
 
 
 @lean
-def count_topics(indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k):
+def count_topics(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    sampled,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+) -> None:
     """Add every token of sampled pairs to the counts of its topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

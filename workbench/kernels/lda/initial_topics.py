@@ -30,7 +30,7 @@ def _constant(number: int) -> ir.Constant:
 
 
 @intrinsic
-def sixteen_uniforms(typing_context, key, index):
+def sixteen_uniforms(typing_context, key: np.uint64, index):
     """Return the uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
 
     def build(context, builder, sig, arguments):
@@ -61,7 +61,7 @@ TOGETHER = 4
 
 
 @inlined
-def weigh_at_random(way, key, pair, n_topics, gamma, first):
+def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int) -> None:
     """Compute weights of a random responsibility of one pair from flat index `first` on.
 
     They depend on the pair's number alone.
@@ -77,7 +77,18 @@ def weigh_at_random(way, key, pair, n_topics, gamma, first):
 
 
 @inlined
-def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, first):
+def weigh_by_counts(
+    d,
+    w,
+    given_dk,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
+    alpha,
+    beta,
+    n_topics: int,
+    gamma,
+    first: int,
+) -> None:
     """Compute weights of the responsibility of one pair given counts; given_dk None: other documents."""
     words_beta = given_wk.shape[0] * beta
     for k in range(n_topics):
@@ -86,7 +97,7 @@ def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, ga
 
 
 @inlined
-def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
+def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, first: int) -> None:
     """Compute the responsibility of one pair given the topics of its tokens, from a token on.
 
     -1 for a topic that was dropped.
@@ -102,7 +113,7 @@ def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
 
 
 @inlined
-def normalise(gamma, lanes, n_topics):
+def normalise(gamma, lanes, n_topics: int) -> None:
     """Normalise four rows of weights to responsibilities.
 
     Each is added up from the first topic to the last. Padding becomes 0.
@@ -125,27 +136,27 @@ def normalise(gamma, lanes, n_topics):
 
 @lean
 def start_responsibilities(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
     way,
-    key,
+    key: np.uint64,
     given_dk,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     given_topics,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     gamma,
     pairs,
-):
+) -> None:
     """Compute gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
@@ -205,7 +216,7 @@ def start_responsibilities(
 
 
 @kernel
-def uniform_topics(key, n_tokens, n_topics):
+def uniform_topics(key: np.uint64, n_tokens, n_topics: int):
     """Return (token,) uint16: one topic per token, each with the same probability."""
     topics = np.empty(n_tokens, np.uint16)
     for token in range(n_tokens):
@@ -215,19 +226,19 @@ def uniform_topics(key, n_tokens, n_topics):
 
 @kernel
 def topics_of_counts(
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    key,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    key: np.uint64,
     given_dk,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-    topics,
-):
+    n_topics: int,
+    topics: np.ndarray,
+) -> None:
     """Draw every token's topic from the responsibility of its pair given counts."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):

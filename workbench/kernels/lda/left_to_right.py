@@ -23,7 +23,7 @@ from workbench.kernels.uniforms import absorb, uniform
 
 
 @inlined
-def draw_topic(p, alpha, n_k, cumulative, u):
+def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
     """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
     total = 0.0
     for k in range(len(alpha)):
@@ -36,7 +36,7 @@ def draw_topic(p, alpha, n_k, cumulative, u):
 
 
 @inlined
-def draw_ancestors(weights, u, ancestors):
+def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
     """Draw the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
     n, total = len(weights), 0.0
     for r in range(n):
@@ -52,8 +52,19 @@ def draw_ancestors(weights, u, ancestors):
 
 @kernel
 def left_to_right(
-    first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance
-):
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
+    alpha,
+    n_particles: int,
+    resample,
+    key: np.uint64,
+    logs,
+    variance,
+) -> None:
     """Estimate log p(w | phi, alpha) of documents first..last; phi (word, topic).
 
     Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its

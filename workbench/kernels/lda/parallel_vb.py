@@ -37,7 +37,7 @@ AHEAD = 2
 
 
 @inlined
-def share(i, end, normalisers, counts, ratios):
+def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
     """Store n / Z of four pairs, 0 where Z is tiny and beyond the run; returns them, and how many are tiny."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
@@ -48,7 +48,16 @@ def share(i, end, normalisers, counts, ratios):
 
 @inlined
 def visit_narrow(
-    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+    begin,
+    end,
+    own,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    ratios: np.ndarray,
 ):
     """Visit pairs as `visit` does, for rows of sixteen topics, where the row of the word stays in registers."""
     b, of_word, n_tiny = load(word_weights, own), load(mean_wk, own), 0
@@ -73,7 +82,16 @@ def visit_narrow(
 
 @inlined
 def visit(
-    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+    begin,
+    end,
+    own,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    ratios: np.ndarray,
 ):
     """Visit the pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
 
@@ -109,7 +127,16 @@ def visit(
 
 @inlined
 def visit_wide(
-    begin, end, own, documents, counts, document_weights, word_weights, mean_dk, mean_wk, ratios
+    begin,
+    end,
+    own,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    ratios: np.ndarray,
 ):
     """Visit two pairs at a time: rows of four documents, weights and counts, would not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
@@ -138,7 +165,7 @@ def give(mean, at, expected):
 
 
 @inlined
-def rows_from(documents, i, n_padded):
+def rows_from(documents: np.ndarray, i, n_padded: int):
     """Return where the rows of the documents of four pairs begin."""
     d0, d1, d2, d3 = four_from(documents, i)
     return (
@@ -151,17 +178,17 @@ def rows_from(documents, i, n_padded):
 
 @lean
 def visit_runs(
-    first,
-    last,
-    words,
+    first: int,
+    last: int,
+    words: np.ndarray,
     begins,
-    documents,
-    counts,
-    document_weights,
-    word_weights,
-    mean_dk,
-    mean_wk,
-    ratios,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    ratios: np.ndarray,
 ):
     """Add n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
 
@@ -222,7 +249,7 @@ def visit_runs(
 
 
 @lean
-def add_words(mean_wk, mean_k):
+def add_words(mean_wk: np.ndarray, mean_k: np.ndarray) -> None:
     """Compute n_k = sum_w n_wk, word after word."""
     n_padded = len(mean_k)
     for k in range(0, n_padded, LANES):
@@ -234,18 +261,18 @@ def add_words(mean_wk, mean_k):
 
 @kernel
 def count_by_logs(
-    documents,
-    words,
-    counts,
-    document_logs,
-    document_weights,
-    word_logs,
-    word_weights,
-    n_topics,
-    mean_dk,
-    mean_wk,
-    mean_k,
-):
+    documents: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+) -> None:
     """Add n_dw gamma_dwk of pairs with a tiny normaliser, from the logs of their weights."""
     gamma = np.empty(n_topics)
     for i in range(len(counts)):

@@ -145,7 +145,7 @@ def conditional_moments(mean, variance, occupied):
 
 
 @kernel
-def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
+def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
     """Add each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
@@ -181,7 +181,7 @@ def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
 
 
 @kernel
-def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
+def add_occupied(rows, counts: np.ndarray, sampled, gamma, n_topics: int, occupied) -> None:
     """Add to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
 
     rows (pair,): the document or the word of each pair; gamma has a row for each pair that is not sampled.
@@ -303,7 +303,7 @@ def higher_derivatives(x):
 
 
 @kernel
-def rise(indptr, sites, weight, spread, group, x):
+def rise(indptr: np.ndarray, sites, weight, spread, group, x):
     """Return the sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
     total = 0.0
     for i in range(indptr[group], indptr[group + 1]):
@@ -314,7 +314,7 @@ def rise(indptr, sites, weight, spread, group, x):
 
 
 @kernel
-def rises(indptr, sites, weight, spread, priors):
+def rises(indptr: np.ndarray, sites, weight, spread, priors):
     """Return (group,) `rise` of every group at its own prior."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
@@ -322,7 +322,7 @@ def rises(indptr, sites, weight, spread, priors):
 
 
 @kernel
-def slopes(indptr, sites, weight, spread, priors):
+def slopes(indptr: np.ndarray, sites, weight, spread, priors):
     """Return (group,) first and second derivatives of `rises` by the prior."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):

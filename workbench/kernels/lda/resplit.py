@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import uniform
 
 
 @lean
-def trigammas(first, last, prior, counts, found):
+def trigammas(first: int, last: int, prior, counts: np.ndarray, found) -> None:
     """Compute psi'(prior_k + n_rk) of rows first..last; the prior is above 0 in the padding too."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
@@ -30,7 +30,17 @@ def trigammas(first, last, prior, counts, found):
 
 
 @inlined
-def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_topics, own):
+def expected_of_pair(
+    d,
+    w,
+    row,
+    count,
+    kept,
+    document_factors: np.ndarray,
+    word_factors: np.ndarray,
+    n_topics: int,
+    own,
+):
     """Return own_k, and what to multiply them by.
 
     n gamma_k of an averaged pair, from its responsibilities, or their weights.
@@ -56,7 +66,7 @@ def expected_of_pair(d, w, row, count, kept, document_factors, word_factors, n_t
 
 
 @inlined
-def sampled_of_pair(first_token, count, topics, own):
+def sampled_of_pair(first_token, count, topics: np.ndarray, own) -> None:
     """Compute own_k = how many of the tokens of a sampled pair are in each topic."""
     own[:] = 0.0
     for token in range(first_token, first_token + count):
@@ -64,7 +74,7 @@ def sampled_of_pair(first_token, count, topics, own):
 
 
 @inlined
-def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta):
+def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta: float):
     """Return q of sixteen topics from k on, up to a factor: the conditional of a token, all counts of its pair taken out."""
     n_dk, n_wk, n_k = totals
     c, n_padded = load(own, k) * scale, len(own)
@@ -75,28 +85,28 @@ def conditional_weight(k, d, w, own, scale, totals, alpha, beta, words_beta):
 
 @lean
 def gaps(
-    first,
-    last,
+    first: int,
+    last: int,
     run_words,
     run_begins,
-    documents,
-    counts,
+    documents: np.ndarray,
+    counts: np.ndarray,
     pairs,
-    tokens_before,
+    tokens_before: np.ndarray,
     sampled,
     rows,
     kept,
-    document_factors,
-    word_factors,
-    topics,
+    document_factors: np.ndarray,
+    word_factors: np.ndarray,
+    topics: np.ndarray,
     totals,
     curves,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     own,
     found,
-):
+) -> None:
     """Compute g / (n - 1) of the pairs of the runs first..last that count at least 2, to `found` (place,).
 
     run_words (run,), run_begins (run + 1,), documents and counts (place,): see `split.Blocks`; pairs (place,). totals and
@@ -137,7 +147,7 @@ def gaps(
 
 
 @kernel
-def uniforms_of(key, pairs):
+def uniforms_of(key: np.uint64, pairs):
     """Return (place,) the uniform of each pair."""
     found = np.empty(len(pairs))
     for i in range(len(pairs)):
@@ -147,24 +157,24 @@ def uniforms_of(key, pairs):
 
 @lean
 def change_sides(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     before,
     after,
     rows,
     kept,
-    document_factors,
-    word_factors,
-    key,
-    n_topics,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
+    document_factors: np.ndarray,
+    word_factors: np.ndarray,
+    key: np.uint64,
+    n_topics: int,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     own,
-):
+) -> None:
     """Draw tokens of pairs that come to be sampled from their responsibilities, and take those of others out of the counts.
 
     before, after (pair,): what is sampled; the counts are of sampled tokens alone.
@@ -191,21 +201,21 @@ def change_sides(
 
 @kernel
 def kept_after(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     before,
     after,
     rows,
     kept,
-    topics,
+    topics: np.ndarray,
     totals,
     alpha,
     beta,
     own,
     new,
-):
+) -> None:
     """Compute responsibilities under another split.
 
     The same where a pair stays averaged, else the conditional of its tokens.

@@ -15,15 +15,15 @@ DIGIT = 16
 def select_pairs(
     mark,
     wanted,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     new_indptr,
     new_words,
     new_counts,
     new_before,
-):
+) -> None:
     """Write the pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
 
     new_before (pair,): the number of the first token of each pair in the whole corpus.
@@ -43,7 +43,14 @@ def select_pairs(
 
 @kernel
 def select_places(
-    begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts
+    begins,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    pairs,
+    left_out,
+    new_begins,
+    new_documents,
+    new_counts,
 ):
     """Write the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones.
 
@@ -69,7 +76,7 @@ def sum_of(mark, values):
 
 
 @kernel
-def take_dearest(ranks, counts, pairs, budget, taken):
+def take_dearest(ranks, counts: np.ndarray, pairs, budget, taken) -> None:
     """Set `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
 
     ranks (place,), at least 0; a pair of n tokens costs n - 1, and one without a cost is passed over. Pairs of equal rank are

@@ -67,7 +67,7 @@ def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
     return LANES * np.concatenate([[0], np.cumsum(blocks)])
 
 
-def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
+def make_lists(n_dk: np.ndarray, document_tokens, n_topics: int) -> Lists:
     """Return the lists of counts n_dk (document, topic)."""
     starts = starts_of_lists(document_tokens, n_topics)
     lists = Lists(
@@ -81,7 +81,7 @@ def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
 
 
 @kernel
-def fill_lists(n_dk, entries, starts, ends, bits):
+def fill_lists(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
     """Fill the lists with every count that is not 0, in the order of the topics."""
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
@@ -96,7 +96,7 @@ def fill_lists(n_dk, entries, starts, ends, bits):
 
 
 @kernel
-def write_back(n_dk, entries, starts, ends, bits):
+def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
     """Write the counts of the lists to n_dk (document, topic)."""
     for d in range(len(n_dk)):
         for k in range(n_dk.shape[1]):
@@ -107,7 +107,7 @@ def write_back(n_dk, entries, starts, ends, bits):
 
 
 @kernel
-def mean_held(n_dk, document_tokens):
+def mean_held(n_dk: np.ndarray, document_tokens):
     """Return how many topics the document of a token holds, mean over tokens."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
@@ -120,7 +120,19 @@ def mean_held(n_dk, document_tokens):
 
 
 @inlined
-def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
+def mend(
+    w,
+    k,
+    change,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    inverse,
+    q,
+    sums,
+    alpha,
+    beta,
+    words_beta: float,
+) -> None:
     """Update the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
     n_wk[w, k] += change
     n_k[k] += change
@@ -131,7 +143,7 @@ def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
 
 
 @inlined
-def topic_everywhere(target, q, sums, alpha, n_topics):
+def topic_everywhere(target, q, sums, alpha, n_topics: int):
     """Return the topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
     at = 0
     sofar = running(load(sums, at))
@@ -165,7 +177,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 
 @inlined
-def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
+def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
     """Add a token of document d in topic k: to the entry of the topic, else to the first that is free."""
     free = ends[d]
     for at in range(starts[d], ends[d], LANES):
@@ -184,23 +196,23 @@ def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
 
 @kernel
 def draw_words(
-    first,
-    last,
-    indptr,
-    documents,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    documents: np.ndarray,
     first_tokens,
-    counts,
-    topics,
-    n_wk,
-    n_k,
+    counts: np.ndarray,
+    topics: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     entries,
-    starts,
+    starts: np.ndarray,
     ends,
     bits,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
 ):
     """Draw every token of words first..last, document after document; returns how many changed topic.
 

@@ -81,7 +81,7 @@ def mean_digamma(prior, mean, sampled, at):
 
 
 @lean
-def log_row(row, prior, mean, sampled, log_sizes, point, logs):
+def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
     """Compute logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
     for k in range(0, mean.shape[1], LANES):
         at = row * mean.shape[1] + k
@@ -93,7 +93,7 @@ def log_row(row, prior, mean, sampled, log_sizes, point, logs):
 
 
 @inlined
-def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
+def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> None:
     """Compute weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
 
     Their logs are stored too where one of them is faint: see `log_weight`.
@@ -119,7 +119,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
 
 
 @aside
-def log_weight(row, k, logs, weights, n_topics):
+def log_weight(row, k, logs, weights, n_topics: int):
     """Return the logarithm of a weight: the one that was stored, where a weight of the row is faint."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
@@ -128,13 +128,17 @@ def log_weight(row, k, logs, weights, n_topics):
 
 
 @lean
-def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weights):
+def weigh_rows(
+    first: int, last: int, prior, mean, sampled, log_sizes, point, logs, weights
+) -> None:
     """Weigh rows first..last; see `weigh_row`."""
     for row in range(first, last):
         weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
 
 
-def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
+def log_sizes(
+    words_beta: float, mean_k: np.ndarray, sampled_k: np.ndarray, point, n_topics: int
+) -> np.ndarray:
     """Return <psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k).
 
     The result (topic,) has so much in the padding that it weighs nothing.
@@ -149,7 +153,14 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
 
 @aside
 def log_domain_gamma(
-    d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+    d,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    w,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    gamma,
 ):
     """Compute gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
@@ -179,19 +190,19 @@ def update_pair(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     kept,
     row,
     gamma,
-):
+) -> None:
     """Update one pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
@@ -232,24 +243,24 @@ def update_pair(
 
 @kernel
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     drawn,
     variational_before,
     kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-):
+    n_topics: int,
+) -> None:
     """Update each variational pair of documents first..last in canonical order: the sequential schedule."""
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
@@ -324,7 +335,7 @@ def times_power(product, logs, c, z):
 
 
 @lean
-def log_normalisers(counts, ratios):
+def log_normalisers(counts: np.ndarray, ratios: np.ndarray):
     """Return sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
     product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
     in_lanes = len(ratios) - len(ratios) % LANES
@@ -343,7 +354,14 @@ def log_normalisers(counts, ratios):
 
 @kernel
 def log_normalisers_by_logs(
-    documents, words, counts, document_logs, document_weights, word_logs, word_weights, n_topics
+    documents: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
 ):
     """Return sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
     gamma, found = np.empty(n_topics), 0.0

@@ -58,7 +58,19 @@ def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
 
 @lean
 def update_paths(
-    first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    owners,
+    begins,
+    slots,
+    real,
+    added,
+    gamma,
+    whole,
+    new,
 ):
     """Update q of every pair of documents first..last once, in canonical order; returns the largest change of a q.
 
@@ -102,7 +114,20 @@ def update_paths(
 
 
 @lean
-def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, gamma, whole, n_dr):
+def add_paths(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    owners,
+    begins,
+    slots,
+    real,
+    fixed,
+    added,
+    gamma,
+    whole,
+    n_dr: np.ndarray,
+):
     """Add the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
 
     Returns the entropy of the responsibilities plus the expected logarithms of known numbers, nats.
@@ -130,7 +155,9 @@ def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, 
 
 
 @kernel
-def spread_over_paths(indptr, owners, begins, slots, real, key, of_rows, gamma):
+def spread_over_paths(
+    indptr: np.ndarray, owners, begins, slots, real, key: np.uint64, of_rows, gamma
+) -> None:
     """Compute q of each pair from its share of each row of the last level, of_rows (pair, R).
 
     They are at random over paths that end there.

@@ -85,7 +85,7 @@ def block_of(field, run, owner, k, flat):
 
 
 @inlined
-def gather_ends(d, owners, field, flat, ends, at, width):
+def gather_ends(d, owners, field, flat, ends, at, width) -> None:
     """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
     for k in range(0, width, LANES):
         store(ends, at + k, spread(0.0))
@@ -108,7 +108,7 @@ def gather_ends(d, owners, field, flat, ends, at, width):
 
 
 @inlined
-def share_out(d, owners, field, flat, shares, low, high, expected):
+def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
     """Add the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
@@ -141,7 +141,7 @@ def log_of_path(field, run, owner, slot, logs):
 
 
 @lean
-def gather_logs(d, owners, field, logs, log_ends, row, sums):
+def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
     """Compute log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
@@ -166,7 +166,7 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums):
 
 
 @lean
-def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
+def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) -> None:
     """Share out n_r (row,) as `share_out` does, from logarithms."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
@@ -188,7 +188,7 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
 
 
 @inlined
-def mean_cells(cells, counts, row, inverse, x):
+def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
     """Compute (prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
     for i in range(len(cells.rows)):
         at = cells.rows[i]
@@ -202,13 +202,15 @@ def mean_cells(cells, counts, row, inverse, x):
 
 
 @lean
-def mean_rest(cells, counts, inverse, x):
+def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
     """Compute posterior means of the cells of the corpus, counts (1, address)."""
     mean_cells(cells, counts, 0, inverse, x)
 
 
 @lean
-def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
+def mean_ends(
+    first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
+) -> None:
     """Compute P (document, row) of documents first..last.
 
     A document without owners has none. x (address,) has what is the corpus'.
@@ -223,7 +225,15 @@ def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
 
 
 @lean
-def mix(first, last, indptr, words, ends, phi, probability):
+def mix(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    ends,
+    phi: np.ndarray,
+    probability: np.ndarray,
+) -> None:
     """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):

@@ -37,7 +37,7 @@ from workbench.kernels.uniforms import uniform
 
 
 @inlined
-def count_levels(slot, author, step, shape, slots, numbers):
+def count_levels(slot, author, step, shape, slots, numbers) -> None:
     """Add a token to the counts of all levels but the last along a slot, or takes one away."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
@@ -61,7 +61,7 @@ def count_levels(slot, author, step, shape, slots, numbers):
 
 
 @inlined
-def remove_token(slot, author, row, shape, slots, numbers):
+def remove_token(slot, author, row, shape, slots, numbers) -> None:
     """Take a token of the word whose row begins at `row` from all counts along its slot."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
@@ -73,7 +73,7 @@ def remove_token(slot, author, row, shape, slots, numbers):
 
 
 @inlined
-def add_token(slot, author, row, shape, slots, numbers):
+def add_token(slot, author, row, shape, slots, numbers) -> None:
     """Add a token of the word whose row begins at `row` to all counts along its path."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
@@ -85,7 +85,7 @@ def add_token(slot, author, row, shape, slots, numbers):
 
 
 @inlined
-def weigh_run(run, author, base, shape, slots, flat, rest):
+def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
     """Compute the weights of the paths of a run without the factor of the word."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
@@ -102,7 +102,7 @@ def weigh_run(run, author, base, shape, slots, flat, rest):
 
 
 @inlined
-def weigh_slot(slot, author, base, shape, slots, flat, rest):
+def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
     """Compute the weight of the path in one slot without the factor of the word."""
     weight = 1.0
     for f in range(len(shape.factors)):
@@ -116,7 +116,7 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest):
 
 
 @inlined
-def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
+def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
     """Compute the weights that change with a token in a slot, of the slots of one author."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
@@ -129,7 +129,7 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
 
 
 @inlined
-def add_up_band(band, at, n_here, n_slots, bands, rest):
+def add_up_band(band, at, n_here, n_slots: int, bands, rest) -> None:
     """Compute the sum of the weights of a band's runs, those of all authors, into `rest` from `at` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
@@ -140,7 +140,7 @@ def add_up_band(band, at, n_here, n_slots, bands, rest):
 
 
 @inlined
-def run_within(band, column, n_here, n_slots, bands, rest, target):
+def run_within(band, column, n_here, n_slots: int, bands, rest, target):
     """Return the place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
@@ -153,7 +153,7 @@ def run_within(band, column, n_here, n_slots, bands, rest, target):
 
 
 @inlined
-def weigh_word(row, word, numbers):
+def weigh_word(row, word, numbers) -> None:
     """Compute weights of the rows of the last level for a word."""
     for i in range(0, len(word), LANES):
         n_wk = doubles(load(numbers.n_wk, row + i))
@@ -162,12 +162,12 @@ def weigh_word(row, word, numbers):
 
 @lean
 def draw_paths(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
     owners,
     shape,
@@ -175,11 +175,11 @@ def draw_paths(
     slots,
     bands,
     numbers,
-    n_own,
+    n_own: np.ndarray,
     places,
     scratch,
-    key,
-    key_within,
+    key: np.uint64,
+    key_within: np.uint64,
 ):
     """Draw, in canonical order, every token of the sampled pairs of documents first..last.
 

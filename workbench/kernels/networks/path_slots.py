@@ -101,7 +101,7 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def add_path(d, w, slot, author, n, slots, rest_at, whole):
+def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
     """Add n tokens of a word to all counts along one path; rounding leaves none below 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
@@ -118,8 +118,18 @@ def add_path(d, w, slot, author, n, slots, rest_at, whole):
 
 @kernel
 def count_paths(
-    indptr, words, counts, tokens_before, sampled, owners, rest_at, fixed, slots, places, whole
-):
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    sampled,
+    owners,
+    rest_at,
+    fixed,
+    slots,
+    places,
+    whole,
+) -> None:
     """Add every token of sampled pairs to the counts along its place."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
@@ -134,7 +144,7 @@ def count_paths(
 
 
 @kernel
-def uniform_places(key, tokens, owners, real, n_slots, places):
+def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
     """Draw a place for every token, each real slot of each author of its document with the same probability.
 
     tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
@@ -148,23 +158,23 @@ def uniform_places(key, tokens, owners, real, n_slots, places):
 
 @kernel
 def places_of_counts(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     owners,
     slots,
     flat,
     real,
     given_dr,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     beta,
     beta_total,
-    topics,
-    key,
+    topics: np.ndarray,
+    key: np.uint64,
     places,
-):
+) -> None:
     """Draw a place for every token, drawn given counts of another run by rows of the last level.
 
     The prior weight of a path is multiplied by that of the word; the counts of a document by rows (given_dr, of no rows where

@@ -46,7 +46,7 @@ class Cells(NamedTuple):
 
 
 @inlined
-def digamma_at(cells, counts, sampled, row, at):
+def digamma_at(cells, counts: np.ndarray, sampled, row, at):
     """Return <psi(prior + m + c^s)> of one number in a row of counts m."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
@@ -58,7 +58,7 @@ def digamma_at(cells, counts, sampled, row, at):
 
 
 @inlined
-def weigh_cells(cells, counts, sampled, row, sizes, x):
+def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
     """Compute x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
     own, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
@@ -79,7 +79,7 @@ def weigh_cells(cells, counts, sampled, row, sizes, x):
 
 
 @lean
-def log_cells(cells, counts, sampled, row, sizes, logs):
+def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
     """Compute <psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
     for at in range(counts.shape[1]):
         logs[at] = NEVER
@@ -88,7 +88,7 @@ def log_cells(cells, counts, sampled, row, sizes, logs):
 
 
 @inlined
-def add_rows(cells, counts, row):
+def add_rows(cells, counts: np.ndarray, row) -> None:
     """Sum the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
@@ -100,30 +100,30 @@ def add_rows(cells, counts, row):
 
 @lean
 def fit_each(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     owners,
     field,
     cells,
     sampled_own,
-    word_logs,
-    word_weights,
-    n_rows,
-    most_passes,
-    tolerance,
-    n_own,
-    n_dr,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_rows: int,
+    most_passes: int,
+    tolerance: float,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
     row_logs,
     row_weights,
-    kept_ratios,
+    kept_ratios: np.ndarray,
     x,
     logs,
     expected,
-    tokens,
-    ratios,
+    tokens: np.ndarray,
+    ratios: np.ndarray,
     rows,
     gamma,
     new,
@@ -215,25 +215,25 @@ def fit_each(
 
 
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     owners,
     field,
     cells,
     sampled_own,
-    word_logs,
-    word_weights,
-    n_rows,
-    most_passes,
-    tolerance,
-    n_own,
-    n_dr,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_rows: int,
+    most_passes: int,
+    tolerance: float,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
     row_logs,
     row_weights,
-    kept_ratios,
+    kept_ratios: np.ndarray,
     x,
     logs,
     expected,
@@ -294,7 +294,7 @@ def fit_documents(
 
 
 @lean
-def random_cells(key, real, numbers):
+def random_cells(key: np.uint64, real, numbers) -> None:
     """Draw an exponential number in each cell of each row of numbers (row, address)."""
     for row in range(len(numbers)):
         for at in range(numbers.shape[1]):
@@ -303,7 +303,19 @@ def random_cells(key, real, numbers):
 
 
 @lean
-def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x, expected):
+def share_start(
+    first: int,
+    last: int,
+    owners,
+    field,
+    cells,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
+    ends,
+    shares,
+    x,
+    expected,
+) -> None:
     """Compute counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x.
 
     x of a document's are those of `n_own`, which is overwritten. Scratch: ends, shares (row,).
@@ -323,21 +335,21 @@ def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x,
 
 
 @lean
-def weigh_rest(cells, counts, sampled, sizes, x, logs):
+def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
     """Compute numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
 
 @lean
-def sum_rows(cells, counts):
+def sum_rows(cells, counts: np.ndarray) -> None:
     """Sum the cells of each row of a level in every row of counts (row, address), in place."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 
 
 @lean
-def signed_rises(counts, prior, sign):
+def signed_rises(counts: np.ndarray, prior, sign):
     """Return sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
     found = spread(0.0)
     for row in range(len(counts)):

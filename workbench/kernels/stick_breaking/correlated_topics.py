@@ -53,19 +53,19 @@ from workbench.kernels.uniforms import absorb, stream_of, uniform
 
 @kernel
 def draw_topics_given(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    theta,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    theta: np.ndarray,
     beta,
-    key,
+    key: np.uint64,
 ):
     """Draw, in canonical order, the topic of every token of documents first..last given their theta (document, topic), padded.
 
@@ -126,8 +126,17 @@ def draw_topics_given(
 
 @aside
 def count_drawn_topics(
-    d, indptr, words, counts, tokens_before, theta, phi, cumulative, key, n_here
-):
+    d,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    theta: np.ndarray,
+    phi: np.ndarray,
+    cumulative: np.ndarray,
+    key: np.uint64,
+    n_here,
+) -> None:
     """Write to n_here (topic,) how many tokens of a document draw each topic, given theta (topic,) and phi (word, topic)."""
     n_topics = len(theta)
     n_here[:] = 0
@@ -145,7 +154,17 @@ def count_drawn_topics(
 
 @kernel
 def draw_topics_given_phi(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, sticks, phi, key
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    sticks: np.ndarray,
+    phi: np.ndarray,
+    key: np.uint64,
 ):
     """Draw the topic of every token of documents first..last given phi (word, topic), padded, and sticks (document, stick).
 
@@ -175,7 +194,15 @@ def draw_topics_given_phi(
 
 
 @lean
-def count_words_again(first, last, word_indptr, first_tokens, counts, topics, n_wk):
+def count_words_again(
+    first: int,
+    last: int,
+    word_indptr: np.ndarray,
+    first_tokens,
+    counts: np.ndarray,
+    topics: np.ndarray,
+    n_wk: np.ndarray,
+) -> None:
     """Count n_wk (word, topic) int32, padded, of words first..last anew; pairs in word-major order, as `Corpus` has them."""
     for w in range(first, last):
         n_wk[w] = 0
@@ -186,19 +213,19 @@ def count_words_again(first, last, word_indptr, first_tokens, counts, topics, n_
 
 @kernel
 def draw_topics(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    sticks,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    sticks: np.ndarray,
     beta,
-    key,
+    key: np.uint64,
 ):
     """Draw the topics of all tokens of documents first..last given sticks (document, topic - 1): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
@@ -210,7 +237,16 @@ def draw_topics(
 
 
 @kernel
-def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, stick_key):
+def draw_sticks(
+    first: int,
+    last: int,
+    n_dk: np.ndarray,
+    precision: np.ndarray,
+    weighted_mean: np.ndarray,
+    sticks: np.ndarray,
+    omega_key: np.uint64,
+    stick_key: np.uint64,
+) -> None:
     """Draw the sticks (document, topic - 1) of documents first..last given the topics of their tokens.
 
     precision : Sigma^-1 (stick, stick); weighted_mean : Sigma^-1 mu (stick,).
@@ -232,22 +268,22 @@ def draw_sticks(first, last, n_dk, precision, weighted_mean, sticks, omega_key, 
 
 @kernel
 def sampled_theta(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    phi,
-    precision,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    phi: np.ndarray,
+    precision: np.ndarray,
     mean,
-    weighted_mean,
-    burn_in,
-    n_kept,
-    key,
-    theta,
-    first_number=0,
-):
+    weighted_mean: np.ndarray,
+    burn_in: int,
+    n_kept: int,
+    key: np.uint64,
+    theta: np.ndarray,
+    first_number: int = 0,
+) -> None:
     """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
 
     phi (word, topic) stays as it is.
@@ -288,8 +324,16 @@ def sampled_theta(
 
 @kernel
 def draw_sticks_of_years(
-    first, last, n_dk, precision, weighted, year, sticks, omega_key, stick_key
-):
+    first: int,
+    last: int,
+    n_dk: np.ndarray,
+    precision: np.ndarray,
+    weighted,
+    year,
+    sticks: np.ndarray,
+    omega_key: np.uint64,
+    stick_key: np.uint64,
+) -> None:
     """Draw the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
 
     precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,).
@@ -299,7 +343,7 @@ def draw_sticks_of_years(
 
 
 @kernel
-def own_potentials(sticks, year, precision, n_years):
+def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int):
     """Return (J_t, h_t) of years whose documents have sticks of their own."""
     n_sticks = sticks.shape[1]
     J, h, total = (
@@ -318,7 +362,7 @@ def own_potentials(sticks, year, precision, n_years):
 
 
 @kernel
-def shared_potentials(n_tk, states, key):
+def shared_potentials(n_tk, states, key: np.uint64):
     """Return (J_t, h_t) of years whose documents share its state; n_tk (year, topic) int64 : tokens."""
     n_years, n_sticks = states.shape
     J, h = np.zeros((n_years, n_sticks, n_sticks)), np.zeros((n_years, n_sticks))

@@ -24,7 +24,19 @@ SMALLEST = 1e-300
 
 
 @kernel
-def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, alpha, phi, key):
+def draw_topics(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    rows,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    alpha,
+    phi: np.ndarray,
+    key: np.uint64,
+):
     """Draw, in canonical order, the topic of every token of documents first..last given phi (row, topic).
 
     rows (pair,) : the row of each pair's word in its year; topics (token,) uint16 and n_dk (document, topic) int32 are changed
@@ -59,7 +71,9 @@ def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, 
 
 
 @kernel
-def count_rows(rows, counts, tokens_before, topics, n_rk):
+def count_rows(
+    rows, counts: np.ndarray, tokens_before: np.ndarray, topics: np.ndarray, n_rk
+) -> None:
     """Add every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
     for pair in range(len(rows)):
         for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
@@ -67,7 +81,18 @@ def count_rows(rows, counts, tokens_before, topics, n_rk):
 
 
 @kernel
-def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_key, walk_key):
+def draw_walks(
+    first: int,
+    last: int,
+    n_rk,
+    later,
+    mean,
+    variance,
+    step,
+    sticks: np.ndarray,
+    weight_key: np.uint64,
+    walk_key: np.uint64,
+):
     """Draw the random walks of sticks first..last of every topic; returns the sum of their squared steps.
 
     n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
@@ -99,7 +124,7 @@ def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_ke
 
 
 @kernel
-def break_sticks(first, last, sticks, phi):
+def break_sticks(first: int, last: int, sticks: np.ndarray, phi: np.ndarray) -> None:
     """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
 
     What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.

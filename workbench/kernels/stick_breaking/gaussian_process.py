@@ -148,7 +148,7 @@ def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndar
 
 
 @kernel
-def normals(key, first, shape):
+def normals(key: np.uint64, first: int, shape):
     """Return standard normal numbers (n, draw), each draw from its own stream, numbered from ``first``, under the key."""
     drawn = np.empty(shape)
     for j in range(shape[1]):

@@ -20,7 +20,7 @@ from workbench.kernels.state_space import draw_factored, factor_states
 from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
-def stick_starts(indptr, places, n_sticks) -> np.ndarray:
+def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
     """Return (row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
@@ -29,7 +29,7 @@ def stick_starts(indptr, places, n_sticks) -> np.ndarray:
 
 
 @fused
-def _sticks_of_state(z, transposed, offset, n, sticks):
+def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
     """Write psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
     for k in range(n):
         sticks[k] = offset[k]
@@ -40,7 +40,7 @@ def _sticks_of_state(z, transposed, offset, n, sticks):
 
 
 @fused
-def _add_weighted(weights, n, rows, total):
+def _add_weighted(weights, n, rows, total) -> None:
     """Add the first n rows (row, number), each times its weight, to `total`, four at a time."""
     k = 0
     while k + 4 <= n:
@@ -57,7 +57,7 @@ def _add_weighted(weights, n, rows, total):
 
 
 @fused
-def _add_to_each(weights, n, row, totals):
+def _add_to_each(weights, n, row, totals) -> None:
     """Add a row (number,) times each of the first n weights to each of `totals` (row, number)."""
     for k in range(n):
         weight, total = weights[k], totals[k]
@@ -86,7 +86,7 @@ def products(rows, scale):
 
 
 @kernel
-def keys_of_rows(indptr, sequence_keys, key):
+def keys_of_rows(indptr: np.ndarray, sequence_keys, key: np.uint64):
     """Return (row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
@@ -98,8 +98,18 @@ def keys_of_rows(indptr, sequence_keys, key):
 
 @kernel
 def draw_weights(
-    first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega
-):
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    places,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    states,
+    transposed,
+    offset,
+    keys,
+    omega,
+) -> None:
     """Draw omega (entry,) of the rows first..last given their states (row, state_dim).
 
     transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
@@ -130,8 +140,19 @@ def sums_before(rows):
 
 @kernel
 def potentials(
-    first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h
-):
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    places,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    omega,
+    loadings: np.ndarray,
+    before,
+    of_sticks,
+    precision: np.ndarray,
+    h,
+) -> None:
     """Write J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
 
     loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
@@ -155,7 +176,7 @@ def potentials(
 
 
 @fused
-def _unpack(packed, matrix):
+def _unpack(packed, matrix: np.ndarray) -> None:
     """Write an upper triangle, row after row, into that of a matrix."""
     e, n = 0, len(matrix)
     for i in range(n):
@@ -166,20 +187,20 @@ def _unpack(packed, matrix):
 
 @kernel
 def draw_loadings(
-    first,
-    last,
-    indptr,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
     places,
-    counts,
-    starts,
+    counts: np.ndarray,
+    starts: np.ndarray,
     omega,
     states,
     of_rows,
     offset,
     variance,
-    key,
-    loadings,
-):
+    key: np.uint64,
+    loadings: np.ndarray,
+) -> None:
     """Draw the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
     of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
@@ -214,7 +235,16 @@ def draw_loadings(
 
 
 @kernel
-def draw_sequence(precision, h, first_precision, first_mean, system, noise_precision, key, root):
+def draw_sequence(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    noise_precision: np.ndarray,
+    key: np.uint64,
+    root,
+):
     """Draw the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
 
     root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
@@ -232,7 +262,7 @@ def draw_sequence(precision, h, first_precision, first_mean, system, noise_preci
 
 
 @kernel
-def forward(before, system, noise_root, stream, after):
+def forward(before, system, noise_root, stream: np.uint64, after):
     """Draw a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
     n = len(before)
     for i in range(n):
@@ -247,14 +277,14 @@ def forward(before, system, noise_root, stream, after):
 
 
 @kernel
-def draw_onward(states, system, noise_root, key):
+def draw_onward(states, system, noise_root, key: np.uint64) -> None:
     """Draw all states (row, state_dim) but the first, each given the one before it."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel
-def draw_last(root, last, key, particles):
+def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
     """Write draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
@@ -265,7 +295,7 @@ def draw_last(root, last, key, particles):
 
 
 @kernel
-def upper_root(matrix):
+def upper_root(matrix: np.ndarray):
     """Return U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
     root = matrix.copy()
     factor(root)

@@ -32,7 +32,7 @@ SMALLEST, LARGEST = 1e-280, 1e280
 
 
 @aside
-def softmax(psi, theta):
+def softmax(psi, theta: np.ndarray) -> None:
     """Write exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
@@ -67,7 +67,7 @@ def conditional(n_here, n_tokens, omega, zeta, own, mean, pulled):
 
 
 @aside
-def draw_document(stream, n_here, precision, mean, psi, off, after):
+def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, after):
     """Draw the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
 
     precision (component, component, padded) : Sigma^-1; off (component, padded) and after (component,) are scratch, and the
@@ -103,7 +103,7 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
     return stream
 
 
-def padded_rows(matrix) -> np.ndarray:
+def padded_rows(matrix: np.ndarray) -> np.ndarray:
     """Return the matrix (row, column) with its rows padded by zeros."""
     rows = np.zeros((len(matrix), padded(len(matrix))))
     rows[:, : len(matrix)] = matrix
@@ -111,7 +111,9 @@ def padded_rows(matrix) -> np.ndarray:
 
 
 @kernel
-def draw_components(first, last, n_dk, precision, mean, psi, key):
+def draw_components(
+    first: int, last: int, n_dk: np.ndarray, precision: np.ndarray, mean, psi, key: np.uint64
+) -> None:
     """Draw the components psi (document, component) of documents first..last given the topics of their tokens.
 
     precision : Sigma^-1 (component, component), padded by `padded_rows`; mean : mu (component,).
@@ -123,7 +125,19 @@ def draw_components(first, last, n_dk, precision, mean, psi, key):
 
 @kernel
 def draw_topics(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, psi, beta, key
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    psi,
+    beta,
+    key: np.uint64,
 ):
     """Draw the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
@@ -136,21 +150,21 @@ def draw_topics(
 
 @kernel
 def sampled_theta(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    phi,
-    precision,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    phi: np.ndarray,
+    precision: np.ndarray,
     mean,
-    burn_in,
-    n_kept,
-    key,
-    theta,
-    first_number=0,
-):
+    burn_in: int,
+    n_kept: int,
+    key: np.uint64,
+    theta: np.ndarray,
+    first_number: int = 0,
+) -> None:
     """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
 
     phi (word, topic) stays as it is.
@@ -182,7 +196,7 @@ N_POINTS = 50
 
 
 @kernel
-def _fixed_points(n, key):
+def _fixed_points(n, key: np.uint64):
     """Return (point, component): of each component the points and their mirror images have mean 0 and variance 1."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
@@ -198,7 +212,7 @@ def _fixed_points(n, key):
 
 
 @kernel
-def _add_softmax(psi, variance, points, theta):
+def _add_softmax(psi, variance, points, theta: np.ndarray) -> None:
     n = psi.shape[1]
     drawn, here = np.empty(n), np.empty(n)
     for d in range(len(psi)):

@@ -43,7 +43,7 @@ def _exp(x):
 
 
 @aside
-def _products(row, constant, states, products):
+def _products(row, constant, states, products) -> None:
     """Fill products (document,) with row'z_t + constant; states (state_dim, document)."""
     n = states.shape[1]
     for at in range(0, n, LANES):
@@ -54,7 +54,7 @@ def _products(row, constant, states, products):
 
 
 @kernel
-def largest_psi(loadings, offset, states, top):
+def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
     """Fill top (document,) with the largest psi of each document; states (state_dim, document padded)."""
     psi = np.empty(len(top))
     top[:] = -math.inf
@@ -65,7 +65,7 @@ def largest_psi(loadings, offset, states, top):
 
 
 @kernel
-def sums_after(loadings, offset, states, top, after):
+def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
     """Fill after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
     psi, n = np.empty(len(top)), len(top)
     after[len(offset)] = 0.0
@@ -89,7 +89,18 @@ def _log_sums(along, across, constant, cosine, sine, top, before, after, first_a
 
 @kernel
 def draw_loadings(
-    first, last, loadings, offset, states, n_tokens, weighted, variance, top, before, after, key
+    first: int,
+    last: int,
+    loadings: np.ndarray,
+    offset,
+    states,
+    n_tokens,
+    weighted,
+    variance,
+    top,
+    before,
+    after,
+    key: np.uint64,
 ):
     """Draw the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
 
@@ -147,7 +158,7 @@ def log_add(a, b):
 
 
 @aside
-def _log_likelihood(rows, counts, n, column, others):
+def _log_likelihood(rows, counts: np.ndarray, n, column, others):
     """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj over the rows with counts."""
     total = 0.0
     for i in range(len(rows)):
@@ -157,7 +168,7 @@ def _log_likelihood(rows, counts, n, column, others):
 
 
 @kernel
-def draw_columns(rows, counts, n, mean, prior, psi, key):
+def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
     """Draw the columns of psi (word, row) in turn, in place; returns how many points were tried, n_words at the least.
 
     rows : those with counts, (row with counts,); counts : (word, row) float64; n : (row,) float64; mean : (word,);

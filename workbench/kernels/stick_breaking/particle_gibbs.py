@@ -28,7 +28,7 @@ LEAST = float(np.finfo(float).tiny)
 
 
 @inlined
-def _psi(loadings, offset, k, particles, at, lanes):
+def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, at, lanes):
     """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
@@ -37,7 +37,16 @@ def _psi(loadings, offset, k, particles, at, lanes):
 
 
 @inlined
-def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
+def _log_words(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    n_needed,
+    particles: np.ndarray,
+    at,
+    lanes,
+    logs,
+):
     """Fill logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
 
     With sticks only the first n_needed words are filled, and the vector is 0.
@@ -87,7 +96,18 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
 
 
 @kernel
-def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, log_weights):
+def weigh(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    begin,
+    end,
+    rows,
+    counts: np.ndarray,
+    particles: np.ndarray,
+    logs,
+    log_weights: np.ndarray,
+) -> None:
     """Add log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
 
     particles (state_dim, particle); logs (word, 16) is scratch.
@@ -106,7 +126,7 @@ def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, l
 
 
 @aside
-def _move(system, before, moved):
+def _move(system, before, moved) -> None:
     """Fill moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
     n, lanes = before.shape
     for at in range(0, lanes, LANES):
@@ -118,7 +138,7 @@ def _move(system, before, moved):
 
 
 @aside
-def _scatter(stream, root, means, parents, n, noise, particles):
+def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, particles: np.ndarray):
     """Replace the first n particles (state_dim, particle) by the columns `parents` of means and noise of covariance root' root.
 
     noise (state_dim, particle) is scratch; returns the stream as it goes on.
@@ -140,7 +160,7 @@ def _scatter(stream, root, means, parents, n, noise, particles):
 
 
 @aside
-def _anchor(log_weights, reference, means, precision_root, anchored):
+def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored) -> None:
     """Fill anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
     n_dims, lanes = means.shape
     for at in range(0, lanes, LANES):
@@ -154,7 +174,7 @@ def _anchor(log_weights, reference, means, precision_root, anchored):
 
 
 @aside
-def _choose(stream, logs, n):
+def _choose(stream: np.uint64, logs, n):
     """Return (the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
     largest, total, chosen = -math.inf, 0.0, 0
     for p in range(n):
@@ -174,7 +194,7 @@ def _choose(stream, logs, n):
 
 
 @aside
-def _parents_at(points, log_weights, n, n_drawn, parents):
+def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray) -> None:
     """Fill parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
     largest, total = -math.inf, 0.0
     for p in range(n):
@@ -190,7 +210,9 @@ def _parents_at(points, log_weights, n, n_drawn, parents):
 
 
 @aside
-def _resample(stream, log_weights, n, n_drawn, parents, points):
+def _resample(
+    stream: np.uint64, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray, points
+):
     """Draw parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
 
     Sorted uniforms are sums of exponential numbers divided by one sum more; points (n_drawn + 1,) is scratch.
@@ -207,7 +229,7 @@ def _resample(stream, log_weights, n, n_drawn, parents, points):
 
 
 @aside
-def _resample_evenly(stream, log_weights, n, parents, points):
+def _resample_evenly(stream: np.uint64, log_weights: np.ndarray, n, parents: np.ndarray, points):
     """Draw parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
     stream, u = next_uniform(stream)
     for i in range(n):
@@ -220,24 +242,24 @@ def _resample_evenly(stream, log_weights, n, parents, points):
 def filter_particles(
     begin,
     end,
-    indptr,
+    indptr: np.ndarray,
     rows,
-    counts,
-    loadings,
+    counts: np.ndarray,
+    loadings: np.ndarray,
     offset,
-    sticks,
+    sticks: np.ndarray,
     first_mean,
     first_covariance,
     system,
     noise,
-    noise_precision,
+    noise_precision: np.ndarray,
     n,
     path,
-    key,
-    particles,
-    ancestors,
-    log_weights,
-):
+    key: np.uint64,
+    particles: np.ndarray,
+    ancestors: np.ndarray,
+    log_weights: np.ndarray,
+) -> None:
     """Move n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
 
     indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
@@ -282,7 +304,9 @@ def filter_particles(
 
 
 @kernel
-def draw_path(particles, ancestors, log_weights, n, path, key):
+def draw_path(
+    particles: np.ndarray, ancestors: np.ndarray, log_weights: np.ndarray, n, path, key: np.uint64
+):
     """Draw one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
 
     Returns how many states of the path are new.
@@ -297,7 +321,17 @@ def draw_path(particles, ancestors, log_weights, n, path, key):
 
 
 @aside
-def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, found):
+def _log_pairs(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    begin,
+    end,
+    rows,
+    particles: np.ndarray,
+    logs,
+    found,
+) -> None:
     """Fill found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
@@ -311,19 +345,19 @@ def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, foun
 @kernel
 def forecast(
     n_known,
-    indptr,
+    indptr: np.ndarray,
     rows,
-    counts,
-    loadings,
+    counts: np.ndarray,
+    loadings: np.ndarray,
     offset,
-    sticks,
+    sticks: np.ndarray,
     system,
     noise,
     start,
     path,
-    key,
-    probability,
-):
+    key: np.uint64,
+    probability: np.ndarray,
+) -> None:
     """Fill probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
 
     n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the

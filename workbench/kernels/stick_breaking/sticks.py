@@ -16,7 +16,7 @@ from scipy.special import psi as digamma
 from workbench.kernels.jit import aside
 
 
-def log_probabilities(sticks) -> np.ndarray:
+def log_probabilities(sticks: np.ndarray) -> np.ndarray:
     """Return log pi (..., category) of sticks (..., category - 1)."""
     sticks = np.asarray(sticks, dtype=float)
     before = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
@@ -25,7 +25,7 @@ def log_probabilities(sticks) -> np.ndarray:
     return before
 
 
-def probabilities(sticks) -> np.ndarray:
+def probabilities(sticks: np.ndarray) -> np.ndarray:
     """Return pi (..., category) of sticks (..., category - 1)."""
     return np.exp(log_probabilities(sticks))
 
@@ -41,24 +41,24 @@ def sticks_of(log_probability) -> np.ndarray:
         return np.nan_to_num(logs[..., :-1] - rest[..., 1:], nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
-def log_jacobian(sticks) -> np.ndarray:
+def log_jacobian(sticks: np.ndarray) -> np.ndarray:
     """Return log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
     return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(
         axis=-1
     )
 
 
-def remaining(counts) -> np.ndarray:
+def remaining(counts: np.ndarray) -> np.ndarray:
     """Return N_k (..., category - 1): the counts of category k and of all later ones."""
     return np.cumsum(np.asarray(counts)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
 
 
-def kappa(counts) -> np.ndarray:
+def kappa(counts: np.ndarray) -> np.ndarray:
     """Return kappa_k = x_k - N_k / 2 (..., category - 1), what the counts add to the information vector of the sticks."""
     return np.asarray(counts)[..., :-1] - 0.5 * remaining(counts)
 
 
-def log_multinomial(counts, sticks) -> np.ndarray:
+def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
     """Return log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
@@ -80,7 +80,7 @@ def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
     return digamma(first) - digamma(rest), polygamma(1, first) + polygamma(1, rest)
 
 
-def log_density_of_sticks(sticks, alpha) -> np.ndarray:
+def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
     """Return log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
@@ -112,7 +112,7 @@ def log_sigma(u):
 
 
 @aside
-def break_stick(sticks, theta):
+def break_stick(sticks: np.ndarray, theta: np.ndarray) -> None:
     """Write the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
     log_rest = 0.0
     for k in range(len(sticks)):

@@ -38,7 +38,7 @@ def mean_weight(c):
 
 
 @aside
-def expect_logs(m, v, nodes, node_weights, logs, weights):
+def expect_logs(m, v, nodes, node_weights, logs, weights) -> None:
     """Write E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
 
     m, v : mean and variance of each stick (stick,); E[log sigma(psi)] = E[log sigma(-psi)] + m.
@@ -61,28 +61,28 @@ def expect_logs(m, v, nodes, node_weights, logs, weights):
 
 @kernel
 def fit_documents(
-    first,
-    last,
+    first: int,
+    last: int,
     rows,
-    indptr,
-    words,
-    counts,
-    precision,
-    weighted_mean,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    precision: np.ndarray,
+    weighted_mean: np.ndarray,
     nodes,
     node_weights,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
     centre,
-    sticks,
-    variances,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
+    sticks: np.ndarray,
+    variances: np.ndarray,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
 ):
     """Fit q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
 
@@ -194,7 +194,7 @@ def fit_documents(
     return bound, total, scatter, n_visited
 
 
-def expected_probabilities(sticks, variances) -> np.ndarray:
+def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndarray:
     """Return E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
 
     Correlations between the sticks of a row are left out.

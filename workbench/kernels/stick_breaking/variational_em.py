@@ -49,7 +49,7 @@ def log_expected_sum(psi, variance):
 
 
 @fused
-def pull_of(psi, mean, precision, pull):
+def pull_of(psi, mean, precision: np.ndarray, pull):
     """Write Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
     n, square = len(psi), 0.0
     for k in range(n):
@@ -64,7 +64,7 @@ def pull_of(psi, mean, precision, pull):
 
 
 @fused
-def curvature(n_tokens, p, precision, matrix):
+def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
     """Write the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
     for i in range(len(p)):
         here = n_tokens * p[i]
@@ -74,7 +74,7 @@ def curvature(n_tokens, p, precision, matrix):
 
 
 @aside
-def has_moved(n_tokens, p, kept, precision):
+def has_moved(n_tokens, p, kept, precision: np.ndarray):
     """Return whether it has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
     moved = False
     for k in range(len(p)):
@@ -86,7 +86,18 @@ def has_moved(n_tokens, p, kept, precision):
 
 @aside
 def climb(
-    n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix
+    n_tokens,
+    n_here,
+    variance,
+    precision: np.ndarray,
+    log_zeta,
+    psi,
+    pull,
+    p,
+    slope,
+    direction,
+    kept,
+    matrix: np.ndarray,
 ):
     """Move lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
 
@@ -149,22 +160,22 @@ def best_variance(log_precision, log_weight, start):
 
 @kernel
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    phi,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
     mean,
-    precision,
+    precision: np.ndarray,
     log_determinant,
-    most_passes,
-    tolerance,
+    most_passes: int,
+    tolerance: float,
     psi,
     variance,
-    mean_dk,
+    mean_dk: np.ndarray,
     weights,
-    ratios,
+    ratios: np.ndarray,
 ):
     """Fit q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
 
