@@ -76,19 +76,19 @@ def step_of(*phases: Phase) -> Callable:
     """Return the `step` of an engine that has several phases, as a function over a corpus in one part."""
 
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
-        told: dict = {}
+        diagnostics: dict = {}
         for phase in phases:
             state, more = alone(phase.work(corpus, model, options, state, context))
-            told = told_together(told, more)
-        return state, told
+            diagnostics = sum_diagnostics(diagnostics, more)
+        return state, diagnostics
 
     step.phases = phases
     return step
 
 
-def told_together(told: dict, more: dict) -> dict:
+def sum_diagnostics(diagnostics: dict, more: dict) -> dict:
     """Return what two phases of a step tell: updates add up."""
-    return told | more | {"updates": told.get("updates", 0) + more.get("updates", 0)}
+    return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
 
 
 def alone(work: Generator):

@@ -62,33 +62,33 @@ def given_positive(mean, variance, zero):
 @inlined
 def power(base, n):
     """Return base^n of a vector, for a whole n of at least 1."""
-    found = spread(1.0)
+    result = spread(1.0)
     while n > 0:
         if n % 2:
-            found = found * base
+            result = result * base
         base, n = base * base, n // 2
-    return found
+    return result
 
 
 @inlined
-def clear(at, n_topics: int, mean, variance, zero) -> None:
-    """Set E, V and P0 to those of no tokens, from index `at` on."""
-    for k in range(at, at + n_topics, LANES):
+def clear(index, n_topics: int, mean, variance, zero) -> None:
+    """Set E, V and P0 to those of no tokens, from `index` on."""
+    for k in range(index, index + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
         store(zero, k, spread(1.0))
 
 
 @inlined
-def add_pair(count, kept, pair, n_topics: int, mean, variance, zero, at) -> None:
-    """Add a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
-    i = pair * kept.shape[1]
+def add_pair(count, gamma, pair, n_topics: int, mean, variance, zero, index) -> None:
+    """Add a row of gamma, of `count` tokens, to E, V and P0 from `index` on, eq. 13."""
+    i = pair * gamma.shape[1]
     for k in range(0, n_topics, LANES):
-        g = doubles(load(kept, i + k))
+        g = doubles(load(gamma, i + k))
         part = count * g
-        store(mean, at + k, load(mean, at + k) + part)
-        store(variance, at + k, load(variance, at + k) + part * (1.0 - g))
-        store(zero, at + k, load(zero, at + k) * power(1.0 - min(g, NEARLY_CERTAIN), count))
+        store(mean, index + k, load(mean, index + k) + part)
+        store(variance, index + k, load(variance, index + k) + part * (1.0 - g))
+        store(zero, index + k, load(zero, index + k) * power(1.0 - min(g, NEARLY_CERTAIN), count))
 
 
 @lean
@@ -97,7 +97,7 @@ def count_documents(
     last: int,
     indptr: np.ndarray,
     counts: np.ndarray,
-    kept,
+    gamma,
     n_topics: int,
     mean_dk: np.ndarray,
     var_dk: np.ndarray | None,
@@ -105,23 +105,31 @@ def count_documents(
 ) -> None:
     """Compute E, V and P0 of documents first..last from the responsibilities, row by row."""
     for d in range(first, last):
-        at = d * mean_dk.shape[1]
-        clear(at, n_topics, mean_dk, var_dk, zero_dk)
+        index = d * mean_dk.shape[1]
+        clear(index, n_topics, mean_dk, var_dk, zero_dk)
         for pair in range(indptr[d], indptr[d + 1]):
-            add_pair(counts[pair], kept, pair, n_topics, mean_dk, var_dk, zero_dk, at)
+            add_pair(counts[pair], gamma, pair, n_topics, mean_dk, var_dk, zero_dk, index)
 
 
 @inlined
 def count_word(
-    w, word_indptr: np.ndarray, pairs, counts: np.ndarray, kept, n_topics: int, mean, variance, zero
+    w,
+    word_indptr: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    gamma,
+    n_topics: int,
+    mean,
+    variance,
+    zero,
 ) -> None:
     """Compute E, V and P0 of one word, rows (topic padded)."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
-        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * kept.shape[1]
+        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
         for k in range(soon, soon + n_topics, LINE):
-            fetch(kept, k)
-        add_pair(counts[pairs[i]], kept, pairs[i], n_topics, mean, variance, zero, 0)
+            fetch(gamma, k)
+        add_pair(counts[pairs[i]], gamma, pairs[i], n_topics, mean, variance, zero, 0)
 
 
 @inlined
@@ -168,24 +176,24 @@ def _add_tables(
     for d in range(len(mean_dk)):
         for k in range(0, n_topics, LANES):
             i = d * len(prior) + k
-            found = tables(
+            result = tables(
                 load(mean_dk, i),
                 load(var_dk, i),
                 load(zero_dk, i),
                 load(prior, k),
                 load(digamma_above, k),
             )
-            store(tables_k, k, load(tables_k, k) + found)
+            store(tables_k, k, load(tables_k, k) + result)
 
 
-def tables_of_words(corpus, kept, prior, n_topics: int) -> np.ndarray:
+def tables_of_words(corpus, gamma, prior, n_topics: int) -> np.ndarray:
     """Return sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
-    tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
+    tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, gamma.shape[1]), float)
     _tables_of_words(
         corpus.by_word.indptr,
         corpus.by_word.pairs,
         corpus.counts,
-        kept,
+        gamma,
         prior,
         n_topics,
         tables_w,
@@ -199,7 +207,7 @@ def _tables_of_words(
     word_indptr: np.ndarray,
     pairs,
     counts: np.ndarray,
-    kept,
+    gamma,
     prior,
     n_topics: int,
     tables_w,
@@ -208,12 +216,12 @@ def _tables_of_words(
     zero,
 ) -> None:
     for w in range(len(tables_w)):
-        count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
-        b, found = spread(prior[w]), spread(0.0)
+        count_word(w, word_indptr, pairs, counts, gamma, n_topics, mean, variance, zero)
+        b, result = spread(prior[w]), spread(0.0)
         digamma_above = digamma_tetragamma(b + 1.0)[0]
         for k in range(0, n_topics, LANES):
-            found += tables(load(mean, k), load(variance, k), load(zero, k), b, digamma_above)
-        tables_w[w] = total(found)
+            result += tables(load(mean, k), load(variance, k), load(zero, k), b, digamma_above)
+        tables_w[w] = total(result)
 
 
 @kernel
@@ -237,19 +245,19 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
 @lean
 def bound_of_documents(
-    indptr: np.ndarray, counts: np.ndarray, kept, priors, alpha_sum, n_topics: int, row, of_topics
+    indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
     """Return the terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
 
     priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
     """
-    n_padded, sizes, found = kept.shape[1], 0.0, spread(0.0)
+    n_padded, sizes, result = gamma.shape[1], 0.0, spread(0.0)
     for d in range(len(indptr) - 1):
         clear(0, n_topics, row[0], row[1], row[2])
         n_tokens = 0.0
         for pair in range(indptr[d], indptr[d + 1]):
             n_tokens += counts[pair]
-            add_pair(counts[pair], kept, pair, n_topics, row[0], row[1], row[2], 0)
+            add_pair(counts[pair], gamma, pair, n_topics, row[0], row[1], row[2], 0)
         if n_tokens:
             sizes += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + n_tokens)
         for k in range(0, n_topics, LANES):
@@ -258,7 +266,7 @@ def bound_of_documents(
                 load(row, n_padded + k),
                 load(row, 2 * n_padded + k),
             )
-            found += log_rising(
+            result += log_rising(
                 mean,
                 variance,
                 zero,
@@ -269,17 +277,17 @@ def bound_of_documents(
             store(of_topics, k, load(of_topics, k) + mean)
             store(of_topics, n_padded + k, load(of_topics, n_padded + k) + variance)
             store(of_topics, 2 * n_padded + k, load(of_topics, 2 * n_padded + k) * zero)
-    return sizes + total(found)
+    return sizes + total(result)
 
 
 @lean
 def bound_of_words(
-    word_indptr: np.ndarray, pairs, counts: np.ndarray, kept, beta, n_topics: int, row
+    word_indptr: np.ndarray, pairs, counts: np.ndarray, gamma, beta, n_topics: int, row
 ):
     """Return the terms of the words in the bound; row : (3, topic padded), scratch."""
-    n_padded, found = kept.shape[1], spread(0.0)
+    n_padded, result = gamma.shape[1], spread(0.0)
     for w in range(len(beta)):
-        count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
+        count_word(w, word_indptr, pairs, counts, gamma, n_topics, row[0], row[1], row[2])
         b, log_b, log_gamma_above = (
             spread(beta[w]),
             spread(math.log(beta[w])),
@@ -291,32 +299,32 @@ def bound_of_words(
                 load(row, n_padded + k),
                 load(row, 2 * n_padded + k),
             )
-            found += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
-    return total(found)
+            result += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
+    return total(result)
 
 
 @lean
 def multiply_zeros(
-    words: np.ndarray, counts: np.ndarray, kept, n_topics: int, zero_wk: np.ndarray
+    words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, zero_wk: np.ndarray
 ) -> None:
     """Compute P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
     for pair in range(len(words)):
-        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * zero_wk.shape[1]
+        count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * zero_wk.shape[1]
         for k in range(0, n_topics, LANES):
-            none = power(1.0 - min(doubles(load(kept, i + k)), NEARLY_CERTAIN), count)
-            store(zero_wk, at + k, load(zero_wk, at + k) * none)
+            none = power(1.0 - min(doubles(load(gamma, i + k)), NEARLY_CERTAIN), count)
+            store(zero_wk, index + k, load(zero_wk, index + k) * none)
 
 
 @lean
 def add_variances(
-    words: np.ndarray, counts: np.ndarray, kept, n_topics: int, var_wk: np.ndarray | None
+    words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, var_wk: np.ndarray | None
 ) -> None:
     """Add to V of every word, (word, topic padded), that of these pairs, eq. 13."""
     for pair in range(len(words)):
-        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * var_wk.shape[1]
+        count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * var_wk.shape[1]
         for k in range(0, n_topics, LANES):
-            g = doubles(load(kept, i + k))
-            store(var_wk, at + k, load(var_wk, at + k) + count * g * (1.0 - g))
+            g = doubles(load(gamma, i + k))
+            store(var_wk, index + k, load(var_wk, index + k) + count * g * (1.0 - g))
 
 
 @lean
@@ -324,7 +332,7 @@ def bound_of_counted_words(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ):
     """Return `bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
-    found, b, log_b, log_gamma_above = (
+    result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
         spread(math.log(beta)),
@@ -333,42 +341,42 @@ def bound_of_counted_words(
     for w in range(len(mean_wk)):
         for k in range(0, n_topics, LANES):
             i = w * mean_wk.shape[1] + k
-            found += log_rising(
+            result += log_rising(
                 load(mean_wk, i), load(var_wk, i), load(zero_wk, i), b, log_b, log_gamma_above
             )
-    return total(found)
+    return total(result)
 
 
 @lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
     """Return sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
-    found = 0.0
+    result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
         log_gamma, trigamma = log_gamma_trigamma(beta_sum + mean)
-        found += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
-    return found
+        result += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
+    return result
 
 
-def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum: float) -> float:
+def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -> float:
     """Return the expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
         + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
 
-    kept : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
+    gamma : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
     which are more than the sums of alpha and of beta where these are geometric means.
     """
     n_topics, by_word = len(alpha), corpus.by_word
-    of_documents, of_topics = expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum)
+    of_documents, of_topics = expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum)
     row = aligned_zeros((3, padded(n_topics)), np.float64)
     of_words = bound_of_words(
-        by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row
+        by_word.indptr, by_word.pairs, corpus.counts, gamma, beta, n_topics, row
     )
     return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
 
 
-def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[float, np.ndarray]:
+def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
     """Return the terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
@@ -379,10 +387,10 @@ def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[flo
             for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])
         ]
     )
-    found = bound_of_documents(
-        corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics
+    result = bound_of_documents(
+        corpus.indptr, corpus.counts, gamma, priors, alpha_sum, n_topics, row, of_topics
     )
-    return found, of_topics
+    return result, of_topics
 
 
 def expected_log_joint_of_counts(
@@ -391,4 +399,4 @@ def expected_log_joint_of_counts(
     """Return the terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
     of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
-    return of_words + bound_of_topics(*(each[:n_topics] for each in of_topics), len(mean_wk) * beta)
+    return of_words + bound_of_topics(*(part[:n_topics] for part in of_topics), len(mean_wk) * beta)

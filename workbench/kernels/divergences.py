@@ -19,14 +19,17 @@ def jensen_shannon(phi: np.ndarray) -> np.ndarray:
     """
     rows = np.zeros((len(phi), padded(phi.shape[1])))
     rows[:, : phi.shape[1]] = phi
-    found = np.zeros((len(phi), len(phi)))
-    _entropies_of_means(rows, found)
-    own = found.diagonal()
-    return np.maximum(found + found.T - np.diag(own) - 0.5 * (own[:, None] + own), 0.0)
+    divergences = np.zeros((len(phi), len(phi)))
+    _entropies_of_means(rows, divergences)
+    entropies = divergences.diagonal()
+    return np.maximum(
+        divergences + divergences.T - np.diag(entropies) - 0.5 * (entropies[:, None] + entropies),
+        0.0,
+    )
 
 
 @lean
-def _entropies_of_means(rows, found) -> None:
+def _entropies_of_means(rows, divergences) -> None:
     """Compute the entropy of the mean of each row with each one before it, and of each alone.
 
     They go into the lower triangle of zeros.
@@ -40,4 +43,4 @@ def _entropies_of_means(rows, found) -> None:
                 for w in range(first, last, LANES):
                     mean = 0.5 * (load(rows, one * n_words + w) + load(rows, other * n_words + w))
                     entropy = entropy - mean * fast_log(max(mean, SMALLEST))
-                found[one, other] += total(entropy)
+                divergences[one, other] += total(entropy)

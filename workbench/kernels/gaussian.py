@@ -297,11 +297,11 @@ def add_inverse(inverse, total) -> None:
 @kernel
 def inverse(matrix: np.ndarray):
     """Return the inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
-    u, lower, found = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
+    u, lower, result = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
     factor(u)
     invert_factor(u, lower)
-    add_inverse(lower, found)
-    for i in range(len(found)):
+    add_inverse(lower, result)
+    for i in range(len(result)):
         for j in range(i):
-            found[i, j] = found[j, i]
-    return found
+            result[i, j] = result[j, i]
+    return result

@@ -67,7 +67,7 @@ def take_in(
 ) -> tuple[float, float]:
     """Write the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
-    found = _take_in(
+    result = _take_in(
         counts,
         probability,
         mean,
@@ -78,7 +78,7 @@ def take_in(
         last_mean,
     )
     new_mean[len(mean) - n_left :] = last_mean[:n_left]
-    return found
+    return result
 
 
 @lean

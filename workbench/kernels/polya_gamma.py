@@ -165,10 +165,10 @@ def _sum_of_exact(stream: np.uint64, b, c):
     """Return (the stream as it goes on, PG(b, c)) for small b >= 1 and c >= 0."""
     z = 0.5 * c
     rate, above = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
-    at = z * STEPS
-    if at < STEPS * TABLE_END:
-        i = np.int64(at)
-        f = at - i
+    ranges = z * STEPS
+    if ranges < STEPS * TABLE_END:
+        i = np.int64(ranges)
+        f = ranges - i
         first, second, third, fourth = (
             TAIL_SHARES[i],
             TAIL_SHARES[i + 1],

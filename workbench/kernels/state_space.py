@@ -30,8 +30,8 @@ def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step,
     J, weighted = 1.0 / variance, mean / variance
     for t in range(last + 1):
         if t > 0:
-            kept = 1.0 / (1.0 + step * J)
-            J, weighted = J * kept, weighted * kept
+            share = 1.0 / (1.0 + step * J)
+            J, weighted = J * share, weighted * share
         J += precision[t]
         weighted += h[t]
         precision[t], h[t] = J, weighted
@@ -182,17 +182,17 @@ def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
                 cross[i, j] += y[i] * x[j]
             for j in range(n):
                 total[i, j] += y[i] * y[j]
-    root, found = K.copy(), cross.copy()
+    root, result = K.copy(), cross.copy()
     factor(root)
     for i in range(n):
-        solve_transposed(root, found[i])
+        solve_transposed(root, result[i])
     for i in range(n):
         for j in range(i, n):
-            total[i, j] = 0.5 * (total[i, j] + total[j, i]) - _dot(found[i], found[j])
+            total[i, j] = 0.5 * (total[i, j] + total[j, i]) - _dot(result[i], result[j])
             total[j, i] = total[i, j]
     for i in range(n):
-        solve(root, found[i])
-    return found, K, nu + n_rows, total
+        solve(root, result[i])
+    return result, K, nu + n_rows, total
 
 
 @kernel

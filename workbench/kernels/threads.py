@@ -91,12 +91,12 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
             errors.append(error)
 
     helpers = [_pool().submit(work_off, look) for _ in range(n_threads - 1)]
-    own = partial(look, interrupt)
+    of_task = partial(look, interrupt)
     try:
-        own()
-        work_off(own)
+        of_task()
+        work_off(of_task)
         while not errors and wait(_begun(helpers), LOOK_EVERY).not_done:
-            own()
+            of_task()
     except BaseException as error:
         errors.append(error)
     wait(_begun(helpers))

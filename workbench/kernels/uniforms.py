@@ -90,10 +90,10 @@ def uniform(key: np.uint64, index):
 
 
 @lean
-def fill_uniform(key: np.uint64, found) -> None:
+def fill_uniform(key: np.uint64, uniforms) -> None:
     """Fill a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
-    for index in range(len(found)):
-        found[index] = uniform(key, index)
+    for index in range(len(uniforms)):
+        uniforms[index] = uniform(key, index)
 
 
 @lean

@@ -147,10 +147,10 @@ def swept(
         context.key(ACCEPTED_NODES, chain),
     )
     q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
-    drawn, found = np.empty(most_cliques(ready), np.int32), np.zeros(2)
+    drawn, n_draws = np.empty(most_cliques(ready), np.int32), np.zeros(2)
     for first, last in ready.slices:
         context.interrupt()
-        found += sweep_cases(
+        n_draws += sweep_cases(
             first,
             last,
             ready.plan,
@@ -170,7 +170,7 @@ def swept(
             *workspace(ready.plan),
             drawn,
         )
-    return moves_of(ready, found[1], found[0])
+    return moves_of(ready, n_draws[1], n_draws[0])
 
 
 def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:

@@ -106,8 +106,8 @@ def step(
         beside = model.tables.with_priors(state.alpha + state.mean)
 
         def sweep(chain: int, interrupt):
-            own = context._replace(interrupt=interrupt)
-            return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
+            of_task = context._replace(interrupt=interrupt)
+            return swept(sampled, beside, state.counts[chain], state.cells[chain], of_task, chain)
 
         moves = each_task(
             [partial(sweep, chain) for chain in range(n_chains)],

@@ -60,9 +60,9 @@ def init(
 
 def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
     """Return (table cell,) random counts, uniform in [0, 2)."""
-    found = np.empty(tables.n_cells)
-    fill_uniform(context.key(TABLE_COUNTS), found)
-    return 2.0 * found
+    uniforms = np.empty(tables.n_cells)
+    fill_uniform(context.key(TABLE_COUNTS), uniforms)
+    return 2.0 * uniforms
 
 
 def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:

@@ -145,12 +145,12 @@ def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
     """Return the plan of these records with these trees, from a cache if possible."""
-    kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
-    if key not in kept:
-        kept[key] = in_slices(
+    plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
+    if key not in plans:
+        plans[key] = in_slices(
             plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells
         )
-    return kept[key]
+    return plans[key]
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
@@ -197,40 +197,44 @@ def expected_counts(
         return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
-    for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
+    for of_slice, log_z_of_slice in each_slice(
+        visit, ready.slices, context.n_threads, context.interrupt
+    ):
         counts += of_slice
-        log_z += found
+        log_z += log_z_of_slice
     return factors.table_sums(counts) if factors else counts, log_z
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
     """Return the probabilities of the cells of all cliques given log tables, case after case."""
     first_own, tables = ready.first_own, np.exp(logs)
-    own = np.empty(first_own[-1])
+    probabilities = np.empty(first_own[-1])
 
     def visit(first: int, last: int):
-        marginals(first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, own)
+        marginals(
+            first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, probabilities
+        )
 
     each_slice(visit, ready.slices, context.n_threads, context.interrupt)
-    return own
+    return probabilities
 
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return (case,) log probability of each case given log tables."""
-    found, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
+    log_z, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
     def visit(first: int, last: int):
         if factors:
             log_evidence_of_factors(
-                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found
+                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], log_z
             )
         else:
-            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
+            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), log_z)
 
     each_slice(visit, ready.slices, n_threads, lambda: None)
-    return found
+    return log_z
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
@@ -252,15 +256,15 @@ def predict_cells(
     Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
     """
-    kept, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
-    if key not in kept:
+    plans, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
+    if key not in plans:
         marginal = replace(net, missing="marginalised")
         both = cases_of(
             np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights))
         )
         plan = plan_of(marginal, both, junction_trees(marginal, both))
-        kept[key] = in_slices(plan, net.tables.n_cells), both.of_record
-    ready, of_record = kept[key]
+        plans[key] = in_slices(plan, net.tables.n_cells), both.of_record
+    ready, of_record = plans[key]
     n_threads = 1 if context is None else context.n_threads
     with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
     return np.exp(with_it - without)
@@ -281,10 +285,10 @@ def posterior(
 ) -> np.ndarray:
     """Return (row, state) the probability of each state of a hidden node given each row's known values, under log tables."""
     n_states = net.nodes[node].n_states
-    each = np.repeat(values, n_states, axis=0)
-    each[:, node] = np.tile(np.arange(n_states), len(values))
-    found = log_evidence_of(net, each, logs, n_threads).reshape(len(values), n_states)
-    return softmax(found, axis=1)
+    assigned = np.repeat(values, n_states, axis=0)
+    assigned[:, node] = np.tile(np.arange(n_states), len(values))
+    logs_of_states = log_evidence_of(net, assigned, logs, n_threads).reshape(len(values), n_states)
+    return softmax(logs_of_states, axis=1)
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:

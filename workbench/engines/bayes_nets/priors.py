@@ -105,12 +105,12 @@ def learnt_alpha(
 
 def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
     """Return (first cell, last cell, states) of the tables with one number as prior and more than one state."""
-    found = {}
+    widths = {}
     for node, table in zip(net.nodes, net.tables.table_of, strict=True):
         if table >= 0 and isinstance(node.prior, float) and node.n_states > 1:
-            found[int(table)] = node.n_states
+            widths[int(table)] = node.n_states
     starts = net.tables.starts.tolist()
-    return [(starts[table], starts[table + 1], width) for table, width in sorted(found.items())]
+    return [(starts[table], starts[table + 1], width) for table, width in sorted(widths.items())]
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
@@ -120,8 +120,8 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
     if not whole:
         rows = np.maximum(rows, 0.0)
         cells, totals = (
-            real_sites(each, None, None, None, each.shape[1], True)
-            for each in (rows, rows.sum(axis=1)[:, None])
+            real_sites(values, None, None, None, values.shape[1], True)
+            for values in (rows, rows.sum(axis=1)[:, None])
         )
         cells, totals = (
             sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals)

@@ -307,11 +307,11 @@ def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
 
 def counts(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
     """Return the expected counts, and the mean of tau if it is learnt."""
-    found = {
+    arrays_of_counts = {
         "n_kw": state.mean_wk[:, : state.n_topics].T,
         "n_dk": state.mean_dk[:, : state.n_topics],
     }
-    return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
+    return arrays_of_counts | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
 def predict(
@@ -323,10 +323,10 @@ def predict(
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return p(w|d) of each pair given the means of counts and priors, eq. 16, with the mass beyond the truncation."""
-    found = counts(corpus, model, options, state)
-    priors, n_kw = mean_priors(state).with_rest(found["n_kw"])
+    expected = counts(corpus, model, options, state)
+    priors, n_kw = mean_priors(state).with_rest(expected["n_kw"])
     n_dk = np.zeros((corpus.n_documents, len(n_kw)))
-    n_dk[:, : state.n_topics] = found["n_dk"]
+    n_dk[:, : state.n_topics] = expected["n_dk"]
     return mixture_probability(priors.theta(n_dk), np.ascontiguousarray(priors.phi(n_kw).T), pairs)
 
 

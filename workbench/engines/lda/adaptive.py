@@ -214,11 +214,11 @@ def due(options: Options, step: int) -> bool:
     """Return whether a new split is chosen in this iteration."""
     if options.split == "counts" or not options.refresh:
         return False
-    at, wait = options.refresh, float(options.refresh)
-    while at < step and options.rarer > 1.0:
+    iteration, wait = options.refresh, float(options.refresh)
+    while iteration < step and options.rarer > 1.0:
         wait *= options.rarer
-        at += math.ceil(wait)
-    return at == step if options.rarer > 1.0 else step % options.refresh == 0
+        iteration += math.ceil(wait)
+    return iteration == step if options.rarer > 1.0 else step % options.refresh == 0
 
 
 MEANS, DRAWN = ("mean_wk", "mean_k", "var_wk", "var_k"), ("n_wk", "n_k")
@@ -457,11 +457,11 @@ def gap_of_pairs(
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
-    rows, found = tuple(np.atleast_2d(each) for each in totals), np.zeros(len(several.pairs))
-    curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
+    rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(several.pairs))
+    curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
-        work = partial(trigammas, prior=prior, counts=counts, found=curve)
+        work = partial(trigammas, prior=prior, counts=counts, result=curve)
         each_slice(work, bounds, context.n_threads, context.interrupt)
 
     def work(first: int, last: int):
@@ -482,13 +482,13 @@ def gap_of_pairs(
             state.beta,
             n_topics,
             aligned_empty(lanes, np.float64),
-            found,
+            gap,
         )
 
     each_slice(
         work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt
     )
-    return found
+    return gap
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:

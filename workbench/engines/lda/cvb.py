@@ -222,7 +222,7 @@ def update(
     if not len(state.gamma):
         return state, {"updates": 0, "change": Largest(0.0)}
     partition = split.partition(options.partition, sampled=False)
-    rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
+    rows = [np.arange(len(state.gamma))[columns.pairs] for columns in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
@@ -351,9 +351,9 @@ def memory(
 def check_options(options: Options, data: Data) -> None:
     """Raise OptionError where beta is to be learnt from a corpus in several parts."""
     if data.n_parts > 1 and options.learn_beta != "fixed":
-        asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
+        way, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
         why = " needs all pairs of a word at once, and this corpus is kept in parts; use "
-        raise OptionError(asked, why, fixed, ", or cgs or svb")
+        raise OptionError(way, why, fixed, ", or cgs or svb")
 
 
 def engine(name: str = "cvb") -> Engine:

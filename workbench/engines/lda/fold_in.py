@@ -67,7 +67,7 @@ def by_variational_bayes(
         logs,
         weights,
     )
-    mean_dk, document_logs, own = (
+    mean_dk, document_logs, document_weights = (
         aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3)
     )
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
@@ -88,7 +88,7 @@ def by_variational_bayes(
             TOLERANCE,
             mean_dk,
             document_logs,
-            own,
+            document_weights,
             ratios,
         )
 
@@ -122,15 +122,15 @@ def cvb0_under(
 
 
 def _folded_in(
-    kernel, learnt: LearntTopics, documents: Corpus, context: StepContext, *given
+    kernel, learnt: LearntTopics, documents: Corpus, context: StepContext, *arguments
 ) -> np.ndarray:
     return _under(
-        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given
+        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *arguments
     )
 
 
 def _under(
-    kernel, phi: np.ndarray, alpha, documents: Corpus, context: StepContext, *given
+    kernel, phi: np.ndarray, alpha, documents: Corpus, context: StepContext, *arguments
 ) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
@@ -144,7 +144,7 @@ def _under(
             phi,
             alpha,
             theta,
-            *given,
+            *arguments,
         )
 
     _each_document(work, documents, len(alpha), context)
@@ -158,7 +158,7 @@ def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -
 
     def work(first: int, last: int):
         for d in range(first, last):
-            own, before = (
+            of_document, before = (
                 slice(indptr[d], indptr[d + 1]),
                 documents.tokens_before[indptr[d] : indptr[d + 1] + 1],
             )
@@ -166,8 +166,8 @@ def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -
                 0,
                 1,
                 sealed(np.array([0, len(before) - 1])),
-                documents.words[own],
-                documents.counts[own],
+                documents.words[of_document],
+                documents.counts[of_document],
                 phi,
                 alpha,
                 theta[d : d + 1],

@@ -62,7 +62,7 @@ from workbench.engines.parts import (
     arrays_of,
     over_parts,
     step_of,
-    told_together,
+    sum_diagnostics,
 )
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
@@ -246,7 +246,7 @@ def update(
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
     state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
     draws = draw_diagnostics({name: diagnostics.pop(name) for name in ("drawn", "moved", "scan")})
-    return state, told_together(diagnostics, draws)
+    return state, sum_diagnostics(diagnostics, draws)
 
 
 def updated(
@@ -315,13 +315,13 @@ def sweep_chains(
     if not split.n_sampled:
         return []
     fixed = averaged_moments(options, state)
-    each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
+    of_chain = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
     def sweep(s: int, interrupt: Callable[[], None]):
-        chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
+        chain, of_task = chain_of(state, s), of_chain._replace(interrupt=interrupt)
         if math.isinf(options.r) or not (split.n_averaged or context.in_part):
-            return cgs.sweep_all(corpus, chain, own, s, options.partition)
-        return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
+            return cgs.sweep_all(corpus, chain, of_task, s, options.partition)
+        return cgs.sweep(corpus, split, chain, fixed, of_task, s, options.partition), DOCUMENTS
 
     return each_task(
         [partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt

@@ -102,11 +102,11 @@ def exact(parts: list[Part], state: State, entropy: float) -> float:
     for part in parts:
         corpus, split = part.opened()
         copies = np.where(split.sampled, corpus.counts, 0)
-        own, at = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
-        documents.append(at + sum(map(len, rows)))
+        numbers, place = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
+        documents.append(place + sum(map(len, rows)))
         words.append(np.repeat(corpus.words, copies))
-        rows.append(part.rows.get()["mean_dk"][own])
-    tokens = (np.concatenate(each).astype(np.int32) for each in (documents, words))
+        rows.append(part.rows.get()["mean_dk"][numbers])
+    tokens = (np.concatenate(columns).astype(np.int32) for columns in (documents, words))
     logs = log_joints(
         *tokens,
         np.concatenate(rows),
@@ -144,10 +144,10 @@ def ais(
             _anneal(parts, state, context, powers, run, f"run_{run - first}_")
             for run in range(first, min(first + context.n_threads, n_runs))
         ]
-        each = [(i, i + 1) for i in range(len(runs))]
+        bounds = [(i, i + 1) for i in range(len(runs))]
         for _ in range(n_temperatures):
             gained = each_slice(
-                lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt
+                lambda i, _, runs=runs: next(runs[i]), bounds, context.n_threads, context.interrupt
             )
             log_weights[first : first + len(runs)] += gained
             for _ in runs:
@@ -155,8 +155,8 @@ def ais(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, own: str):
-    """Yield the increase of a run's log weight at each step between powers; the run's rows have names with ``own``."""
+def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, prefix: str):
+    """Yield the increase of a run's log weight at each step between powers; names of the run's rows begin with ``prefix``."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
         state.mean_k,
@@ -174,7 +174,7 @@ def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: 
             aligned_zeros((corpus.n_documents, lanes), np.int32),
             aligned_zeros((corpus.n_tokens,), np.uint16),
         )
-        part.rows.put({f"{own}n_dk": n_dk, f"{own}topics": topics})
+        part.rows.put({f"{prefix}n_dk": n_dk, f"{prefix}topics": topics})
     word_powers = np.zeros(mean_wk.shape)
     # it is called in the main thread alone
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted
@@ -188,7 +188,7 @@ def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: 
             key = context._replace(step=step, before=part.before).key(ANNEALING, run)
             (corpus, split), rows = part.opened(), part.rows.get()
             tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
-            sampled = rows[f"{own}topics"], rows[f"{own}n_dk"], n_wk, n_k
+            sampled = rows[f"{prefix}topics"], rows[f"{prefix}n_dk"], n_wk, n_k
             for first, last in slice_bounds(corpus.indptr, lanes):
                 interrupt()
                 if step == 0:

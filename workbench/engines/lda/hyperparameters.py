@@ -93,11 +93,11 @@ class Learning:
                 )
 
 
-def learning(own: type) -> type:
+def learning(options: type) -> type:
     """Decorate an engine's options: a frozen dataclass with the options for learning priors after them."""
-    about = {"__module__": own.__module__, "__doc__": own.__doc__}
+    about = {"__module__": options.__module__, "__doc__": options.__doc__}
     return dataclass(frozen=True)(
-        type(own.__name__, (Learning, dataclass(frozen=True)(own)), about)
+        type(options.__name__, (Learning, dataclass(frozen=True)(options)), about)
     )
 
 
@@ -194,19 +194,21 @@ def learn(
     def of_counts(name: str):
         return likelihood(state)(corpus, statistics(corpus, state, name), priors[name])
 
-    own = {name: of_counts(name) for name in names if name == "alpha"}
-    state, sums = yield Meeting(state, sums | {f"likelihood of {name}": own[name] for name in own})
+    of_part = {name: of_counts(name) for name in names if name == "alpha"}
+    state, sums = yield Meeting(
+        state, sums | {f"likelihood of {name}": of_part[name] for name in of_part}
+    )
     for name, prior in priors.items():
         key = f"likelihood of {name}"
-        found = sums.pop(key) if key in sums else of_counts(name)
+        likelihood_of_prior = sums.pop(key) if key in sums else of_counts(name)
         if getattr(options, f"learn_{name}") == "maximised":
-            x = climbed(found, within(prior.x))
+            x = climbed(likelihood_of_prior, within(prior.x))
         else:
             random = np.random.Generator(
                 np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta")))
             )
             gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
-            x = drawn(found, within(prior.x), *gamma_prior, random)
+            x = drawn(likelihood_of_prior, within(prior.x), *gamma_prior, random)
         new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
     return state._replace(**new), sums
 

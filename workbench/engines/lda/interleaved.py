@@ -54,11 +54,11 @@ def interleaved_pass(
             workspace,
         )
 
-    found = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
+    results = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
     info = {"updates": len(mean.gamma)} | (
-        {"change": Largest(max(change for _, change in found))} if collapsed else {}
+        {"change": Largest(max(change for _, change in results))} if collapsed else {}
     )
-    return sum(n_moved for n_moved, _ in found), info
+    return sum(n_moved for n_moved, _ in results), info
 
 
 @kernel

@@ -163,11 +163,11 @@ def step(
             else batch_of(*some_documents(corpus, rows))
         )
         rate = 0.0 if options.hold_topics else options.rate(number)
-        found = take_in(batch, state, options, rate, n_total / len(rows), context)
-        state.mean_dk[slice(None) if whole else rows] = found.mean_dk
-        state.fitted_wk[batch.used] += found.new_wk
-        entropy += found.entropy
-        n_visited += found.n_visited
+        visited = take_in(batch, state, options, rate, n_total / len(rows), context)
+        state.mean_dk[slice(None) if whole else rows] = visited.mean_dk
+        state.fitted_wk[batch.used] += visited.new_wk
+        entropy += visited.entropy
+        n_visited += visited.n_visited
     state = state._replace(entropy=entropy)
     info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
     arguments = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
@@ -208,14 +208,14 @@ def take_in(
 
     share : documents that each document of the batch stands for, D / S.
     """
-    found = visit(batch, state, options, context)
+    visited = visit(batch, state, options, context)
     for mean, rows, new in (
-        (state.mean_wk, batch.used, found.new_wk),
-        (state.mean_k, slice(None), found.new_k),
+        (state.mean_wk, batch.used, visited.new_wk),
+        (state.mean_k, slice(None), visited.new_k),
     ):
         mean *= 1.0 - rate
         mean[rows] += (rate * share) * new
-    return found
+    return visited
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:

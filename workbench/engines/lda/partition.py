@@ -170,17 +170,23 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
     if n_parts == 1:
         bounds = slice_bounds(partition.columns[0].indptr, len(sizes[0]))
         return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, context.interrupt)
-    copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
+    copies = [aligned_zeros((n_parts, *array.shape), array.dtype) for array in sizes]
     for phase in range(n_parts):
-        for shared, own in zip(sizes, copies, strict=True):
-            own[...] = shared
+        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
+            copies_of_blocks[...] = shared
         blocks = [
-            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work)
+            _block(
+                partition,
+                i,
+                (i + phase) % n_parts,
+                [copies_of_blocks[i] for copies_of_blocks in copies],
+                work,
+            )
             for i in range(n_parts)
         ]
         results += each_task(blocks, context.n_threads, context.interrupt)
-        for shared, own in zip(sizes, copies, strict=True):
-            add_changes(shared, own)
+        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
+            add_changes(shared, copies_of_blocks)
     return [result for of_block in results for result in of_block]
 
 
@@ -195,8 +201,8 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
 def add_changes(shared, copies) -> None:
     """Add the change of each copy to the shared sizes, in order; negative values from rounding become zero."""
     before = shared.copy()
-    for own in copies:
-        shared += own - before
+    for changed in copies:
+        shared += changed - before
     np.maximum(shared, 0, out=shared)
 
 

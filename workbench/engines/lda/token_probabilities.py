@@ -46,13 +46,13 @@ def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
     """Return (state, token, topic): responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
-    found, of_sampled = (
+    probabilities, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
     )
-    found[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
-    found[:, of_sampled] = np.eye(gamma.shape[1])[topics]
-    return found
+    probabilities[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
+    probabilities[:, of_sampled] = np.eye(gamma.shape[1])[topics]
+    return probabilities
 
 
 def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tuple]:

@@ -264,12 +264,12 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Return the memory in bytes: counts, weights and ratios of pairs; a bound at a point takes three more arrays by word."""
     arrays = topic_counts("mean", corpus, model.n_topics)
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
-    found = in_parallel(corpus, state, corpus.n_pairs)
+    forecast = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
-        found = Memory(
+        forecast = Memory(
             state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state
         )
-    return found._replace(look=0 if options.topics == "full" else 3 * of_words)
+    return forecast._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
 def engine(name: str = "vb") -> Engine:

@@ -65,12 +65,12 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return the priors by level, (group, value) views of the array; the last level has one number per group for all words."""
-    found, at = {}, 0
+    by_level, begin = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
-        found[level.name] = alphas[at : at + math.prod(shape)].reshape(shape)
-        at += math.prod(shape)
-    return found
+        by_level[level.name] = alphas[begin : begin + math.prod(shape)].reshape(shape)
+        begin += math.prod(shape)
+    return by_level
 
 
 @lru_cache(maxsize=64)
@@ -80,7 +80,7 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     """Return the priors in the layout of the counts."""
-    own, rest = (
+    of_document, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
     )
@@ -88,7 +88,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     *above, last = [level for level in paths.network.levels if level.table != AUTHORS]
     for level in above:
         places = paths.places[level.name]
-        flat, first = (own, 0) if level.of_documents else (rest, paths.rest_at)
+        flat, first = (of_document, 0) if level.of_documents else (rest, paths.rest_at)
         rows = (
             np.asarray(level.table, float)
             if level.kind == "observed"
@@ -101,7 +101,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
             known[places.cells - first] = True
     beta, places = np.zeros(paths.n_leaves), paths.places[last.name]
     beta[places.cells] = by_level[last.name][places.groups, 0]
-    return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
+    return FlatPriors(of_document, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
 
 
 def count_arrays(
@@ -176,7 +176,7 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
-    (own, own_sign), (rest, rest_sign) = (
+    (of_document, own_sign), (rest, rest_sign) = (
         _cells(paths, True, priors.own),
         _cells(paths, False, priors.rest),
     )
@@ -191,7 +191,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
         paths,
         _field(paths),
         priors,
-        own,
+        of_document,
         rest,
         own_sign,
         rest_sign,
@@ -205,8 +205,11 @@ def _field(paths: Paths) -> Field:
     """Return the runs of paths without row sums, for `kernels.networks.field`."""
     runs = paths.runs
     scalars, vectors = (
-        chained([factor for factor in factors if not paths.is_row[factor[0]]] for factors in each)
-        for each in ((run.scalars for run in runs), (run.vectors for run in runs))
+        chained(
+            [factor for factor in factors if not paths.is_row[factor[0]]]
+            for factors in factors_of_runs
+        )
+        for factors_of_runs in ((run.scalars for run in runs), (run.vectors for run in runs))
     )
     n_blocks, leaf = np.array([(run.n_lanes // LANES, run.leaf) for run in runs]).T.copy()
     return Field(n_blocks, *scalars, *vectors, leaf, np.array([run.moves for run in runs]))
@@ -215,8 +218,8 @@ def _field(paths: Paths) -> Field:
 def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the index of the first factor of each run, and the addresses and strides of all factors."""
     factors = list(factors)
-    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
-    return np.cumsum([0, *map(len, factors)]), at, stride
+    addresses, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
+    return np.cumsum([0, *map(len, factors)]), addresses, stride
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:

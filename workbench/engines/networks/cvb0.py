@@ -212,7 +212,7 @@ def visit(
     new = np.empty((most_owners, len(real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
         context.interrupt()
-        found = update_paths(
+        largest = update_paths(
             first,
             last,
             corpus.indptr,
@@ -227,7 +227,7 @@ def visit(
             Counts(*state[:4]),
             new,
         )
-        change = max(change, found)
+        change = max(change, largest)
     sums = {"updates": corpus.n_pairs, "change": Largest(change)}
     arguments = model, options, context, state.alphas, state, lambda state: [state], sums
     state, diagnostics, alphas = yield from learn(*arguments)

@@ -157,10 +157,10 @@ def corpus_numbers(
             rest[cells] = estimates(n_rest[cells])
         known = compiled.priors.known
         rest[known] = compiled.priors.rest[known]
-        given = np.concatenate(
+        fixed = np.concatenate(
             [np.flatnonzero(known), *(cells.ravel() for cells in compiled.points)]
         )
-        log_rest[given] = np.log(rest[given], out=np.full(len(given), NEVER), where=rest[given] > 0)
+        log_rest[fixed] = np.log(rest[fixed], out=np.full(len(fixed), NEVER), where=rest[fixed] > 0)
     return x, logs
 
 
@@ -224,8 +224,8 @@ def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
         if level.kind != "observed" and not level.of_documents
     }
     priors, alphas = level_priors(last, network), initial_alphas(network)
-    for name, own in alphas_of(network, alphas).items():
-        own[...] = priors[name]
+    for name, prior in alphas_of(network, alphas).items():
+        prior[...] = priors[name]
     return Learnt(network, counts, alphas)
 
 
@@ -273,7 +273,7 @@ def by_themselves(network: Network) -> Network:
     )
     return replace(
         network,
-        variables=tuple(each for each in network.variables if each.name != author),
+        variables=tuple(variable for variable in network.variables if variable.name != author),
         levels=levels,
     )
 

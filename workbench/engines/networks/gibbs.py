@@ -275,14 +275,16 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
         np.repeat(np.arange(corpus.n_documents), corpus.document_tokens),
     )
     slot, lane = np.divmod(state.places, paths.n_lanes)
-    at = (
+    addresses = (
         lanes.factors[lane]
         + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     )
-    of_rest = np.maximum(at - paths.rest_at, 0)
+    of_rest = np.maximum(addresses - paths.rest_at, 0)
     drawn = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
     return float(
-        np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum()
+        np.log(
+            priors.rest[of_rest[drawn & (addresses >= paths.rest_at) & priors.known[of_rest]]]
+        ).sum()
     )
 
 
@@ -312,8 +314,8 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
     number[paths.leaf_places] = np.arange(model.n_topics)
-    found = counts_of(paths, state, rows_of_documents(corpus, model, state))
-    return found | {"token_topics": number[rows_of_tokens(model, state)]}
+    of_levels = counts_of(paths, state, rows_of_documents(corpus, model, state))
+    return of_levels | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:

@@ -199,8 +199,8 @@ def watch(
     chains = range(len(state.places))
     known = [network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in chains]
     joints = [network_vb.documents_joint(compiled, corpus, totals(state, s)) for s in chains]
-    own = np.array([joint["own"] for joint in joints])
-    sums = {"own": own, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
+    of_documents = np.array([joint["own"] for joint in joints])
+    sums = {"own": of_documents, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
     state, sums = yield Meeting(state, sums)
     joints = [
         network_vb.log_joint(compiled, totals(state, s), sums["own"][s], sums["of_authors"])

@@ -74,14 +74,14 @@ def laid_out(network: Network) -> Laid:
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:
     """Return runs that end in the same rows, by the first of each; first (run + 1,) their lanes."""
-    found = defaultdict(list)
+    members_of = defaultdict(list)
     for number, run in enumerate(paths.runs):
-        found[run.leaf, run.moves, run.n_lanes].append(number)
-    leaves, moves, widths = map(list, zip(*found, strict=True))
+        members_of[run.leaf, run.moves, run.n_lanes].append(number)
+    leaves, moves, widths = map(list, zip(*members_of, strict=True))
     of_run = np.empty(len(paths.runs), np.int64)
-    for band, members in enumerate(found.values()):
+    for band, members in enumerate(members_of.values()):
         of_run[members] = band
-    ptr, runs = _listed(found.values())
+    ptr, runs = _listed(members_of.values())
     return Bands(
         np.cumsum([0, *widths]),
         np.repeat(np.arange(len(widths)), widths),
@@ -97,22 +97,25 @@ def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
     """Return (run, scalar) addresses and strides of a run's one-number factors; shorter runs are filled with a constant 1."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
-    at, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
-    return at.copy(), stride.copy()
+    addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
+    return addresses.copy(), stride.copy()
 
 
 def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (lane, factor) addresses and strides of a lane's factors but the word's, filled up with a constant 1."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
-    at, stride = np.full((first[-1], most), paths.one_at), np.zeros((first[-1], most), np.int64)
+    addresses, stride = (
+        np.full((first[-1], most), paths.one_at),
+        np.zeros((first[-1], most), np.int64),
+    )
     for run, begin in zip(paths.runs, first.tolist(), strict=False):
         here, n_scalars = slice(begin, begin + run.n_lanes), len(run.scalars)
         for f, (address, step) in enumerate(run.scalars + run.vectors):
-            at[here, f], stride[here, f] = (
+            addresses[here, f], stride[here, f] = (
                 address + (np.arange(run.n_lanes) if f >= n_scalars else 0),
                 step,
             )
-    return at, stride
+    return addresses, stride
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:

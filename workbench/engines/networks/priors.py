@@ -76,27 +76,27 @@ def learn(
     levels, alphas = [], alphas.copy()
     if learns(network, options, context.step):
         levels, by_level = learning_levels(network), alphas_of(network, alphas)
-    given = {level.name: (level, by_level[level.name], sampled) for level in levels}
-    own = {
+    inputs = {level.name: (level, by_level[level.name], sampled) for level in levels}
+    of_part = {
         f"likelihoods of {level.name}": Added(
-            likelihoods(network, *given[level.name], counts_of(state))
+            likelihoods(network, *inputs[level.name], counts_of(state))
         )
         for level in levels
         if level.of_documents
     }
-    state, sums = yield Meeting(state, sums | own)
+    state, sums = yield Meeting(state, sums | of_part)
     for level in levels:
         name, prior = f"likelihoods of {level.name}", by_level[level.name]
         if name in sums:
-            each = sums[name]
+            of_groups = sums[name]
         else:
-            each = likelihoods(network, *given[level.name], counts_of(state))
+            of_groups = likelihoods(network, *inputs[level.name], counts_of(state))
         if level.learn == "scalar":
-            prior[:] = _climbed(each[0], np.array([prior.mean()]))
+            prior[:] = _climbed(of_groups[0], np.array([prior.mean()]))
         else:
-            for j, likelihood in enumerate(each):
+            for j, likelihood in enumerate(of_groups):
                 prior[j] = _climbed(likelihood, prior[j])
-    diagnostics = {name: value for name, value in sums.items() if name not in own}
+    diagnostics = {name: value for name, value in sums.items() if name not in of_part}
     return state, diagnostics, alphas
 
 

@@ -162,7 +162,7 @@ def initial_mean(
     paths, lanes = compiled.paths, compiled.paths.n_leaves
     entropy = math.nan if split.n_averaged else 0.0
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
-    kept = aligned_zeros((0, lanes), np.float64)
+    no_gamma = aligned_zeros((0, lanes), np.float64)
     initialise_rows(
         corpus,
         compiled.n_rows,
@@ -171,7 +171,7 @@ def initial_mean(
         split.sampled,
         context,
         warm_start,
-        kept,
+        no_gamma,
         state.n_dr,
         state.n_wk,
         state.n_k,
@@ -252,10 +252,10 @@ def sweep(
     words, ends = (*workspace.word_factors, compiled.n_rows), workspace.document_factors
 
     def fit(slices, interrupt: Callable[[], None]):
-        own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
+        own_x, own_logs, expected, results = x.copy(), logs.copy(), np.zeros(len(x)), []
         for first, last in slices:
             interrupt()
-            found.append(
+            results.append(
                 fit_documents(
                     first,
                     last,
@@ -278,7 +278,7 @@ def sweep(
                     expected,
                 )
             )
-        return found, expected[paths.rest_at :]
+        return results, expected[paths.rest_at :]
 
     word_numbers(
         compiled, state.n_wk, state.n_k, word_slices, *workspace.word_factors, context, sampled
@@ -311,7 +311,7 @@ def sweep(
     sum_rows(compiled.rest, state.n_rest[None])
     if not context.in_part:  # or each part would keep one
         WORKSPACES[corpus] = workspace
-    of_documents = [found for parts, _ in fitted for found in parts]
+    of_documents = [results for parts, _ in fitted for results in parts]
     entropy = (
         sum(entropy for entropy, _ in of_documents)
         - log_weights(state.n_wk, *workspace.word_factors)
@@ -344,9 +344,9 @@ def watch(
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
     """Return the arguments of `log_joint` that documents determine."""
-    own = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
+    rises = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
-    return {"own": own, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
+    return {"own": rises, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 
 def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
@@ -355,15 +355,15 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
     own, of_authors : the parts that are sums over documents, see `documents_joint`
     """
     priors, rest = compiled.priors, state.n_rest[None]
-    found = own + signed_rises(rest, priors.rest, compiled.rest_sign)
+    joint = own + signed_rises(rest, priors.rest, compiled.rest_sign)
     for cells in compiled.points:
-        found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
+        joint += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
     known = priors.known & (rest[0] > 0)
-    found += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
+    joint += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
     if compiled.words_are_points:
-        return found - of_authors + log_estimates(state.n_wk, state.n_k)
+        return joint - of_authors + log_estimates(state.n_wk, state.n_k)
     sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live)
-    return found - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
+    return joint - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
 
 
 def log_estimates(counts: np.ndarray, sizes: np.ndarray) -> float:

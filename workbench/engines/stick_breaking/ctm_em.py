@@ -130,18 +130,20 @@ def step(
 ) -> tuple[State, dict]:
     """Fit each document from its last position, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
-    found = Fitted(*state[:3], *workspace(corpus, n_topics))
+    fitted = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
-    n_visited = fit(corpus, phi, gaussian, options.n_inner, options.inner_tolerance, found, context)
+    n_visited = fit(
+        corpus, phi, gaussian, options.n_inner, options.inner_tolerance, fitted, context
+    )
     # no pair went by its logs
-    of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk
+    of_words = fitted.weights, fitted.weights, phi, phi, n_topics, fitted.ratios, state.mean_wk
 
     def count(first: int, last: int):
         return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
 
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
-    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {
+    return with_gaussian(state._replace(entropy=entropy_of(corpus, fitted, phi, state)), context), {
         "updates": n_visited
     }
 
@@ -168,7 +170,7 @@ def fit(
     gaussian,
     most_passes: int,
     tolerance: float,
-    found: Fitted,
+    fitted: Fitted,
     context: StepContext,
 ) -> int:
     """Run the E-step of all documents in place, given mu and Sigma^-1; return the number of pairs visited."""
@@ -186,22 +188,22 @@ def fit(
     )
 
     def fit_some(first: int, last: int):
-        return fit_documents(first, last, *arguments, *found)
+        return fit_documents(first, last, *arguments, *fitted)
 
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
     return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
 
 
-def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> float:
+def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) -> float:
     """Return the entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), zero weights left
     out.
     """
     live = slice(len(state.mean))
-    logs = found.psi - found.psi.max(axis=1, keepdims=True)
-    of_pairs = (corpus.counts * np.log(corpus.counts / found.ratios)).sum()
+    logs = fitted.psi - fitted.psi.max(axis=1, keepdims=True)
+    of_pairs = (corpus.counts * np.log(corpus.counts / fitted.ratios)).sum()
     return float(
         of_pairs
-        - (found.mean_dk[:, live] * logs).sum()
+        - (fitted.mean_dk[:, live] * logs).sum()
         - (state.mean_wk[:, live] * np.log(phi[:, live])).sum()
     )
 
@@ -270,7 +272,7 @@ def fold_in(
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
     phi[:, live] = word_probabilities(*learnt.of_words)
     mean_dk = np.empty((documents.n_documents, n_topics))
-    found = Fitted(
+    fitted = Fitted(
         np.tile(learnt.mean, (shape[0], 1)),
         np.ones(shape),
         mean_dk,
@@ -282,10 +284,10 @@ def fold_in(
         (learnt.mean, inverse(learnt.covariance)),
         options.n_inner,
         options.inner_tolerance,
-        found,
+        fitted,
         context,
     )
-    return expected_theta(found.psi, found.variance)
+    return expected_theta(fitted.psi, fitted.variance)
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:

@@ -171,7 +171,7 @@ def draw_states(
 
     def draw(s: int, interrupt: Callable[[], None]):
         first, end = sequences.indptr[s], sequences.ends[s]
-        own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
+        sequence_key, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
             return 0
         path, log_weights = by_row[first:end], np.zeros(lanes)
@@ -189,12 +189,14 @@ def draw_states(
                 rows.counts.counts,
                 *laws,
                 path,
-                own,
+                sequence_key,
                 particles,
                 ancestors,
                 log_weights,
             )
-        return draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
+        return draw_path(
+            particles, ancestors, log_weights, n, path, np.uint64(absorb(sequence_key, 1))
+        )
 
     n_new = sum(
         each_task(
@@ -220,16 +222,19 @@ def draw_states_ahead(
     for s, (first, end, last) in enumerate(
         zip(sequences.indptr[:-1], sequences.ends, sequences.indptr[1:], strict=True)
     ):
-        own = np.uint64(absorb(key, sequences.keys[s]))
+        sequence_key = np.uint64(absorb(key, sequences.keys[s]))
         if end == first:
             draw_last(
                 upper_root(np.linalg.inv(covariance)),
                 mean,
-                np.uint64(absorb(own, 1)),
+                np.uint64(absorb(sequence_key, 1)),
                 by_row[first : first + 1],
             )
         draw_onward(
-            by_row[max(end - 1, first) : last], state.system, root, np.uint64(absorb(own, 2))
+            by_row[max(end - 1, first) : last],
+            state.system,
+            root,
+            np.uint64(absorb(sequence_key, 2)),
         )
     state.states[sequences.documents] = by_row
 

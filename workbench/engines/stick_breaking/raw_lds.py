@@ -118,8 +118,12 @@ def shares_of(corpus: Corpus) -> Shares:
 def arrays(corpus: Corpus, model: GaussianDynamicalSystem) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state."""
     square = Array((corpus.n_words, corpus.n_words))
-    own = {"loadings": Array((corpus.n_words, model.state_dim)), "root": square, "bartlett": square}
-    return sbm_lds.arrays(corpus, model) | own
+    of_emission = {
+        "loadings": Array((corpus.n_words, model.state_dim)),
+        "root": square,
+        "bartlett": square,
+    }
+    return sbm_lds.arrays(corpus, model) | of_emission
 
 
 def init(
@@ -190,13 +194,13 @@ def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def draw_bartlett(nu, key, found):
+def draw_bartlett(nu, key, lower):
     """Write T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
-    for i in range(len(found)):
+    for i in range(len(lower)):
         stream, half = gamma(stream_of(key, i), 0.5 * (nu - i))
-        found[i, i] = np.sqrt(2.0 * half)
+        lower[i, i] = np.sqrt(2.0 * half)
         for j in range(i):
-            stream, found[i, j] = normal(stream)
+            stream, lower[i, j] = normal(stream)
 
 
 def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -230,7 +234,7 @@ def predict(
     """Return p of each pair by the mean given the drawn state; after the last training tokens, by a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
-    row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
+    row, probability = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
     by_row, root = state.states[sequences.documents], upper_root(state.noise)
 
     def of_sequence(s: int, interrupt: Callable[[], None]):
@@ -241,11 +245,11 @@ def predict(
         for cut in range(0, len(known), 1000):
             p = clipped(by_row[known[cut : cut + 1000]] @ state.loadings.T + centre)
             of_cut = own[(place >= cut) & (place < cut + 1000)]
-            found[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
+            probability[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
         ahead = np.flatnonzero((row >= end) & (row < last))
         if len(ahead):
             p = forecast(s, last - end, end > first)
-            found[ahead] = p[row[ahead] - end, pairs.words[ahead]]
+            probability[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
     def forecast(s: int, n_rows: int, begun):
         """Return (row, word) forecast probabilities in the rows after the last tokens of a sequence."""
@@ -282,7 +286,7 @@ def predict(
         each_task(
             [partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
         )
-    return found
+    return probability
 
 
 def memory(corpus: Corpus, model: GaussianDynamicalSystem, options: Options) -> Memory:

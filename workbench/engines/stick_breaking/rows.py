@@ -113,7 +113,7 @@ def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
     if how == "given":
         return model.kernel
     targets = raw_targets(rows)
-    observed = Inputs(*(each[rows.observed] for each in rows.inputs))
+    observed = Inputs(*(values[rows.observed] for values in rows.inputs))
     return fitted(observed, targets - targets.mean(axis=0), model.kernel)
 
 
@@ -137,9 +137,9 @@ def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) ->
 
 def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
     """Return (…, word) probabilities in corpus order, from those in stick order."""
-    found = np.empty_like(probability)
-    found[..., rows.words] = probability
-    return found
+    in_order = np.empty_like(probability)
+    in_order[..., rows.words] = probability
+    return in_order
 
 
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:

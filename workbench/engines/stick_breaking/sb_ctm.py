@@ -267,7 +267,7 @@ def draw_given_phi(
         context.key(TOPICS_GIVEN_PHI),
     )
     of_documents, of_words = (
-        slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr)
+        slice_bounds(bounds, len(state.n_k)) for bounds in (corpus.indptr, corpus.by_word.indptr)
     )
 
     def draw_some_topics(first: int, last: int):

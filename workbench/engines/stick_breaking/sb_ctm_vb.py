@@ -130,9 +130,9 @@ class Options:
 def check_options(options: Options, corpus: Corpus) -> None:
     """Raise OptionError for batches larger than the corpus, and for rates of batches without batches."""
     for name in () if options.batch else ("tau", "kappa"):
-        if (given := getattr(options, name)) != getattr(Options, name):
+        if (value := getattr(options, name)) != getattr(Options, name):
             raise OptionError(
-                Named(name, given),
+                Named(name, value),
                 " is without effect while ",
                 Named("batch", 0),
                 "; set ",
@@ -294,13 +294,13 @@ def fit(
     )
     slices = stick_slices(part.n_documents, n_topics)
     for first in range(0, len(slices), TOGETHER):
-        for found in each_slice(
+        for sums in each_slice(
             work, slices[first : first + TOGETHER], context.n_threads, context.interrupt
         ):
-            of_documents += found[0]
-            total += found[1]
-            scatter += found[2]
-            n_visited += found[3]
+            of_documents += sums[0]
+            total += sums[1]
+            scatter += sums[2]
+            n_visited += sums[3]
 
     def count(first: int, last: int):
         return count_words(

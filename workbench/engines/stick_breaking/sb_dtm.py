@@ -222,8 +222,8 @@ def probabilities_of(sticks: np.ndarray, context: StepContext | None = None) -> 
 
 
 def watch(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
-    found = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
-    return found | ({"q": state.variance} if model.learn_q else {})
+    diagnostics = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
+    return diagnostics | ({"q": state.variance} if model.learn_q else {})
 
 
 def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:

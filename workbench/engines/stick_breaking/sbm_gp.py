@@ -218,14 +218,14 @@ def sampled_kernel(
     """
 
     def log_density(hyper):
-        prior, found = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
+        prior, normalisers = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
 
         def work(k: int):
-            found[k] = log_normaliser(prior, omega[k], h[k])
+            normalisers[k] = log_normaliser(prior, omega[k], h[k])
 
         each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
         off = np.log(np.array(hyper[:3]) / np.array(model.kernel[:3]))
-        return float(found.sum() - 0.5 * (off @ off)), prior
+        return float(normalisers.sum() - 0.5 * (off @ off)), prior
 
     logs, (log_p, prior) = np.log(hyper), log_density(hyper)
     there = (rows.inputs.time.shape[1] > 0, rows.inputs.space.shape[1] > 0, True)

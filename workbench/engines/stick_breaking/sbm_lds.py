@@ -308,7 +308,7 @@ def draw_sequences(
     def draw(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own = np.uint64(absorb(key, sequences.keys[s]))
+        sequence_key = np.uint64(absorb(key, sequences.keys[s]))
         if end > first:
             state.last[s] = draw_sequence(
                 precision[first:end],
@@ -317,7 +317,7 @@ def draw_sequences(
                 mean,
                 state.system,
                 state.noise_precision,
-                own,
+                sequence_key,
                 state.last_root[s],
             )
         else:
@@ -325,11 +325,11 @@ def draw_sequences(
             draw_last(
                 state.last_root[s],
                 state.last[s],
-                np.uint64(absorb(own, 1)),
+                np.uint64(absorb(sequence_key, 1)),
                 drawn[first : first + 1],
             )
             end += 1
-        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
+        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(sequence_key, 2)))
 
     each_task(
         [partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt
@@ -388,7 +388,7 @@ def forecasts(
         np.uint64(0) if context is None else context.key(stream),
         state.states[sequences.documents],
     )
-    first_root, probability, found = (
+    first_root, probability, in_order = (
         upper_root(np.linalg.inv(covariance)),
         np.empty(pairs.n_pairs),
         np.empty(pairs.n_pairs),
@@ -397,15 +397,15 @@ def forecasts(
     def of_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own, start = (
+        sequence_key, start = (
             np.uint64(absorb(key, sequences.keys[s])),
             np.empty((options.n_particles, model.state_dim)),
         )
         start[:] = by_row[max(end - 1, first)]
         if end == first:
-            draw_last(first_root, first_root @ mean, np.uint64(absorb(own, 1)), start)
+            draw_last(first_root, first_root @ mean, np.uint64(absorb(sequence_key, 1)), start)
         elif last is not None:
-            draw_last(last[0][s], last[1][s], np.uint64(absorb(own, 1)), start)
+            draw_last(last[0][s], last[1][s], np.uint64(absorb(sequence_key, 1)), start)
         forecast(
             end - first,
             held_out.indptr[first : behind + 1],
@@ -418,7 +418,7 @@ def forecasts(
             state.noise,
             start,
             by_row[first:behind],
-            np.uint64(absorb(own, 2)),
+            np.uint64(absorb(sequence_key, 2)),
             probability,
         )
 
@@ -426,8 +426,8 @@ def forecasts(
         (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     )
     each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
-    found[held_out.pairs] = probability
-    return found
+    in_order[held_out.pairs] = probability
+    return in_order
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:

@@ -45,7 +45,7 @@ def place(
     plan,
     case,
     cells,
-    at,
+    begin_cell,
     by,
     counts: np.ndarray,
     rows,
@@ -59,7 +59,7 @@ def place(
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[at + c - first_clique]
+        s = cells[begin_cell + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
             if by > 0:
@@ -74,12 +74,12 @@ def place(
 
 
 @inlined
-def log_proposal(plan, case, cells, at, row_of: np.ndarray, q, inverse):
+def log_proposal(plan, case, cells, begin_cell, row_of: np.ndarray, q, inverse):
     """Return log q of the cells of a record."""
     pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[at + c - first_clique]
+        s = cells[begin_cell + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
             p *= q[cell] * inverse[row_of[cell]]
@@ -95,21 +95,25 @@ def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, 
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
-        table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-        found, of_cell, of_row = tables[table:], q[table:], row_of[table:]
-        if own < 0:
+        table, marginals, n_own = (
+            plan.offsets[offset + f - first_family],
+            plan.own[f],
+            plan.n_own[f],
+        )
+        result, of_cell, of_row = tables[table:], q[table:], row_of[table:]
+        if marginals < 0:
             for j in range(n_own):
-                found[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
+                result[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
         else:
-            cells = plan.maps[own : own + n_own]
+            cells = plan.maps[marginals : marginals + n_own]
             for j in range(n_own):
                 cell = np.uint32(cells[j])
-                found[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
+                result[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
     if not products(plan, case, tables, w, largest, sums, factors) > -np.inf:
         for f in range(first_family, last_family):
-            table, own = plan.offsets[offset + f - first_family], plan.own[f]
+            table, marginals = plan.offsets[offset + f - first_family], plan.own[f]
             for j in range(plan.n_own[f]):
-                cell = table + (j if own < 0 else plan.maps[own + j])
+                cell = table + (j if marginals < 0 else plan.maps[marginals + j])
                 tables[cell] = math.log(q[cell]) + math.log(inverse[row_of[cell]])
         collect(plan, case, tables, w, largest, sums)
 
@@ -155,34 +159,56 @@ def sweep(
         if n_cliques == 0:
             continue
         for record in range(n_records):
-            at = first_cells[case] + record * n_cliques
+            begin_cell = first_cells[case] + record * n_cliques
             before = place(
-                plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                plan,
+                case,
+                cells,
+                begin_cell,
+                -1.0,
+                counts,
+                rows,
+                row_of,
+                prior,
+                prior_rows,
+                q,
+                inverse,
             )
             weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
-            draw_cells(plan, case, w, sums, key, at, drawn)
+            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
             new = False
             for i in range(n_cliques):
-                new |= cells[at + i] != drawn[i]
+                new |= cells[begin_cell + i] != drawn[i]
             ratio = 0.0
             if new and tied:
-                ratio = log_proposal(plan, case, cells, at, row_of, q, inverse) - before
+                ratio = log_proposal(plan, case, cells, begin_cell, row_of, q, inverse) - before
                 ratio -= log_proposal(plan, case, drawn, 0, row_of, q, inverse)
             after = place(
                 plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
             )
-            if new and tied and math.log(1.0 - uniform(accept_key, at)) >= ratio + after:
+            if new and tied and math.log(1.0 - uniform(accept_key, begin_cell)) >= ratio + after:
                 place(
                     plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
                 )
                 place(
-                    plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                    plan,
+                    case,
+                    cells,
+                    begin_cell,
+                    1.0,
+                    counts,
+                    rows,
+                    row_of,
+                    prior,
+                    prior_rows,
+                    q,
+                    inverse,
                 )
                 continue
             accepted += 1
             moved += new
             for i in range(n_cliques):
-                cells[at + i] = drawn[i]
+                cells[begin_cell + i] = drawn[i]
     return accepted, moved
 
 
@@ -221,13 +247,13 @@ def draw_given_tables(
             continue
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         for record in range(int(plan.weights[case])):
-            at = first_cells[case] + record * (last_clique - first_clique)
-            draw_cells(plan, case, w, sums, key, at, drawn)
+            begin_cell = first_cells[case] + record * (last_clique - first_clique)
+            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
             new = False
             for c in range(first_clique, last_clique):
                 s = drawn[c - first_clique]
-                new |= cells[at + c - first_clique] != s
-                cells[at + c - first_clique] = s
+                new |= cells[begin_cell + c - first_clique] != s
+                cells[begin_cell + c - first_clique] = s
                 for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
                     counts[
                         plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]

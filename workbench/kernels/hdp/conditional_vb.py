@@ -77,7 +77,7 @@ def share_in_order(
     indptr: np.ndarray,
     words: np.ndarray,
     counts: np.ndarray,
-    kept,
+    gamma,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
@@ -97,18 +97,18 @@ def share_in_order(
             w, count, old_one, old_other = (
                 words[pair],
                 counts[pair],
-                kept[pair, one],
-                kept[pair, other],
+                gamma[pair, one],
+                gamma[pair, other],
             )
             total = old_one + old_other
             log_odds = log_weight(
                 d, w, one, old_one, *moments, alpha, beta[w], beta_sum
             ) - log_weight(d, w, other, old_other, *moments, alpha, beta[w], beta_sum)
             share = 1.0 / (1.0 + math.exp(-min(max(log_odds, -700.0), 700.0)))
-            kept[pair, one] = total * share
-            kept[pair, other] = total - kept[pair, one]
-            move_moments(d, w, one, count, old_one, kept[pair, one], *moments)
-            move_moments(d, w, other, count, old_other, kept[pair, other], *moments)
+            gamma[pair, one] = total * share
+            gamma[pair, other] = total - gamma[pair, one]
+            move_moments(d, w, one, count, old_one, gamma[pair, one], *moments)
+            move_moments(d, w, other, count, old_other, gamma[pair, other], *moments)
 
 
 @kernel
@@ -122,7 +122,7 @@ def add_log_zeros(
     indptr: np.ndarray,
     words: np.ndarray,
     counts: np.ndarray,
-    kept,
+    gamma,
     n_topics: int,
     log_zero_dk: np.ndarray,
     log_zero_wk: np.ndarray,
@@ -131,7 +131,7 @@ def add_log_zeros(
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):
-                part = counts[pair] * log_absence(kept[pair, k])
+                part = counts[pair] * log_absence(gamma[pair, k])
                 log_zero_dk[d, k] += part
                 log_zero_wk[words[pair], k] += part
 
@@ -154,7 +154,7 @@ def update_in_order(
     indptr: np.ndarray,
     words: np.ndarray,
     counts: np.ndarray,
-    kept,
+    stored,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
@@ -173,7 +173,7 @@ def update_in_order(
     largest = 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            w, count, old = words[pair], counts[pair], kept[pair]
+            w, count, old = words[pair], counts[pair], stored[pair]
             for k in range(n_topics):
                 g = old[k]
                 h, z = g * (1.0 - g), log_absence(g)

@@ -152,9 +152,9 @@ def draw_tables(
             n = n_dk[d, k]
             if n == 0:
                 continue
-            a, found = alpha_weights[k], 1
+            a, result = alpha_weights[k], 1
             for i in range(1, n):
-                found += uniform(key, index + i) * (a + i) < a
+                result += uniform(key, index + i) * (a + i) < a
             index += n
-            tables[k] += found
+            tables[k] += result
     return tables

@@ -108,7 +108,7 @@ def weigh(
     sampled_k: np.ndarray,
     prior_w,
     beta_sum: float,
-    kept,
+    gamma,
     workspace,
 ):
     """Return gamma of one pair in the topics from k on, up to a factor that all its topics share; its row begins at i.
@@ -121,7 +121,7 @@ def weigh(
         load_eight(workspace, LIVE * n_padded + k),
     )
     in_d, in_w = d * n_padded + k, w * n_padded + k
-    g = doubles(load_eight(kept, i + k))
+    g = doubles(load_eight(gamma, i + k))
     a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
     b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
     c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
@@ -162,16 +162,16 @@ def move(
     var_dk: np.ndarray | None,
     var_wk: np.ndarray | None,
     var_k: np.ndarray | None,
-    kept,
+    gamma,
     workspace,
 ):
     """Store the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
-    old = doubles(load_eight(kept, i + k))
-    store(kept, i + k, weights)
-    new = doubles(load_eight(kept, i + k))
+    old = doubles(load_eight(gamma, i + k))
+    store(gamma, i + k, weights)
+    new = doubles(load_eight(gamma, i + k))
     moved = (new - old) * count
     add_to(mean_dk, in_d, moved, nothing)
     add_to(mean_wk, in_w, moved, nothing)
@@ -202,7 +202,7 @@ def renew(
     beta,
     beta_sum: float,
     n_topics: int,
-    kept,
+    gamma,
     row,
     workspace,
 ):
@@ -213,7 +213,7 @@ def renew(
     if not by_logs:
         weights = load_eight(workspace, NOTHING * n_padded)
         for k in range(0, n_topics, BLOCK):
-            found = weigh(
+            result = weigh(
                 k,
                 d,
                 w,
@@ -229,11 +229,11 @@ def renew(
                 sampled_k,
                 beta[w],
                 beta_sum,
-                kept,
+                gamma,
                 workspace,
             )
-            store(workspace, scratch + k, found)
-            weights = weights + found
+            store(workspace, scratch + k, result)
+            weights = weights + result
         normaliser = total(weights)
         inverse = 1.0 / normaliser
         by_logs = not TINY < normaliser < 1.0 / TINY
@@ -254,14 +254,14 @@ def renew(
             beta,
             beta_sum,
             n_topics,
-            kept[row],
+            gamma[row],
             workspace[WEIGHTS],
         )
         normalise_logs(n_topics, workspace[WEIGHTS])
         inverse = 1.0
     largest = load_eight(workspace, NOTHING * n_padded)
     for k in range(0, n_topics, BLOCK):
-        found = load_eight(workspace, scratch + k) * inverse
+        result = load_eight(workspace, scratch + k) * inverse
         largest = max(
             largest,
             move(
@@ -270,14 +270,14 @@ def renew(
                 w,
                 i,
                 count,
-                found,
+                result,
                 mean_dk,
                 mean_wk,
                 mean_k,
                 var_dk,
                 var_wk,
                 var_k,
-                kept,
+                gamma,
                 workspace,
             ),
         )
@@ -287,10 +287,10 @@ def renew(
 @inlined
 def highest(values):
     """Return the greatest lane of a vector of eight."""
-    found = lane(values, 0)
+    result = lane(values, 0)
     for k in range(1, BLOCK):
-        found = max(found, lane(values, k))
-    return found
+        result = max(result, lane(values, k))
+    return result
 
 
 @lean
@@ -311,11 +311,11 @@ def update_pair(
     beta,
     beta_sum: float,
     n_topics: int,
-    kept,
+    gamma,
     row,
     workspace,
 ):
-    """Update one pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+    """Update one pair: its new gamma to `gamma[row]`, means and variances moved along; returns the largest change of gamma.
 
     alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
@@ -337,7 +337,7 @@ def update_pair(
             beta,
             beta_sum,
             n_topics,
-            kept,
+            gamma,
             row,
             workspace,
         )
@@ -352,7 +352,7 @@ def update_in_order(
     words: np.ndarray,
     counts: np.ndarray,
     rows,
-    kept,
+    gamma,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
@@ -368,7 +368,7 @@ def update_in_order(
     n_topics: int,
     workspace,
 ):
-    """Update each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
+    """Update each given pair of documents first..last, gamma in its row of `gamma`; returns the largest change."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -376,7 +376,7 @@ def update_in_order(
             of_word, of_gamma = words[later] * len(mean_k), rows[later] * len(mean_k)
             for k in range(0, n_topics, BLOCK):
                 fetch(mean_wk, of_word + k)
-                fetch(kept, of_gamma + k)
+                fetch(gamma, of_gamma + k)
                 if var_k is not None:
                     fetch(var_wk, of_word + k)
             changed = renew(
@@ -396,7 +396,7 @@ def update_in_order(
                 beta,
                 beta_sum,
                 n_topics,
-                kept,
+                gamma,
                 rows[pair],
                 workspace,
             )
@@ -410,7 +410,7 @@ def add_moments(
     words: np.ndarray,
     counts: np.ndarray,
     sampled,
-    kept,
+    gamma,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
@@ -427,7 +427,7 @@ def add_moments(
                 continue
             in_d, in_w = d * n_padded, words[pair] * n_padded
             for k in range(0, n_topics, BLOCK):
-                g = doubles(load_eight(kept, i + k))
+                g = doubles(load_eight(gamma, i + k))
                 part = counts[pair] * g
                 store(mean_dk, in_d + k, load_eight(mean_dk, in_d + k) + part)
                 store(mean_wk, in_w + k, load_eight(mean_wk, in_w + k) + part)

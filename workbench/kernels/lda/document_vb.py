@@ -46,9 +46,9 @@ def longest(first: int, last: int, indptr: np.ndarray) -> int:
 def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
     """Store count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
-    found = choose(tiny, 0.0 * copies, copies / normalisers)
-    store(ratios, i, found)
-    return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(tiny)
+    result = choose(tiny, 0.0 * copies, copies / normalisers)
+    store(ratios, i, result)
+    return lane(result, 0), lane(result, 1), lane(result, 2), lane(result, 3), count(tiny)
 
 
 @inlined
@@ -56,26 +56,26 @@ def visit_narrow(
     n,
     rows,
     tokens: np.ndarray,
-    own,
+    row_begin,
     document_weights: np.ndarray,
     word_weights: np.ndarray,
     ratios: np.ndarray,
     new,
 ):
     """Visit pairs as `visit` does, for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
-    a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
+    a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
             fetch(word_weights, soon)
             fetch(word_weights, soon + LINE)
         r0, r1, r2, r3 = four_from(rows, i)
-        found = totals(
+        result = totals(
             a * load(word_weights, r0),
             a * load(word_weights, r1),
             a * load(word_weights, r2),
             a * load(word_weights, r3),
         )
-        q0, q1, q2, q3, tiny = divide(i, found, tokens, ratios)
+        q0, q1, q2, q3, tiny = divide(i, result, tokens, ratios)
         first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
         sums += first + (q2 * load(word_weights, r2) + q3 * load(word_weights, r3))
         n_tiny += tiny
@@ -88,7 +88,7 @@ def visit(
     n,
     rows,
     tokens: np.ndarray,
-    own,
+    row_begin,
     document_weights: np.ndarray,
     word_weights: np.ndarray,
     ratios: np.ndarray,
@@ -105,11 +105,11 @@ def visit(
     for i in range(0, n, GROUP):
         soon = four_from(rows, i + GROUP)
         own_rows = r0, r1, r2, r3 = four_from(rows, i)
-        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, own)
+        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, row_begin)
         for k in range(0, n_padded, BLOCK):
             for row in soon:
                 fetch(word_weights, row + k)
-            a = load_eight(document_weights, own + k)
+            a = load_eight(document_weights, row_begin + k)
             s0 += a * load_eight(word_weights, r0 + k)
             s1 += a * load_eight(word_weights, r1 + k)
             s2 += a * load_eight(word_weights, r2 + k)
@@ -149,7 +149,7 @@ def fit_each(
     """Run the loop of `fit_documents`, with allocated working arrays."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
-        begin, end, own = indptr[d], indptr[d + 1], d * n_padded
+        begin, end, row_begin = indptr[d], indptr[d + 1], d * n_padded
         n = end - begin
         for i in range(n):
             pair = np.uint64(begin + i)
@@ -166,13 +166,15 @@ def fit_each(
                 )
             if n_padded == LANES:
                 n_tiny = visit_narrow(
-                    n, rows, tokens, own, document_weights, word_weights, ratios, new
+                    n, rows, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             else:
-                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit(
+                    n, rows, tokens, row_begin, document_weights, word_weights, ratios, new
+                )
             n_visited += n
             for k in range(0, n_padded, LANES):
-                store(new, k, load(new, k) * load(document_weights, own + k))
+                store(new, k, load(new, k) * load(document_weights, row_begin + k))
             if n_tiny > 0:
                 for i in range(n):
                     if ratios[i] == 0.0:
@@ -190,9 +192,9 @@ def fit_each(
                             new[k] += tokens[i] * gamma[k]
             changes = spread(0.0)
             for k in range(0, n_padded, LANES):
-                change = load(new, k) - load(mean_dk, own + k)
+                change = load(new, k) - load(mean_dk, row_begin + k)
                 changes += max(change, 0.0 - change)
-                store(mean_dk, own + k, load(new, k))
+                store(mean_dk, row_begin + k, load(new, k))
             if total(changes) < tolerance * n_topics:
                 break
         for i in range(n):
@@ -312,7 +314,7 @@ def count_narrow(
     ratios: np.ndarray,
     start,
     document_weights: np.ndarray,
-    own,
+    row_begin,
     new_wk: np.ndarray,
 ) -> None:
     """Count as `count_wide` does, for rows of few topics.
@@ -329,7 +331,7 @@ def count_narrow(
             new += ratios[np.uint64(i - start)] * load(
                 document_weights, documents[np.uint64(i)] * n_padded + k
             )
-        store(new_wk, own + k, new)
+        store(new_wk, row_begin + k, new)
 
 
 @inlined
@@ -340,7 +342,7 @@ def count_wide(
     ratios: np.ndarray,
     start,
     document_weights: np.ndarray,
-    own,
+    row_begin,
     new_wk: np.ndarray,
 ) -> None:
     """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
@@ -349,7 +351,7 @@ def count_wide(
     are not the word's count as 0.
     """
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
-    for k in range(own, own + n_padded, LANES):
+    for k in range(row_begin, row_begin + n_padded, LANES):
         store(new_wk, k, spread(0.0))
     soon = four_rows(documents, begin, last_pair, n_padded)
     for i in range(begin, end, GROUP):
@@ -365,8 +367,9 @@ def count_wide(
                 fetch(document_weights, row + k)
             store(
                 new_wk,
-                own + k,
-                load_eight(new_wk, own + k) + blend(document_weights, k, rows, (q0, q1, q2, q3)),
+                row_begin + k,
+                load_eight(new_wk, row_begin + k)
+                + blend(document_weights, k, rows, (q0, q1, q2, q3)),
             )
 
 
@@ -407,14 +410,14 @@ def count_each(
         ratios[np.uint64(i)] = ratio
         n_by_logs += ratio == 0.0
     for w in range(first, last):
-        begin, end, own = word_indptr[w], word_indptr[w + 1], w * n_padded
+        begin, end, row_begin = word_indptr[w], word_indptr[w + 1], w * n_padded
         if n_padded <= NARROW:
-            count_narrow(begin, end, documents, ratios, start, document_weights, own, new_wk)
+            count_narrow(begin, end, documents, ratios, start, document_weights, row_begin, new_wk)
         else:
-            count_wide(begin, end, documents, ratios, start, document_weights, own, new_wk)
+            count_wide(begin, end, documents, ratios, start, document_weights, row_begin, new_wk)
         for k in range(0, n_padded, LANES):
-            new = load(new_wk, own + k) * load(word_weights, own + k)
-            store(new_wk, own + k, new)
+            new = load(new_wk, row_begin + k) * load(word_weights, row_begin + k)
+            store(new_wk, row_begin + k, new)
             store(sizes, k, load(sizes, k) + new)
         if n_by_logs > 0:
             for i in range(begin, end):

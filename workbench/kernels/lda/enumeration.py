@@ -40,11 +40,11 @@ def log_joints(
     for d in range(len(mean_dk)):
         n_d[d] = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
     topics, logs = np.full(n_tokens, -1), np.zeros(n_tokens + 1)
-    found, state = np.empty(n_topics**n_tokens), 0
+    result, state = np.empty(n_topics**n_tokens), 0
     i = 0
     while i >= 0:
         if i == n_tokens:
-            found[state] = logs[i]
+            result[state] = logs[i]
             state += 1
             i -= 1
             continue
@@ -70,7 +70,7 @@ def log_joints(
             n_d[d] + 1,
         )
         i += 1
-    return found
+    return result
 
 
 @kernel

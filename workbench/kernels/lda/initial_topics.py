@@ -104,9 +104,9 @@ def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, f
     """
     for k in range(n_topics):
         gamma[first + k] = 0.0
-    for each in range(token, token + n_tokens):
-        if topics[each] >= 0:
-            gamma[first + topics[each]] += 1.0 / n_tokens
+    for part in range(token, token + n_tokens):
+        if topics[part] >= 0:
+            gamma[first + topics[part]] += 1.0 / n_tokens
         else:
             for k in range(n_topics):
                 gamma[first + k] += 1.0 / (n_tokens * n_topics)
@@ -150,14 +150,14 @@ def start_responsibilities(
     alpha,
     beta,
     n_topics: int,
-    kept,
+    stored,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
     gamma,
     pairs,
 ) -> None:
-    """Compute gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
+    """Compute gamma of each pair that is not sampled, added to the expected counts; rows of `stored` get it, if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
     given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
@@ -199,16 +199,16 @@ def start_responsibilities(
             if given_topics is None and (given_wk is not None or way != HARD):
                 normalise(gamma, lanes, n_topics)
             for i in range(n):
-                if len(kept):
+                if len(stored):
                     for k in range(0, lanes, LANES):
-                        store(kept, row * lanes + k, load(gamma, i * lanes + k))
+                        store(stored, row * lanes + k, load(gamma, i * lanes + k))
                 row += 1
             for k in range(0, lanes, LANES):
                 of_document, of_all = load(mean_dk, d * lanes + k), load(mean_k, k)
                 for i in range(n):
                     expected = np.float64(counts[pairs[i]]) * load(gamma, i * lanes + k)
-                    at = words[pairs[i]] * lanes + k
-                    store(mean_wk, at, load(mean_wk, at) + expected)
+                    index = words[pairs[i]] * lanes + k
+                    store(mean_wk, index, load(mean_wk, index) + expected)
                     of_document += expected
                     of_all += expected
                 store(mean_dk, d * lanes + k, of_document)

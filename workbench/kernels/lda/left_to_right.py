@@ -41,13 +41,13 @@ def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
-    at, below = 0, weights[0]
+    position, below = 0, weights[0]
     for r in range(n):
         target = (r + u) / n * total
-        while at < n - 1 and below <= target:
-            at += 1
-            below += weights[at]
-        ancestors[r] = at
+        while position < n - 1 and below <= target:
+            position += 1
+            below += weights[position]
+        ancestors[r] = position
 
 
 @kernel
@@ -83,11 +83,11 @@ def left_to_right(
         n_tokens = np.int64(0)
         for pair in range(indptr[d], indptr[d + 1]):
             n_tokens += counts[pair]
-        own, at = np.empty(n_tokens, np.int64), 0
+        topics_drawn, position = np.empty(n_tokens, np.int64), 0
         for pair in range(indptr[d], indptr[d + 1]):
             for _ in range(counts[pair]):
-                own[at] = words[pair]
-                at += 1
+                topics_drawn[position] = words[pair]
+                position += 1
         topics = np.empty((n_particles, n_tokens), np.int64)
         for e in range(logs.shape[1]):
             of_estimate = absorb(absorb(key, d), e)
@@ -103,10 +103,10 @@ def left_to_right(
                     for before in range(n):
                         n_k[r, topics[r, before]] -= 1.0
                         u = uniform(keys[r], drawn + before)
-                        new, _ = draw_topic(phi[own[before]], alpha, n_k[r], cumulative, u)
+                        new, _ = draw_topic(phi[topics_drawn[before]], alpha, n_k[r], cumulative, u)
                         topics[r, before] = new
                         n_k[r, new] += 1.0
-                    _, total = draw_topic(phi[own[n]], alpha, n_k[r], cumulative, 0.0)
+                    _, total = draw_topic(phi[topics_drawn[n]], alpha, n_k[r], cumulative, 0.0)
                     weights[r] = total / (total_alpha + n)
                     mean += weights[r] / n_particles
                 logs[d, e] += math.log(mean)
@@ -117,7 +117,7 @@ def left_to_right(
                     topics[:, :n], n_k[:] = topics[ancestors, :n], n_k[ancestors]
                 for r in range(n_particles):
                     new, _ = draw_topic(
-                        phi[own[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
+                        phi[topics_drawn[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
                     )
                     topics[r, n] = new
                     n_k[r, new] += 1.0

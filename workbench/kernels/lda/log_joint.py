@@ -187,11 +187,14 @@ def _predictive(
                 )
             continue
         for pair in range(first, end):
-            at, next_at = _row(words, pair, width_w), _row(words, min(pair + AHEAD, last), width_w)
-            sums = weights * doubles(load(n_wk, at))
+            index, next_at = (
+                _row(words, pair, width_w),
+                _row(words, min(pair + AHEAD, last), width_w),
+            )
+            sums = weights * doubles(load(n_wk, index))
             fetch(n_wk, next_at)
             for k in range(ONE_BLOCK, lanes, ONE_BLOCK):
-                sums += load(row, k) * doubles(load(n_wk, at + k))
+                sums += load(row, k) * doubles(load(n_wk, index + k))
                 fetch(n_wk, next_at + k)
             probability[pair] = smallest + total(sums)
 

@@ -41,16 +41,16 @@ def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
     """Store n / Z of four pairs, 0 where Z is tiny and beyond the run; returns them, and how many are tiny."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
-    found = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
-    store(ratios, i, found)
-    return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(in_run & tiny)
+    result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
+    store(ratios, i, result)
+    return lane(result, 0), lane(result, 1), lane(result, 2), lane(result, 3), count(in_run & tiny)
 
 
 @inlined
 def visit_narrow(
     begin,
     end,
-    own,
+    row_begin,
     documents: np.ndarray,
     counts: np.ndarray,
     document_weights: np.ndarray,
@@ -60,7 +60,7 @@ def visit_narrow(
     ratios: np.ndarray,
 ):
     """Visit pairs as `visit` does, for rows of sixteen topics, where the row of the word stays in registers."""
-    b, of_word, n_tiny = load(word_weights, own), load(mean_wk, own), 0
+    b, of_word, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
         g0, g1 = b * load(document_weights, r0), b * load(document_weights, r1)
@@ -76,7 +76,7 @@ def visit_narrow(
         store(mean_dk, r2, load(mean_dk, r2) + g2)
         store(mean_dk, r3, load(mean_dk, r3) + g3)
         n_tiny += tiny
-    store(mean_wk, own, of_word)
+    store(mean_wk, row_begin, of_word)
     return n_tiny
 
 
@@ -84,7 +84,7 @@ def visit_narrow(
 def visit(
     begin,
     end,
-    own,
+    row_begin,
     documents: np.ndarray,
     counts: np.ndarray,
     document_weights: np.ndarray,
@@ -106,7 +106,7 @@ def visit(
             r0, r1, r2, r3 = rows_from(documents, i, n_padded)
             z0 = z1 = z2 = z3 = spread(0.0)
             for k in range(0, n_padded, LANES):
-                b = load(word_weights, own + k)
+                b = load(word_weights, row_begin + k)
                 z0 += b * load(document_weights, r0 + k)
                 z1 += b * load(document_weights, r1 + k)
                 z2 += b * load(document_weights, r2 + k)
@@ -116,12 +116,12 @@ def visit(
             r0, r1, r2, r3 = rows_from(documents, i, n_padded)
             q0, q1, q2, q3 = four_from(ratios, i)
             for k in range(0, n_padded, LANES):
-                b, of_word = load(word_weights, own + k), load(mean_wk, own + k)
+                b, of_word = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
                 of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
                 of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
                 of_word += give(mean_dk, r2 + k, (q2 * b) * load(document_weights, r2 + k))
                 of_word += give(mean_dk, r3 + k, (q3 * b) * load(document_weights, r3 + k))
-                store(mean_wk, own + k, of_word)
+                store(mean_wk, row_begin + k, of_word)
     return n_tiny
 
 
@@ -129,7 +129,7 @@ def visit(
 def visit_wide(
     begin,
     end,
-    own,
+    row_begin,
     documents: np.ndarray,
     counts: np.ndarray,
     document_weights: np.ndarray,
@@ -144,23 +144,23 @@ def visit_wide(
         r0, r1, _, _ = rows_from(documents, i, n_padded)
         z0 = z1 = none = spread(0.0)
         for k in range(0, n_padded, LANES):
-            b = load(word_weights, own + k)
+            b = load(word_weights, row_begin + k)
             z0 += b * load(document_weights, r0 + k)
             z1 += b * load(document_weights, r1 + k)
         q0, q1, _, _, tiny = share(i, min(i + 2, end), totals(z0, z1, none, none), counts, ratios)
         for k in range(0, n_padded, LANES):
-            b, of_word = load(word_weights, own + k), load(mean_wk, own + k)
+            b, of_word = load(word_weights, row_begin + k), load(mean_wk, row_begin + k)
             of_word += give(mean_dk, r0 + k, (q0 * b) * load(document_weights, r0 + k))
             of_word += give(mean_dk, r1 + k, (q1 * b) * load(document_weights, r1 + k))
-            store(mean_wk, own + k, of_word)
+            store(mean_wk, row_begin + k, of_word)
         n_tiny += tiny
     return n_tiny
 
 
 @inlined
-def give(mean, at, expected):
+def give(mean, index, expected):
     """Add to sixteen counts; returns what it added."""
-    store(mean, at, load(mean, at) + expected)
+    store(mean, index, load(mean, index) + expected)
     return expected
 
 
@@ -201,7 +201,7 @@ def visit_runs(
         for k in range(0, n_padded, LINE):
             fetch(word_weights, soon + k)
             fetch(mean_wk, soon + k)
-        begin, end, own = (
+        begin, end, row_begin = (
             begins[np.uint64(run)],
             begins[np.uint64(run + 1)],
             np.int64(words[np.uint64(run)]) * n_padded,
@@ -210,7 +210,7 @@ def visit_runs(
             n_tiny += visit_narrow(
                 begin,
                 end,
-                own,
+                row_begin,
                 documents,
                 counts,
                 document_weights,
@@ -223,7 +223,7 @@ def visit_runs(
             n_tiny += visit(
                 begin,
                 end,
-                own,
+                row_begin,
                 documents,
                 counts,
                 document_weights,
@@ -236,7 +236,7 @@ def visit_runs(
             n_tiny += visit_wide(
                 begin,
                 end,
-                own,
+                row_begin,
                 documents,
                 counts,
                 document_weights,

@@ -81,13 +81,13 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers)
     powers /= 1 if sampled is None else len(sampled)
     groups, bins = np.nonzero(powers[:, :, 0])
-    found = powers[groups, bins]
+    result = powers[groups, bins]
     n = (CENTRES[bins, None] + HALF_WIDTHS[bins, None] * NODES).ravel()
-    weight = np.einsum("bp,pn->bn", found[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
+    weight = np.einsum("bp,pn->bn", result[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
     spread = (
         np.zeros(0)
         if variance is None
-        else np.einsum("bp,pn->bn", found[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
+        else np.einsum("bp,pn->bn", result[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
     )
     return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
 
@@ -99,13 +99,15 @@ def added(several: list[Sites]) -> Sites:
             [
                 Sites(
                     None,
-                    *(column[at] for column in each[1:3]),
-                    each.spread[at] if len(each.spread) else None,
+                    *(column[ranges] for column in sites[1:3]),
+                    sites.spread[ranges] if len(sites.spread) else None,
                 )
-                for each, at in zip(several, ats, strict=True)
+                for sites, ranges in zip(several, ats, strict=True)
             ]
         )
-        for ats in zip(*(map(slice, each.indptr, each.indptr[1:]) for each in several), strict=True)
+        for ats in zip(
+            *(map(slice, sites.indptr, sites.indptr[1:]) for sites in several), strict=True
+        )
     ]
     n, weight, spread = (np.concatenate(column) for column in zip(*groups, strict=True))
     return Sites(np.append(0, np.cumsum([len(group[0]) for group in groups])), n, weight, spread)
@@ -113,11 +115,15 @@ def added(several: list[Sites]) -> Sites:
 
 def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (site,) numbers, weights and spreads of one group."""
-    n, at = np.unique(np.concatenate([each.n for each in several]), return_inverse=True)
-    weight = np.bincount(at, np.concatenate([each.weight for each in several]), len(n))
+    n, ranges = np.unique(np.concatenate([sites.n for sites in several]), return_inverse=True)
+    weight = np.bincount(ranges, np.concatenate([sites.weight for sites in several]), len(n))
     if several[0].spread is None:
         return n, weight, np.zeros(0)
-    return n, weight, np.bincount(at, np.concatenate([each.spread for each in several]), len(n))
+    return (
+        n,
+        weight,
+        np.bincount(ranges, np.concatenate([sites.spread for sites in several]), len(n)),
+    )
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
@@ -167,16 +173,16 @@ def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers)
                     max((np.float64(n).view(np.int64) >> 52) - BEFORE_FIRST + 1, 0), N_BINS - 1
                 )
                 t = (n - CENTRES[position]) / HALF_WIDTHS[position]
-                own = powers[0 if pooled else k, position]
+                sums_of_bin = powers[0 if pooled else k, position]
                 square, odd = t * t, weight * t
                 for j in range(0, ORDER, 2):
-                    own[j] += weight
-                    own[j + 1] += odd
+                    sums_of_bin[j] += weight
+                    sums_of_bin[j + 1] += odd
                     weight *= square
                     odd *= square
                 if variance is not None:
                     for j in range(ORDER, 2 * ORDER):
-                        own[j] += half
+                        sums_of_bin[j] += half
                         half *= t
 
 
@@ -190,27 +196,27 @@ def add_occupied(rows, counts: np.ndarray, sampled, gamma, n_topics: int, occupi
     for pair in range(len(rows)):
         if sampled[pair]:
             continue
-        row, own = occupied[rows[pair]], gamma[i]
+        row, sums_of_bin = occupied[rows[pair]], gamma[i]
         i += 1
         if counts[pair] <= FEW:
             for _ in range(counts[pair]):
                 for k in range(n_topics):
-                    row[k] += (1.0 - row[k]) * own[k]
+                    row[k] += (1.0 - row[k]) * sums_of_bin[k]
         else:
             for k in range(n_topics):
-                row[k] += (1.0 - row[k]) * at_least_once(own[k], counts[pair])
+                row[k] += (1.0 - row[k]) * at_least_once(sums_of_bin[k], counts[pair])
 
 
 @kernel
 def at_least_once(p, n):
     """Return 1 - (1 - p)^n by repeated squaring."""
-    found, power = 0.0, p
+    result, power = 0.0, p
     while n > 0:
         if n & 1:
-            found += (1.0 - found) * power
+            result += (1.0 - result) * power
         power *= 2.0 - power
         n >>= 1
-    return found
+    return result
 
 
 @kernel

@@ -59,9 +59,9 @@ def select_places(
     to = 0
     for run in range(len(begins) - 1):
         new_begins[run] = to
-        for at in range(begins[run], begins[run + 1]):
-            new_documents[to], new_counts[to] = documents[at], counts[at]
-            to += pairs[at] < 0 or not left_out[max(pairs[at], 0)]
+        for index in range(begins[run], begins[run + 1]):
+            new_documents[to], new_counts[to] = documents[index], counts[index]
+            to += pairs[index] < 0 or not left_out[max(pairs[index], 0)]
     new_begins[-1] = to
     return to
 
@@ -69,10 +69,10 @@ def select_places(
 @kernel
 def sum_of(mark, values):
     """Sum of the values that are marked."""
-    found = np.int64(0)
+    result = np.int64(0)
     for i in range(len(values)):
-        found += mark[i] * np.int64(values[i])
-    return found
+        result += mark[i] * np.int64(values[i])
+    return result
 
 
 @kernel

@@ -86,9 +86,9 @@ def fill_lists(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
         end = starts[d]
-        for at in range(0, lanes, LANES):
-            if count(load(n_dk, d * lanes + at) > 0):
-                for k in range(at, at + LANES):
+        for index in range(0, lanes, LANES):
+            if count(load(n_dk, d * lanes + index) > 0):
+                for k in range(index, index + LANES):
                     if n_dk[d, k]:
                         entries[end] = (n_dk[d, k] << bits) | k
                         end += 1
@@ -113,8 +113,8 @@ def mean_held(n_dk: np.ndarray, document_tokens):
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
         here = 0
-        for at in range(d * lanes, (d + 1) * lanes, LANES):
-            here += count(load(n_dk, at) > 0)
+        for index in range(d * lanes, (d + 1) * lanes, LANES):
+            here += count(load(n_dk, index) > 0)
         held += here * document_tokens[d]
     return held / max(n_tokens, 1)
 
@@ -145,14 +145,14 @@ def mend(
 @inlined
 def topic_everywhere(target, q, sums, alpha, n_topics: int):
     """Return the topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
-    at = 0
-    sofar = running(load(sums, at))
-    while lane(sofar, 15) <= target and at + LANES < len(sums):
+    index = 0
+    sofar = running(load(sums, index))
+    while lane(sofar, 15) <= target and index + LANES < len(sums):
         target -= lane(sofar, 15)
-        at += LANES
-        sofar = running(load(sums, at))
+        index += LANES
+        sofar = running(load(sums, index))
     i = count(sofar <= target)
-    first = LANES * (at + i)
+    first = LANES * (index + i)
     if first >= n_topics:  # rounding alone leads here, and below
         return n_topics - 1
     if i:
@@ -180,15 +180,15 @@ def entry_below(target, sofar, below, entries, start, end, one):
 def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
     """Add a token of document d in topic k: to the entry of the topic, else to the first that is free."""
     free = ends[d]
-    for at in range(starts[d], ends[d], LANES):
-        held = load(entries, at)
+    for index in range(starts[d], ends[d], LANES):
+        held = load(entries, index)
         same = ((held & topic_of) == k) & (held >= one)
         if count(same):
-            store(entries, at, held + choose(same, ones, nothing))
+            store(entries, index, held + choose(same, ones, nothing))
             return
         i = first_lane(held < one)
         if i < LANES:
-            free = min(free, at + i)
+            free = min(free, index + i)
     if free == ends[d]:
         ends[d] += LANES
     entries[free] = one | k
@@ -226,10 +226,10 @@ def draw_words(
     sums = np.zeros((lanes // LANES + LANES - 1) // LANES * LANES)
     n_moved = 0
     for w in range(first, last):
-        for at in range(0, lanes, LANES):
-            row = (beta + doubles(load(n_wk, w * lanes + at))) * load(inverse, at)
-            store(q, at, row)
-            sums[at // LANES] = total(load(alpha, at) * row)
+        for index in range(0, lanes, LANES):
+            row = (beta + doubles(load(n_wk, w * lanes + index))) * load(inverse, index)
+            store(q, index, row)
+            sums[index // LANES] = total(load(alpha, index) * row)
         for pair in range(indptr[w], indptr[w + 1]):
             if pair + AHEAD < indptr[w + 1]:
                 ahead = starts[documents[pair + AHEAD]]
@@ -242,17 +242,17 @@ def draw_words(
                 old = np.int64(topics[token])
                 mend(w, old, -1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
                 sofar = spread(np.float64(0.0))
-                for at in range(start, ends[d], LANES):
-                    held = load(entries, at)
+                for index in range(start, ends[d], LANES):
+                    held = load(entries, index)
                     of = held & topic_of
                     held -= choose((of == np.int32(old)) & (held >= one), ones, nothing)
-                    store(entries, at, held)
+                    store(entries, index, held)
                     sofar += doubles(held >> shift) * take(q, of)
-                    store(below, at - start, sofar)
+                    store(below, index - start, sofar)
                 sofar = running(sofar)
                 of_document, everywhere = lane(sofar, 15), load(sums, 0)
-                for at in range(LANES, len(sums), LANES):
-                    everywhere += load(sums, at)
+                for index in range(LANES, len(sums), LANES):
+                    everywhere += load(sums, index)
                 target = uniform(key, token) * (of_document + total(everywhere))
                 if target < of_document:
                     entry = entry_below(target, sofar, below, entries, start, ends[d], one)

@@ -64,32 +64,32 @@ chains they would be compiled anew."""
 
 
 @inlined
-def mean_digamma(prior, mean, sampled, at):
-    """Return <psi(prior + m + c^s)> of sixteen topics from flat index `at` on.
+def mean_digamma(prior, mean, sampled, index):
+    """Return <psi(prior + m + c^s)> of sixteen topics from flat `index` on.
 
     mean (row, topic), sampled (chain, row, topic).
     """
-    n_chains, found = sampled.shape[0], spread(0.0)
+    n_chains, result = sampled.shape[0], spread(0.0)
     for s in range(max(n_chains, 1)):
-        counts = load(mean, at)
+        counts = load(mean, index)
         if n_chains:
-            counts += doubles(load(sampled, s * mean.size + at))
-        found += digamma(prior + counts)
+            counts += doubles(load(sampled, s * mean.size + index))
+        result += digamma(prior + counts)
     if n_chains > 1:
-        found = found / n_chains
-    return found
+        result = result / n_chains
+    return result
 
 
 @lean
 def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
     """Compute logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
     for k in range(0, mean.shape[1], LANES):
-        at = row * mean.shape[1] + k
+        index = row * mean.shape[1] + k
         if point:
-            expected = fast_log(load(prior, k) + load(mean, at))
+            expected = fast_log(load(prior, k) + load(mean, index))
         else:
-            expected = mean_digamma(load(prior, k), mean, sampled, at)
-        store(logs, at, expected - load(log_sizes, k))
+            expected = mean_digamma(load(prior, k), mean, sampled, index)
+        store(logs, index, expected - load(log_sizes, k))
 
 
 @inlined
@@ -102,17 +102,17 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> Non
     if n_chains > 1:
         log_row(row, prior, mean, sampled, log_sizes, point, logs)
     for k in range(0, mean.shape[1], LANES):
-        at, log_size = row * mean.shape[1] + k, load(log_sizes, k)
-        factor, exponent = load(prior, k) + load(mean, at), 0.0 - log_size
+        index, log_size = row * mean.shape[1] + k, load(log_sizes, k)
+        factor, exponent = load(prior, k) + load(mean, index), 0.0 - log_size
         if n_chains > 1:
-            factor, exponent = spread(1.0), load(logs, at)
+            factor, exponent = spread(1.0), load(logs, index)
         elif not point:
             if n_chains == 1:
-                factor += doubles(load(sampled, at))
+                factor += doubles(load(sampled, index))
             factor, reciprocals = shifted(factor)
             exponent -= reciprocals
         new = factor * exp_nearly(exponent)
-        store(weights, at, new)
+        store(weights, index, new)
         n_faint += count((new < FAINT) & (log_size < OUT_OF_REACH))
     if n_faint > 0 and n_chains < 2:
         log_row(row, prior, mean, sampled, log_sizes, point, logs)
@@ -199,16 +199,16 @@ def update_pair(
     alpha,
     beta,
     n_topics: int,
-    kept,
+    stored,
     row,
     gamma,
 ) -> None:
-    """Update one pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
+    """Update one pair of the sequential schedule: its new gamma to `stored[row]`, the expected counts moved along.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
     """
     n_padded, words_beta = mean_dk.shape[1], mean_wk.shape[0] * beta
-    document, word, own = d * n_padded, w * n_padded, row * n_padded
+    document, word, gamma_row = d * n_padded, w * n_padded, row * n_padded
     n_chains, sums = sampled_dk.shape[0], spread(0.0)
     if n_chains < 2:
         for k in range(0, n_padded, LANES):
@@ -234,8 +234,8 @@ def update_pair(
     inverse = 1.0 / normaliser
     for k in range(0, n_padded, LANES):
         new = load(gamma, k) * inverse
-        change = float(count) * (new - doubles(load(kept, own + k)))
-        store(kept, own + k, new)
+        change = float(count) * (new - doubles(load(stored, gamma_row + k)))
+        store(stored, gamma_row + k, new)
         store(mean_dk, document + k, max(load(mean_dk, document + k) + change, 0.0))
         store(mean_wk, word + k, max(load(mean_wk, word + k) + change, 0.0))
         store(mean_k, k, max(load(mean_k, k) + change, 0.0))
@@ -250,7 +250,7 @@ def update_in_order(
     counts: np.ndarray,
     drawn,
     variational_before,
-    kept,
+    stored,
     mean_dk: np.ndarray,
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
@@ -279,7 +279,7 @@ def update_in_order(
                     alpha,
                     beta,
                     n_topics,
-                    kept,
+                    stored,
                     variational_before[pair],
                     gamma,
                 )
@@ -288,14 +288,14 @@ def update_in_order(
 @lean
 def weighted_entropy(weights, gamma):
     """Return - sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
-    n_padded, found = gamma.shape[1], spread(0.0)
+    n_padded, result = gamma.shape[1], spread(0.0)
     for i in range(len(weights)):
         of_row = spread(0.0)
         for k in range(i * n_padded, (i + 1) * n_padded, LANES):
             g = doubles(load(gamma, k))
             of_row += g * fast_log(max(g, 1e-300))
-        found += weights[i] * of_row
-    return 0.0 - total(found)
+        result += weights[i] * of_row
+    return 0.0 - total(result)
 
 
 LARGEST_POWER = 3.0
@@ -364,10 +364,10 @@ def log_normalisers_by_logs(
     n_topics: int,
 ):
     """Return sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
-    gamma, found = np.empty(n_topics), 0.0
+    gamma, result = np.empty(n_topics), 0.0
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])
-        found += counts[i] * log_domain_gamma(
+        result += counts[i] * log_domain_gamma(
             d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
         )
-    return found
+    return result

@@ -85,16 +85,16 @@ def block_of(field, run, owner, k, flat):
 
 
 @inlined
-def gather_ends(d, owners, field, flat, ends, at, width) -> None:
-    """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
+def gather_ends(d, owners, field, flat, ends, address, width) -> None:
+    """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `address` on, `width` rows."""
     for k in range(0, width, LANES):
-        store(ends, at + k, spread(0.0))
+        store(ends, address + k, spread(0.0))
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
             scale, here, sums = (
                 scale_of(field, run, owner, flat),
-                at + field.end_at[run],
+                address + field.end_at[run],
                 spread(0.0),
             )
             for k in range(0, LANES * field.n_blocks[run], LANES):
@@ -119,10 +119,10 @@ def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
                 counts = scale * share * block_of(field, run, owner, k, flat)
                 sums += counts
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
-                    at = field.vector_at[i]
-                    if low <= at < high:
-                        at += owner * field.vector_stride[i] + k
-                        store(expected, at, load(expected, at) + counts)
+                    address = field.vector_at[i]
+                    if low <= address < high:
+                        address += owner * field.vector_stride[i] + k
+                        store(expected, address, load(expected, address) + counts)
             of_run = total(sums)
             for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
                 if low <= field.scalar_at[i] < high:
@@ -132,12 +132,12 @@ def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
 @inlined
 def log_of_path(field, run, owner, slot, logs):
     """Return the logarithm of the weight of one path."""
-    found = 0.0
+    result = 0.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
-        found += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
+        result += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
     for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
-        found += logs[field.vector_at[i] + owner * field.vector_stride[i] + slot]
-    return found
+        result += logs[field.vector_at[i] + owner * field.vector_stride[i] + slot]
+    return result
 
 
 @lean
@@ -191,8 +191,8 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) 
 def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
     """Compute (prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
     for i in range(len(cells.rows)):
-        at = cells.rows[i]
-        inverse[at] = 1.0 / (cells.prior[at] + counts[row, at])
+        address = cells.rows[i]
+        inverse[address] = 1.0 / (cells.prior[address] + counts[row, address])
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
         value = (load(cells.prior, k) + doubles(load(counts, row * counts.shape[1] + k))) * take(

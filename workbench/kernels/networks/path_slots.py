@@ -108,12 +108,12 @@ def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
-        for at in (slots.cells[slot, level], slots.rows[slot, level]):
-            if at >= rest_at:
-                at += shift - rest_at
-                whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
-            elif at >= 0:
-                whole.n_own[d, at] = max(whole.n_own[d, at] + n, 0.0)
+        for address in (slots.cells[slot, level], slots.rows[slot, level]):
+            if address >= rest_at:
+                address += shift - rest_at
+                whole.n_rest[address] = max(whole.n_rest[address] + n, 0.0)
+            elif address >= 0:
+                whole.n_own[d, address] = max(whole.n_own[d, address] + n, 0.0)
 
 
 @kernel
@@ -183,10 +183,10 @@ def places_of_counts(
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
-        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
-        prior, mass = np.ones(len(own) * len(real)), np.zeros(len(beta))
+        authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        prior, mass = np.ones(len(authors) * len(real)), np.zeros(len(beta))
         for i in range(len(prior)):
-            slot, author = real[i % len(real)], own[i // len(real)]
+            slot, author = real[i % len(real)], authors[i // len(real)]
             for f in range(slots.factors.shape[1]):
                 prior[i] *= flat[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
             mass[slots.leaf[slot]] += prior[i]

@@ -46,33 +46,35 @@ class Cells(NamedTuple):
 
 
 @inlined
-def digamma_at(cells, counts: np.ndarray, sampled, row, at):
+def digamma_at(cells, counts: np.ndarray, sampled, row, address):
     """Return <psi(prior + m + c^s)> of one number in a row of counts m."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
-        return digamma(cells.prior[at] + counts[row, at])
-    found = 0.0
+        return digamma(cells.prior[address] + counts[row, address])
+    result = 0.0
     for s in range(n_chains):
-        found += digamma(cells.prior[at] + (counts[row, at] + sampled[s, row, at]))
-    return found / n_chains
+        result += digamma(cells.prior[address] + (counts[row, address] + sampled[s, row, address]))
+    return result / n_chains
 
 
 @inlined
 def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
     """Compute x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
-    own, n_chains = row * counts.shape[1], sampled.shape[0]
+    authors, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
-        at = cells.weighed[i]
-        sizes[at] = digamma_at(cells, counts, sampled, row, at)
+        address = cells.weighed[i]
+        sizes[address] = digamma_at(cells, counts, sampled, row, address)
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
         size = take(sizes, load(cells.row_of, k))
         if n_chains > 1:
-            value = exp_nearly(mean_digamma(load(cells.prior, k), counts, sampled, own + k) - size)
+            value = exp_nearly(
+                mean_digamma(load(cells.prior, k), counts, sampled, authors + k) - size
+            )
         else:
-            n = load(counts, own + k)
+            n = load(counts, authors + k)
             if n_chains == 1:
-                n += doubles(load(sampled, own + k))
+                n += doubles(load(sampled, authors + k))
             factor, reciprocals = shifted(load(cells.prior, k) + n)
             value = factor * exp_nearly(0.0 - (reciprocals + size))
         store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
@@ -81,10 +83,12 @@ def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
 @lean
 def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
     """Compute <psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
-    for at in range(counts.shape[1]):
-        logs[at] = NEVER
-        if cells.real[at] > 0.5:
-            logs[at] = digamma_at(cells, counts, sampled, row, at) - sizes[cells.row_of[at]]
+    for address in range(counts.shape[1]):
+        logs[address] = NEVER
+        if cells.real[address] > 0.5:
+            logs[address] = (
+                digamma_at(cells, counts, sampled, row, address) - sizes[cells.row_of[address]]
+            )
 
 
 @inlined
@@ -93,9 +97,9 @@ def add_rows(cells, counts: np.ndarray, row) -> None:
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
-        for at in range(cells.blocks[i], cells.blocks[i] + LANES):
-            if cells.real[at] > 0.5:
-                counts[row, cells.row_of[at]] += counts[row, at]
+        for address in range(cells.blocks[i], cells.blocks[i] + LANES):
+            if cells.real[address] > 0.5:
+                counts[row, cells.row_of[address]] += counts[row, address]
 
 
 @lean
@@ -134,7 +138,7 @@ def fit_each(
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
-        begin, end, own, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
+        begin, end, authors, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
         n, log_normaliser, n_tiny = end - begin, 0.0, 0
         for i in range(n):
             pair = np.uint64(begin + i)
@@ -184,24 +188,24 @@ def fit_each(
             changes, n_cells = spread(0.0), 0.0
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
-                change = load(expected, k) - load(n_own, own + k)
+                change = load(expected, k) - load(n_own, authors + k)
                 changes += max(change, 0.0 - change)
                 n_cells += total(load(cells.real, k))
-                store(n_own, own + k, load(expected, k))
+                store(n_own, authors + k, load(expected, k))
             add_rows(cells, n_own, d)
             if total(changes) < tolerance * n_cells:
                 break
         share_out(d, owners, field, x, new, width, len(x), expected)
         if n_tiny > 0:
             share_logs(d, owners, field, logs, row_logs, d, by_logs, width, len(x), expected)
-            for at in range(width):
-                if n_own[d, at] > 0.0 and cells.real[at] > 0.5:
-                    lost += n_own[d, at] * logs[at]
+            for address in range(width):
+                if n_own[d, address] > 0.0 and cells.real[address] > 0.5:
+                    lost += n_own[d, address] * logs[address]
         else:
             of_cells = spread(0.0)
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
-                of_cells += load(n_own, own + k) * fast_log(max(load(x, k), FAINT))
+                of_cells += load(n_own, authors + k) * fast_log(max(load(x, k), FAINT))
             lost += total(of_cells)
         lost -= log_normaliser
         for i in range(0, n, LANES):
@@ -297,9 +301,11 @@ def fit_documents(
 def random_cells(key: np.uint64, real, numbers) -> None:
     """Draw an exponential number in each cell of each row of numbers (row, address)."""
     for row in range(len(numbers)):
-        for at in range(numbers.shape[1]):
-            if real[at] > 0.5:
-                numbers[row, at] = -math.log(1.0 - uniform(key, row * numbers.shape[1] + at))
+        for address in range(numbers.shape[1]):
+            if real[address] > 0.5:
+                numbers[row, address] = -math.log(
+                    1.0 - uniform(key, row * numbers.shape[1] + address)
+                )
 
 
 @lean
@@ -351,7 +357,7 @@ def sum_rows(cells, counts: np.ndarray) -> None:
 @lean
 def signed_rises(counts: np.ndarray, prior, sign):
     """Return sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
-    found = spread(0.0)
+    result = spread(0.0)
     for row in range(len(counts)):
         of_row = spread(0.0)
         for k in range(0, counts.shape[1], LANES):
@@ -359,5 +365,5 @@ def signed_rises(counts: np.ndarray, prior, sign):
             if count(n == 0.0) < LANES:
                 x = load(prior, k)
                 of_row += load(sign, k) * rises_of(n, x, log_gammas(x))
-        found += of_row
-    return total(found)
+        result += of_row
+    return total(result)

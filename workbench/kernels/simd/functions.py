@@ -113,7 +113,7 @@ def running_in_order(typing_context, values):
     def build(context, builder, sig, arguments):
         sums = arguments[0]
         for i in range(1, values.lanes):
-            both = (builder.extract_element(sums, INT32(at)) for at in (i - 1, i))
+            both = (builder.extract_element(sums, INT32(index)) for index in (i - 1, i))
             sums = builder.insert_element(sums, builder.fadd(*both), INT32(i))
         return sums
 

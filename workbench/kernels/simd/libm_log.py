@@ -340,14 +340,14 @@ def gather(typing_context, table, places):
         start = builder.ptrtoint(
             context.make_array(sig.args[0])(context, builder, arguments[0]).data, INT64
         )
-        at = builder.shl(builder.zext(arguments[1], wide), ir.Constant(wide, [3] * places.lanes))
-        at = builder.inttoptr(builder.add(_spread(builder, start, wide), at), pointers)
+        index = builder.shl(builder.zext(arguments[1], wide), ir.Constant(wide, [3] * places.lanes))
+        index = builder.inttoptr(builder.add(_spread(builder, start, wide), index), pointers)
         kind = ir.FunctionType(vector.llvm, [pointers, INT32, mask, vector.llvm])
         call = cgutils.get_or_insert_function(
             builder.module, kind, f"llvm.masked.gather.v{places.lanes}f64.v{places.lanes}p0"
         )
         every = ir.Constant(mask, [1] * places.lanes)
-        return builder.call(call, [at, INT32(8), every, ir.Constant(vector.llvm, ir.Undefined)])
+        return builder.call(call, [index, INT32(8), every, ir.Constant(vector.llvm, ir.Undefined)])
 
     return vector(table, places), build
 
@@ -405,9 +405,9 @@ def libm_log(x):
 
 @inlined
 def _log_by_table(x):
-    k, at = power(x), place(x)
-    r = fma(significand(x), gather(INVERSES, at), spread(-1.0))
-    w = fma(k, spread(LN2_HIGH), gather(LOGS, at))
+    k, index = power(x), place(x)
+    r = fma(significand(x), gather(INVERSES, index), spread(-1.0))
+    w = fma(k, spread(LN2_HIGH), gather(LOGS, index))
     high, square = w + r, r * r
     low = fma(square, spread(A0), fma(k, spread(LN2_LOW), (w - high) + r))
     rest = fma(fma(r, spread(A4), spread(A3)), square, fma(r, spread(A2), spread(A1)))

@@ -259,11 +259,11 @@ def take(typing_context, array, indices):
 
 @intrinsic
 def store(typing_context, array, index, values):
-    kept = Vector(array.dtype, values.lanes)
+    converted = Vector(array.dtype, values.lanes)
 
     def build(context, builder, sig, arguments):
-        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], kept.llvm)
-        lanes = _converted(builder, arguments[2], values.kind, array.dtype, kept.llvm)
+        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], converted.llvm)
+        lanes = _converted(builder, arguments[2], values.kind, array.dtype, converted.llvm)
         builder.store(lanes, pointer, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 

@@ -124,7 +124,7 @@ def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
     factors; else of the covariance of the rows, in the cube of their number.
     """
     (times, at_time), (places, at_place) = (
-        np.unique(each, axis=0, return_inverse=True) for each in inputs
+        np.unique(part, axis=0, return_inverse=True) for part in inputs
     )
     if len(times) * len(places) > MOST_PER_ROW * len(inputs.time):
         return LowRank(_roots(*np.linalg.eigh(covariance(inputs, hyper)), threshold))
@@ -143,8 +143,8 @@ def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
 
 
 def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndarray:
-    kept = values > threshold * values.max()
-    return np.ascontiguousarray(vectors[:, kept] * np.sqrt(values[kept]))
+    is_large = values > threshold * values.max()
+    return np.ascontiguousarray(vectors[:, is_large] * np.sqrt(values[is_large]))
 
 
 @kernel
@@ -337,7 +337,7 @@ def log_likelihood_of(
     It is a `Grid`, or else `Rows`.
     """
     (times, at_time), (places, at_place) = (
-        np.unique(each, axis=0, return_inverse=True) for each in inputs
+        np.unique(part, axis=0, return_inverse=True) for part in inputs
     )
     cell = at_time.ravel() * len(places) + at_place.ravel()
     if len(cell) != len(times) * len(places) or len(np.unique(cell)) < len(cell):
@@ -369,14 +369,14 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
         value, gradient = log_p(Kernel(*np.exp(logs).tolist()))
         return (-value, -gradient * there) if math.isfinite(value) else (1e300, np.zeros(4))
 
-    found = minimize(
+    result = minimize(
         loss,
         np.clip(np.log(start), low, high),
         jac=True,
         method="L-BFGS-B",
         bounds=list(zip(low, high, strict=True)),
     )
-    hyper = np.where(there, np.exp(found.x), start)
+    hyper = np.where(there, np.exp(result.x), start)
     return Kernel(*hyper.tolist())
 
 

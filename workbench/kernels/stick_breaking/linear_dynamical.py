@@ -73,16 +73,16 @@ def products(rows, scale):
     Padded with zeros to whole vectors.
     """
     n_rows, n = rows.shape
-    found = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
+    result = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
     for r in range(n_rows):
         e = 0
         for i in range(n):
             for j in range(i, n):
-                found[r, e] = rows[r, i] * rows[r, j]
+                result[r, e] = rows[r, i] * rows[r, j]
                 e += 1
         for i in range(n):
-            found[r, e + i] = rows[r, i] * scale[r]
-    return found
+            result[r, e + i] = rows[r, i] * scale[r]
+    return result
 
 
 @kernel
@@ -90,9 +90,9 @@ def keys_of_rows(indptr: np.ndarray, sequence_keys, key: np.uint64):
     """Return (row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
-        own = absorb(key, sequence_keys[s])
+        sums_of_row = absorb(key, sequence_keys[s])
         for r in range(indptr[s], indptr[s + 1]):
-            keys[r] = absorb(own, r - indptr[s])
+            keys[r] = absorb(sums_of_row, r - indptr[s])
     return keys
 
 
@@ -116,13 +116,13 @@ def draw_weights(
     """
     sticks = np.empty(len(offset))
     for r in range(first, last):
-        at, n = starts[r], starts[r + 1] - starts[r]
+        index, n = starts[r], starts[r + 1] - starts[r]
         _sticks_of_state(states[r], transposed, offset, n, sticks)
         stream, pair, left = stream_of(keys[r], 0), indptr[r], 0
         for p in range(pair, indptr[r + 1]):
             left += counts[p]
         for k in range(n):
-            stream, omega[at + k] = polya_gamma(stream, left, sticks[k])
+            stream, omega[index + k] = polya_gamma(stream, left, sticks[k])
             if places[pair] == k:
                 left -= counts[pair]
                 pair += 1
@@ -131,11 +131,11 @@ def draw_weights(
 @kernel
 def sums_before(rows):
     """Return (row + 1, dim) sums of the rows (row, dim) before each, and of all."""
-    found = np.zeros((len(rows) + 1, rows.shape[1]))
+    result = np.zeros((len(rows) + 1, rows.shape[1]))
     for k in range(len(rows)):
         for i in range(rows.shape[1]):
-            found[k + 1, i] = found[k, i] + rows[k, i]
-    return found
+            result[k + 1, i] = result[k, i] + rows[k, i]
+    return result
 
 
 @kernel
@@ -208,7 +208,7 @@ def draw_loadings(
     n_dims, width = states.shape[1], last - first
     total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
     # sums of z over words on a stick, and of the last stick
-    own, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
+    sums_of_row, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
     for r in range(len(indptr) - 1):
         n = min(starts[r + 1] - starts[r], last) - first
         if n <= 0:
@@ -220,7 +220,7 @@ def draw_loadings(
                 for i in range(n_dims):
                     upto[min(place, width - 1), i] += counts[p] * states[r, i]
                     if place < width:
-                        own[place, i] += counts[p] * states[r, i]
+                        sums_of_row[place, i] += counts[p] * states[r, i]
     precision = np.empty((n_dims, n_dims))
     for k in range(width - 1, -1, -1):
         if k < width - 1:
@@ -230,7 +230,7 @@ def draw_loadings(
         h = loadings[first + k]
         for i in range(n_dims):
             precision[i, i] += 1.0 / variance
-            h[i] = own[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
+            h[i] = sums_of_row[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
         draw_gaussian(stream_of(key, first + k), precision, h)
 
 

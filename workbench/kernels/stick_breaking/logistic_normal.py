@@ -58,12 +58,12 @@ def log_sum_of_others(psi, k):
 
 
 @inlined
-def conditional(n_here, n_tokens, omega, zeta, own, mean, pulled):
+def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
     """Return (h, P) of one component given omega and the others.
 
     own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j).
     """
-    return own * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, own + omega
+    return diagonal * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, diagonal + omega
 
 
 @aside

@@ -46,11 +46,11 @@ def _exp(x):
 def _products(row, constant, states, products) -> None:
     """Fill products (document,) with row'z_t + constant; states (state_dim, document)."""
     n = states.shape[1]
-    for at in range(0, n, LANES):
+    for index in range(0, n, LANES):
         sums = spread(constant)
         for j in range(len(row)):
-            sums += load(states, j * n + at) * row[j]
-        store(products, at, sums)
+            sums += load(states, j * n + index) * row[j]
+        store(products, index, sums)
 
 
 @kernel
@@ -60,8 +60,8 @@ def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
     top[:] = -math.inf
     for k in range(len(offset)):
         _products(loadings[k], offset[k], states, psi)
-        for at in range(0, len(top), LANES):
-            store(top, at, max(load(top, at), load(psi, at)))
+        for index in range(0, len(top), LANES):
+            store(top, index, max(load(top, index), load(psi, index)))
 
 
 @kernel
@@ -71,19 +71,21 @@ def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
     after[len(offset)] = 0.0
     for k in range(len(offset) - 1, -1, -1):
         _products(loadings[k], offset[k], states, psi)
-        for at in range(0, n, LANES):
-            exponentials = _exp(load(psi, at) - load(top, at))
-            store(after, k * n + at, load(after, (k + 1) * n + at) + exponentials)
+        for index in range(0, n, LANES):
+            exponentials = _exp(load(psi, index) - load(top, index))
+            store(after, k * n + index, load(after, (k + 1) * n + index) + exponentials)
 
 
 @aside
 def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
     """Return sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
     sums = spread(0.0)
-    for at in range(0, len(top), LANES):
-        psi = load(along, at) * cosine + load(across, at) * sine + (constant - load(top, at))
-        others = load(before, at) + load(after, first_after + at)
-        sums += load(n_tokens, at) * fast_log(max(others + _exp(psi), SMALLEST))
+    for index in range(0, len(top), LANES):
+        psi = (
+            load(along, index) * cosine + load(across, index) * sine + (constant - load(top, index))
+        )
+        others = load(before, index) + load(after, first_after + index)
+        sums += load(n_tokens, index) * fast_log(max(others + _exp(psi), SMALLEST))
     return total(sums)
 
 
@@ -144,9 +146,13 @@ def draw_loadings(
             angle, cosine, sine = low + u * (high - low), 1.0, 0.0
         for j in range(n_dims):
             loadings[k, j] = loadings[k, j] * cosine + nu[j] * sine
-        for at in range(0, n, LANES):
-            psi = load(along, at) * cosine + load(across, at) * sine + (offset[k] - load(top, at))
-            store(before, at, load(before, at) + _exp(psi))
+        for index in range(0, n, LANES):
+            psi = (
+                load(along, index) * cosine
+                + load(across, index) * sine
+                + (offset[k] - load(top, index))
+            )
+            store(before, index, load(before, index) + _exp(psi))
     return tried
 
 

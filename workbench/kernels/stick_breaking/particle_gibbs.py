@@ -28,11 +28,11 @@ LEAST = float(np.finfo(float).tiny)
 
 
 @inlined
-def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, at, lanes):
-    """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
+def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, index, lanes):
+    """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `index`."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
-        sums += load(particles, at + j * lanes) * loadings[k, j]
+        sums += load(particles, index + j * lanes) * loadings[k, j]
     return sums
 
 
@@ -43,7 +43,7 @@ def _log_words(
     sticks: np.ndarray,
     n_needed,
     particles: np.ndarray,
-    at,
+    index,
     lanes,
     logs,
 ):
@@ -55,7 +55,7 @@ def _log_words(
     if sticks:
         rest = spread(0.0)
         for k in range(min(n_needed, n_rows)):
-            psi = _psi(loadings, offset, k, particles, at, lanes)
+            psi = _psi(loadings, offset, k, particles, index, lanes)
             size = max(psi, 0.0 - psi)
             # log sigma(-psi)
             remaining = 0.0 - (max(psi, 0.0) + fast_log(1.0 + fast_exp(0.0 - size)))
@@ -73,7 +73,7 @@ def _log_words(
             spread(offset[k + 3]),
         )
         for j in range(loadings.shape[1]):
-            z = load(particles, at + j * lanes)
+            z = load(particles, index + j * lanes)
             one += z * loadings[k, j]
             two += z * loadings[k + 1, j]
             three += z * loadings[k + 2, j]
@@ -85,7 +85,7 @@ def _log_words(
         largest = max(max(max(one, two), max(three, four)), largest)
         k += 4
     while k < n_rows:
-        psi = _psi(loadings, offset, k, particles, at, lanes)
+        psi = _psi(loadings, offset, k, particles, index, lanes)
         largest = max(largest, psi)
         store(logs, k * LANES, psi)
         k += 1
@@ -117,24 +117,24 @@ def weigh(
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
-    for at in range(0, lanes, LANES):
-        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
-        sums = load(log_weights, at)
+    for index in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, index, lanes, logs)
+        sums = load(log_weights, index)
         for pair in range(begin, end):
             sums += (load(logs, rows[pair] * LANES) - normaliser) * np.float64(counts[pair])
-        store(log_weights, at, sums)
+        store(log_weights, index, sums)
 
 
 @aside
 def _move(system, before, moved) -> None:
     """Fill moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
     n, lanes = before.shape
-    for at in range(0, lanes, LANES):
+    for index in range(0, lanes, LANES):
         for i in range(n):
             sums = spread(0.0)
             for j in range(n):
-                sums += load(before, j * lanes + at) * system[i, j]
-            store(moved, i * lanes + at, sums)
+                sums += load(before, j * lanes + index) * system[i, j]
+            store(moved, i * lanes + index, sums)
 
 
 @aside
@@ -151,11 +151,11 @@ def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, part
         row, of_means = particles[i], means[i]
         for p in range(n):
             row[p] = of_means[parents[p]]
-        for at in range(0, lanes, LANES):
-            sums = load(particles, i * lanes + at)
+        for index in range(0, lanes, LANES):
+            sums = load(particles, i * lanes + index)
             for k in range(i + 1):
-                sums += load(noise, k * lanes + at) * root[k, i]
-            store(particles, i * lanes + at, sums)
+                sums += load(noise, k * lanes + index) * root[k, i]
+            store(particles, i * lanes + index, sums)
     return stream
 
 
@@ -163,14 +163,14 @@ def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, part
 def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored) -> None:
     """Fill anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
     n_dims, lanes = means.shape
-    for at in range(0, lanes, LANES):
+    for index in range(0, lanes, LANES):
         squares = spread(0.0)
         for i in range(n_dims):
             off = spread(0.0)
             for j in range(i, n_dims):
-                off += (reference[j] - load(means, j * lanes + at)) * precision_root[i, j]
+                off += (reference[j] - load(means, j * lanes + index)) * precision_root[i, j]
             squares += off * off
-        store(anchored, at, load(log_weights, at) - 0.5 * squares)
+        store(anchored, index, load(log_weights, index) - 0.5 * squares)
 
 
 @aside
@@ -330,16 +330,18 @@ def _log_pairs(
     rows,
     particles: np.ndarray,
     logs,
-    found,
+    result,
 ) -> None:
-    """Fill found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
+    """Fill result (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
-    for at in range(0, lanes, LANES):
-        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
+    for index in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, index, lanes, logs)
         for pair in range(begin, end):
-            store(found, (pair - begin) * lanes + at, load(logs, rows[pair] * LANES) - normaliser)
+            store(
+                result, (pair - begin) * lanes + index, load(logs, rows[pair] * LANES) - normaliser
+            )
 
 
 @kernel

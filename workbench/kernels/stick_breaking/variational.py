@@ -111,7 +111,12 @@ def fit_documents(
     )
     total, scatter = np.zeros(n_sticks), np.zeros((n_sticks, n_sticks))
     for d in range(first, last):
-        m, v, own, n = sticks[rows[d]], variances[rows[d]], d * n_padded, indptr[d + 1] - indptr[d]
+        m, v, row_begin, n = (
+            sticks[rows[d]],
+            variances[rows[d]],
+            d * n_padded,
+            indptr[d + 1] - indptr[d],
+        )
         for i in range(n):
             tokens[i], visited[i] = counts[indptr[d] + i], np.int64(words[indptr[d] + i]) * n_padded
         tokens[n : n + LANES], visited[n : n + LANES] = 0.0, 0
@@ -122,10 +127,12 @@ def fit_documents(
                 document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
             if n_padded == LANES:
                 n_tiny = visit_narrow(
-                    n, visited, tokens, own, document_weights, word_weights, ratios, new
+                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             else:
-                n_tiny = visit(n, visited, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit(
+                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
+                )
             n_visited += n
             for t in range(n_topics):
                 new[t] *= document_weights[d, t]
@@ -203,7 +210,7 @@ def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndar
     for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
         broken += weight * expit(sticks + scale * node)
     rest = np.cumprod(1.0 - broken, axis=-1)
-    found = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
-    found[..., 1:] = rest
-    found[..., :-1] *= broken
-    return found
+    result = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
+    result[..., 1:] = rest
+    result[..., :-1] *= broken
+    return result

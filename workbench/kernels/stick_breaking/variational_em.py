@@ -74,12 +74,12 @@ def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
 
 
 @aside
-def has_moved(n_tokens, p, kept, precision: np.ndarray):
-    """Return whether it has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+def has_moved(n_tokens, p, last_p, precision: np.ndarray):
+    """Return whether any N p_k has changed so much since `last_p` that steps by the old curvature would be slow."""
     moved = False
     for k in range(len(p)):
-        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (
-            precision[k, k] + n_tokens * kept[k]
+        moved = moved or n_tokens * abs(p[k] - last_p[k]) > STALE * (
+            precision[k, k] + n_tokens * last_p[k]
         )
     return moved
 
@@ -96,12 +96,12 @@ def climb(
     p,
     slope,
     direction,
-    kept,
+    last_p,
     matrix: np.ndarray,
 ):
     """Move lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
 
-    matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
+    matrix (component, component) holds the factor of the curvature at the probabilities `last_p` (component,), replaced
     where they have moved; p, slope and direction (component,) are scratch.
     """
     n = len(psi)
@@ -109,10 +109,10 @@ def climb(
         p[k] = math.exp(psi[k] + 0.5 * variance[k] - log_zeta)
         slope[k] = n_here[k] - n_tokens * p[k] - pull[k]
         direction[k] = slope[k]
-    if has_moved(n_tokens, p, kept, precision):
+    if has_moved(n_tokens, p, last_p, precision):
         for k in range(n):
-            kept[k] = p[k]
-        curvature(n_tokens, kept, precision, matrix)
+            last_p[k] = p[k]
+        curvature(n_tokens, last_p, precision, matrix)
         factor(matrix)
     solve_transposed(matrix, direction)
     solve(matrix, direction)
@@ -120,9 +120,9 @@ def climb(
     for k in range(n):
         rise += slope[k] * direction[k]
         linear += (n_here[k] - pull[k]) * direction[k]
-        expected += kept[k] * direction[k]
+        expected += last_p[k] * direction[k]
     for k in range(n):
-        spread_out += kept[k] * (direction[k] - expected) ** 2
+        spread_out += last_p[k] * (direction[k] - expected) ** 2
     # direction' Lambda direction, by what the step solves
     square, length = rise - n_tokens * spread_out, 1.0
     for _ in range(MOST_HALVINGS):
@@ -187,13 +187,13 @@ def fit_documents(
     most = 0
     for d in range(first, last):
         most = max(most, indptr[d + 1] - indptr[d])
-    tokens, found, rows = (
+    tokens, result, rows = (
         np.empty(most + LANES),
         np.empty(most + LANES),
         np.empty(most + LANES, np.int64),
     )
     new, matrix = np.zeros(lanes), np.empty((n, n))
-    pull, p, slope, direction, kept, log_own = (
+    pull, p, slope, direction, last_p, log_own = (
         np.empty(n),
         np.empty(n),
         np.empty(n),
@@ -221,7 +221,7 @@ def fit_documents(
             n_tokens += counts[begin + i]
         store(tokens, n_pairs, spread(0.0))
         store(rows, n_pairs, spread(0))
-        before, kept[:] = 0.0, -np.inf  # from which all have moved
+        before, last_p[:] = 0.0, -np.inf  # from which all have moved
         for passed in range(most_passes + 1):
             top = -math.inf
             for k in range(n):
@@ -229,16 +229,16 @@ def fit_documents(
             for k in range(n):
                 weights[d, k] = math.exp(here[k] - top)
             if lanes == LANES:
-                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             else:
-                visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+                visit(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             n_visited += n_pairs
             log_zeta = log_expected_sum(here, nu)
             bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (
                 top - log_zeta
             )
             for i in range(n_pairs):
-                bound += tokens[i] * math.log(tokens[i] / found[i])
+                bound += tokens[i] * math.log(tokens[i] / result[i])
             for k in range(n):
                 n_here[k] = new[k] * weights[d, k]
                 bound += 0.5 * (math.log(nu[k]) + 1.0 - precision[k, k] * nu[k])
@@ -256,12 +256,12 @@ def fit_documents(
                 p,
                 slope,
                 direction,
-                kept,
+                last_p,
                 matrix,
             )
             log_rate = math.log(n_tokens) - log_zeta
             for k in range(n):
                 nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
         for i in range(n_pairs):
-            ratios[begin + i] = found[i]
+            ratios[begin + i] = result[i]
     return n_visited

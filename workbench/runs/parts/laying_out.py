@@ -13,7 +13,7 @@ import numpy as np
 from workbench.corpus.any_corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.engines.engine import StepContext, WarmStart, never_interrupted
-from workbench.engines.parts import in_tree, row_fields, told_together
+from workbench.engines.parts import in_tree, row_fields, sum_diagnostics
 from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
@@ -75,7 +75,7 @@ class LaidOut:
         spent, told = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
-            told = told_together(told, more)
+            told = sum_diagnostics(told, more)
         return state, told | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state, context: StepContext) -> tuple:
