@@ -54,11 +54,20 @@ from workbench.measures.learning import (
     Hyperparameter,
     Move,
     describe_moves,
+    differing,
     hyperparameters,
     learnt_by,
     moves,
+    settings_of,
 )
-from workbench.measures.matching import Edge, lineage, match_topics, topic_distances, topic_flow
+from workbench.measures.matching import (
+    Edge,
+    lineage,
+    match_topics,
+    topic_distances,
+    topic_flow,
+    topic_map,
+)
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.overtaking import overtaking
 from workbench.measures.perplexity_audit import perplexity_audit
@@ -72,9 +81,7 @@ from workbench.measures.selection import (
     replicate_of,
     spec_of,
 )
-from workbench.measures.settings import differing, settings_of
 from workbench.measures.stationary import stationary
-from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import (
     coherence,
     diversity,

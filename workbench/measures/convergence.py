@@ -214,7 +214,8 @@ def _of_tokens(
             estimates = model_of(run).estimates(last_snapshot(run_until), train)
             phi, theta = np.asarray(estimates["phi"]), estimates["theta"]
             same_topic[chain, draw] = _same_topic(theta, phi, pairs)
-            log_predictive[chain, draw] = np.log(_predictive(theta, phi, held_out))
+            d, w = np.array(held_out, int).reshape(-1, 2).T
+            log_predictive[chain, draw] = np.log((_rows(theta, d) * phi[:, w].T).sum(axis=1))
     words, titles = np.asarray(train.vocabulary, object), train.titles
     variables = {
         "same_topic": (
@@ -250,12 +251,6 @@ def _same_topic(theta, phi: np.ndarray, pairs: list[tuple]) -> np.ndarray:
     theta_rows, places = _rows(theta, d), np.arange(len(d))
     first, second = (responsibilities(theta_rows, phi.T, places, words) for words in (w, v))
     return (first * second).sum(axis=1)
-
-
-def _predictive(theta, phi: np.ndarray, tokens: list[tuple]) -> np.ndarray:
-    """Return (token,) sum over k of theta_dk phi_kw."""
-    d, w = np.array(tokens, int).reshape(-1, 2).T
-    return (_rows(theta, d) * phi[:, w].T).sum(axis=1)
 
 
 NUMBERS = {

@@ -66,7 +66,11 @@ def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.nda
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))
-    scores = _lower_end(topic_tokens, np.maximum(tokens, 1.0))
+    trials = np.maximum(tokens, 1.0)
+    share, weight = topic_tokens / trials, Z**2 / trials
+    # the lower bound of Wilson's interval of a proportion
+    error = Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    scores = (share + weight / 2 - error) / (1 + weight)
     order = np.argsort(-scores, kind="stable")
     return order[topic_tokens[order] >= 0.5], topic_tokens, tokens, scores
 
@@ -219,14 +223,6 @@ def largest_topics(
         largest[block], tokens[block] = counts.argmax(axis=1), np.rint(counts.sum(axis=1))
         share[block] = np.take_along_axis(theta[rows].values, largest[block, None], axis=1)[:, 0]
     return largest, np.where(tokens == 0, np.nan, share), tokens
-
-
-def _lower_end(successes: np.ndarray, trials: np.ndarray) -> np.ndarray:
-    """Return the lower bound of Wilson's interval of a proportion; both arguments float64, trials above 0."""
-    share, weight = successes / trials, Z**2 / trials
-    return (
-        share + weight / 2 - Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
-    ) / (1 + weight)
 
 
 def _place_of(run: xr.Dataset, topic: int) -> int:

@@ -271,22 +271,17 @@ def _of_topic(co_documents: np.ndarray, n_documents: int) -> tuple[float, float,
         return np.nan, np.nan, np.nan
     documents, pairs = np.diag(co_documents), np.tril_indices(len(co_documents), -1)
     u_mass = np.log((co_documents[pairs] + 1) / documents[pairs[1]]).mean()
-    npmi = _npmi(co_documents / n_documents, documents / n_documents)
+    log, share = np.log(co_documents / n_documents + EPSILON), documents / n_documents
+    npmi = np.divide(
+        log - np.log(np.outer(share, share)),
+        -log,
+        out=np.zeros_like(log),  # of words that are both in every document
+        where=co_documents / n_documents < 1,
+    )
     total = npmi.sum(axis=0)
     lengths = np.linalg.norm(npmi, axis=1) * np.linalg.norm(total)
     cosines = np.divide(npmi @ total, lengths, out=np.zeros(len(total)), where=lengths > 0)
     return float(u_mass), float(npmi[pairs].mean()), float(cosines.mean())
-
-
-def _npmi(pair_probability: np.ndarray, word_probability: np.ndarray) -> np.ndarray:
-    """Return (word, word) NPMI from the probabilities of pairs and of words; 0 for words that are both in every document."""
-    log = np.log(pair_probability + EPSILON)
-    return np.divide(
-        log - np.log(np.outer(word_probability, word_probability)),
-        -log,
-        out=np.zeros_like(log),
-        where=pair_probability < 1,
-    )
 
 
 def _mean(values: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking.sbm_gp import draw_sticks, draw_weights
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance, low_rank
-from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_columns
+from workbench.kernels.stick_breaking.logistic_normal import draw_columns
 from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.kernels.threads import one_blas_thread
 from workbench.kernels.uniforms import absorb, draw_key, normal, stream_of, uniform

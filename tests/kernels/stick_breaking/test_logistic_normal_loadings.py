@@ -9,7 +9,7 @@ from scipy.special import log_softmax, logsumexp
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.state_space import draw_mniw, mniw_posterior
-from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+from workbench.kernels.stick_breaking.logistic_normal import (
     draw_loadings,
     largest_psi,
     sums_after,

@@ -27,7 +27,8 @@ from workbench.models.bayes_nets.plan import (
 from workbench.models.bayes_nets.tables import Tables
 from workbench.records.records import Records
 
-MOST_CELLS = 2**20
+MOST_CELLS, MOST_PER_WORK = 2**20, 1.0
+"""The most factor cells that are worthwhile, in all and for each number of work in a pass, in which all are filled."""
 
 
 class Factors(NamedTuple):
@@ -67,8 +68,7 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
         maps[different % max(len(maps), 1)].T,
     )
     starts = np.concatenate([[0], np.cumsum(_padded(sizes_of))])
-    # all are filled in each pass
-    if not 0 < starts[-1] <= min(MOST_CELLS, plan.work.sum()):
+    if not 0 < starts[-1] <= min(MOST_CELLS, MOST_PER_WORK * plan.work.sum()):
         return None
     number = np.repeat(np.arange(len(different)), sizes_of)
     within = np.arange(len(number)) - np.repeat(np.cumsum(sizes_of) - sizes_of, sizes_of)
@@ -76,11 +76,13 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
     cells[starts[number] + within] = offsets[number] + plan.maps[downs[number] + within]
     # A clique's cells are those of its families' factors, one after another: also for what goes by logarithms.
     in_order = np.arange(sizes_of.max(), dtype=np.int32)
+    before = np.concatenate([[0], np.cumsum(_padded(sizes))])
     return Factors(
         plan._replace(
             offsets=starts[which.ravel()],
             down=np.full_like(plan.down, len(plan.maps)),
-            cell_at=_cell_at(plan, sizes),
+            # the first cell of each clique, those of a pattern one after another in whole blocks
+            cell_at=before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques)),
             maps=np.concatenate([plan.maps, in_order]),
         ),
         cells,
@@ -90,12 +92,6 @@ def factors_of(plan: Plan, n_cells: int) -> Factors | None:
 
 def _padded(sizes: np.ndarray) -> np.ndarray:
     return -(-sizes // BLOCK) * BLOCK
-
-
-def _cell_at(plan: Plan, sizes: np.ndarray) -> np.ndarray:
-    """Return (clique,) the index of each clique's first cell, those of a pattern one after another in whole blocks."""
-    before = np.concatenate([[0], np.cumsum(_padded(sizes))])
-    return before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques))
 
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22

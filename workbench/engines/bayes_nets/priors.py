@@ -66,15 +66,6 @@ def learns(options: Options) -> bool:
     return getattr(options, "learn_priors", "fixed") != "fixed"
 
 
-def due(options: Options, step: int) -> bool:
-    """Return whether priors are learnt after this step."""
-    return (
-        learns(options)
-        and step >= max(options.learn_after, 1)
-        and (step - options.learn_after) % options.learn_every == 0
-    )
-
-
 def learnt_alpha(
     net: BayesNet,
     options: Options,
@@ -88,7 +79,12 @@ def learnt_alpha(
     chains : (table cell,) counts of each chain, those that are expected added
     whole : are all records sampled, so that the counts are whole?
     """
-    if not due(options, context.step):
+    due = (
+        learns(options)
+        and context.step >= max(options.learn_after, 1)
+        and (context.step - options.learn_after) % options.learn_every == 0
+    )
+    if not due:
         return alpha
     alpha = alpha.copy()
     random = np.random.Generator(np.random.Philox(int(context.key(LEARNT_PRIORS))))

@@ -345,6 +345,7 @@ def split_anew(
         weights_of(corpus, state, context),
     )
     factors, several = workspace[1:3], several_tokens(corpus, lanes, context.n_threads)
+    pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
     if options.split == "random":
         sampled = at_random(corpus, options, several, context)
     else:
@@ -361,7 +362,7 @@ def split_anew(
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         kept_after(
-            *pairs_of(corpus),
+            *pairs,
             old.sampled,
             new.sampled,
             old.rows,
@@ -377,7 +378,7 @@ def split_anew(
         state = CvbState(*mean[:-2], *state[-6:])
     for s in range(len(state.topics)):
         change_sides(
-            *pairs_of(corpus),
+            *pairs,
             old.sampled,
             new.sampled,
             rows_of(old, state),
@@ -389,11 +390,6 @@ def split_anew(
             aligned_empty(lanes, np.float64),
         )
     return new, state, info
-
-
-def pairs_of(corpus: Corpus) -> tuple:
-    """Return the pairs of a corpus as kernels take them."""
-    return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
@@ -423,7 +419,7 @@ def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext)
     workspace = workspace_for(
         state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0))
     )
-    weigh_topics(corpus, state, sampled, False, workspace, context)
+    weigh_topics(state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
     def weigh(first: int, last: int):

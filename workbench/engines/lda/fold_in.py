@@ -12,6 +12,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
 from workbench.engines.engine import Options, StepContext
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.fold_in import (
     MOST_PASSES,
@@ -21,7 +22,6 @@ from workbench.kernels.lda.fold_in import (
     numbers_of_words,
     sampled_theta,
 )
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
@@ -47,26 +47,10 @@ def by_variational_bayes(
     """Return theta, posterior means under q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
-    n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
+    n_wk = aligned_zeros((n_kw.shape[1], lanes), np.float64)
     n_wk[:, live] = n_kw.T
-    sizes = log_sizes(
-        len(n_wk) * priors.beta,
-        pad_topics(n_kw.sum(axis=1)),
-        NOTHING_SAMPLED[2],
-        False,
-        priors.n_topics,
-    )
-    weigh_rows(
-        0,
-        len(n_wk),
-        np.full(lanes, priors.beta),
-        n_wk,
-        NOTHING_SAMPLED[1],
-        sizes,
-        False,
-        logs,
-        weights,
-    )
+    n_k = pad_topics(n_kw.sum(axis=1))
+    words = weigh_words(n_wk, n_k, priors.beta, priors.n_topics, context)
     mean_dk, document_logs, document_weights = (
         aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3)
     )
@@ -81,8 +65,7 @@ def by_variational_bayes(
             documents.words,
             documents.counts,
             alpha,
-            logs,
-            weights,
+            *words,
             priors.n_topics,
             MOST_PASSES,
             TOLERANCE,

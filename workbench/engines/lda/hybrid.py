@@ -45,6 +45,7 @@ from workbench.engines.lda.hybrid_state import (
     chain_of,
     drawn_counts,
     initial,
+    interleaved_pass,
     mean_part,
     part_of,
     split_of,
@@ -52,7 +53,6 @@ from workbench.engines.lda.hybrid_state import (
     totals,
 )
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
-from workbench.engines.lda.interleaved import interleaved_pass
 from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
 from workbench.engines.lda.split import Split
 from workbench.engines.parts import (

@@ -17,6 +17,7 @@ from workbench.engines.engine import Options, State, StepContext, WarmStart
 from workbench.engines.lda.split import Blocks
 from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
 from workbench.kernels.lda.standard_vb import (
+    NOTHING_SAMPLED,
     log_normalisers,
     log_normalisers_by_logs,
     log_sizes,
@@ -127,35 +128,44 @@ def words_of_parts(state: State, sampled: tuple, point: bool, context: StepConte
     """Return the factors of `weigh_topics`, computed once for all parts of a corpus; None for a corpus in one part."""
     if not context.in_part:
         return None
-    factors = _pair_of_rows(*state.mean_wk.shape)
-    return context.once("words", lambda: _weigh(state, sampled, point, factors, context))
+    arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context, sampled, point
+    return context.once("words", lambda: weigh_words(*arguments))
 
 
 def weigh_topics(
-    corpus: Corpus,
     state: State,
     sampled: tuple,
     point: bool,
     workspace: Workspace,
     context: StepContext,
 ) -> None:
-    """Compute the weights of words from expected and sampled counts; with `point` use the topics' mode instead of exp E[log
-    phi].
-    """
+    """Compute the weights of words of a workspace, unless all parts of a corpus share them; see `weigh_words`."""
     if not workspace.weighed:
-        _weigh(state, sampled, point, workspace.word_factors, context)
+        arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context
+        weigh_words(*arguments, sampled, point, workspace.word_factors)
 
 
-def _weigh(
-    state: State, sampled: tuple, point: bool, factors: tuple, context: StepContext
-) -> tuple:
-    """Fill the logs and weights (word, topic), and return them."""
-    (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, state.mean_wk.shape
-    sizes = log_sizes(n_words * state.beta, state.mean_k, sampled_k, point, len(state.alpha))
-    betas, rows = np.full(lanes, state.beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
+def weigh_words(
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    beta: float,
+    n_topics: int,
+    context: StepContext,
+    sampled: tuple = NOTHING_SAMPLED,
+    point: bool = False,
+    factors: tuple | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + counts).
+
+    Counts are expected and sampled ones; with `point` weights are the topics' mode. ``factors`` are arrays to write to.
+    """
+    (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, mean_wk.shape
+    factors = factors or _pair_of_rows(n_words, lanes)
+    sizes = log_sizes(n_words * beta, mean_k, sampled_k, point, n_topics)
+    betas, rows = np.full(lanes, beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
 
     def weigh(first: int, last: int):
-        weigh_rows(first, last, betas, state.mean_wk, sampled_wk, sizes, point, *factors)
+        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *factors)
 
     each_slice(weigh, rows, context.n_threads, context.interrupt)
     return factors

@@ -219,7 +219,7 @@ def update_in_parallel(
             workspace.ratios,
         )
 
-    weigh_topics(corpus, state, sampled, point, workspace, context)
+    weigh_topics(state, sampled, point, workspace, context)
     mean_wk[:] = 0.0
     n_tiny = sum(
         map(

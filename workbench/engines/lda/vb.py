@@ -204,7 +204,7 @@ def fit(
             mean_wk,
         )
 
-    weigh_topics(corpus, state, NOTHING_SAMPLED, point, workspace, context)
+    weigh_topics(state, NOTHING_SAMPLED, point, workspace, context)
     n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
     mean_k[:] = sum(
         each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt)

@@ -34,10 +34,12 @@ from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
 from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.networks.compiled import (
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
@@ -45,7 +47,6 @@ from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, 
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.vb import COUNTS, documents_joint, initialise_rows, log_joint
 from workbench.engines.parts import (
     Largest,

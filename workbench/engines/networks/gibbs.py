@@ -29,17 +29,18 @@ from workbench.engines.engine import (
 from workbench.engines.lda.split import Split, all_sampled
 from workbench.engines.networks import fold_in
 from workbench.engines.networks.compiled import (
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.networks.gibbs import draw_paths

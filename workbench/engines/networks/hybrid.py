@@ -31,7 +31,14 @@ from workbench.engines.lda.hybrid import (
 from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
+from workbench.engines.networks.compiled import (
+    Learning,
+    compile_network,
+    counts_of,
+    learn,
+    owners_of,
+    watched,
+)
 from workbench.engines.networks.fold_in import (
     NO_CHAIN,
     Sampled,
@@ -40,7 +47,6 @@ from workbench.engines.networks.fold_in import (
     predictive,
 )
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task

@@ -41,10 +41,12 @@ from workbench.engines.lda.responsibilities import init_option, initialise, new_
 from workbench.engines.lda.split import Split, none_sampled
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
@@ -59,7 +61,6 @@ from workbench.engines.networks.fold_in import (
     word_numbers,
 )
 from workbench.engines.networks.paths import Paths, paths_of
-from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.standard_vb import log_weights

@@ -8,9 +8,9 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines.engine import Options, StepContext
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
 from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.stick_breaking import correlated_topics, logistic_normal
 from workbench.kernels.stick_breaking.variational import (
@@ -153,33 +153,3 @@ def by_variational_inference(
         context.interrupt,
     )
     return expected_probabilities(sticks, variances)
-
-
-def weigh_words(
-    mean_wk: np.ndarray, mean_k: np.ndarray, beta: float, n_topics: int, context: StepContext
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + mean_wk)."""
-    n_words, lanes = mean_wk.shape
-    sizes = log_sizes(n_words * beta, mean_k, NOTHING_SAMPLED[2], False, n_topics)
-    logs, weights = (aligned_empty(mean_wk.shape, np.float64) for _ in range(2))
-
-    def weigh(first: int, last: int):
-        weigh_rows(
-            first,
-            last,
-            np.full(lanes, beta),
-            mean_wk,
-            NOTHING_SAMPLED[1],
-            sizes,
-            False,
-            logs,
-            weights,
-        )
-
-    each_slice(
-        weigh,
-        slice_bounds(np.zeros(n_words + 1, np.int64), lanes),
-        context.n_threads,
-        context.interrupt,
-    )
-    return logs, weights

@@ -46,7 +46,7 @@ from workbench.engines.stick_breaking.rows import (
     watch,
 )
 from workbench.kernels.stick_breaking.gaussian_process import normals, prior_draws, smoothed
-from workbench.kernels.stick_breaking.logistic_normal_loadings import draw_columns
+from workbench.kernels.stick_breaking.logistic_normal import draw_columns
 from workbench.kernels.threads import one_blas_thread
 from workbench.kernels.uniforms import PROCESS_SLICES, PROCESSES
 from workbench.models.stick_breaking.gaussian_process import LogisticNormalProcess

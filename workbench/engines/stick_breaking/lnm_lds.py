@@ -45,7 +45,7 @@ from workbench.engines.stick_breaking.sbm_lds import (
 )
 from workbench.kernels.simd.vectors import padded
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
-from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+from workbench.kernels.stick_breaking.logistic_normal import (
     draw_loadings,
     largest_psi,
     sums_after,

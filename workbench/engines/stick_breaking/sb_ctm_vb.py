@@ -37,12 +37,12 @@ from workbench.engines.engine import (
     zeros,
 )
 from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import (
     TOLERANCE,
     by_variational_inference,
     learnt_of,
-    weigh_words,
 )
 from workbench.engines.stick_breaking.sb_ctm import (
     START_ALPHA,

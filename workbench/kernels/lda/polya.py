@@ -89,7 +89,8 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
         if variance is None
         else np.einsum("bp,pn->bn", result[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
     )
-    return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
+    ends = np.append(0, np.cumsum(np.bincount(groups, minlength=len(powers))))
+    return Sites(ends * ORDER, n, weight, spread)
 
 
 def added(several: list[Sites]) -> Sites:
@@ -130,11 +131,6 @@ def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
     """Return one group with a site for each count above 0, all of one weight."""
     n = n[n > 0]
     return Sites(np.array([0, len(n)]), n, np.full(len(n), weight), np.zeros(0))
-
-
-def _group_ends(groups, n_groups) -> np.ndarray:
-    """Return (group + 1,) where the sites of each group begin, from the group of each site in order."""
-    return np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
 
 
 @kernel

@@ -24,7 +24,6 @@ from workbench.corpus import Corpus
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
-from workbench.models.networks.files import SHIPPED, described, shipped
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -38,6 +37,7 @@ from workbench.models.networks.levels import (
     sizes_of,
     variables_of,
 )
+from workbench.models.networks.shipped import SHIPPED, described, shipped
 from workbench.models.networks.simulation import simulate
 from workbench.models.variables import VARIABLES
 
