@@ -300,8 +300,8 @@ MUTATIONS = [
         "NPMI not normalised",
         "NPMI is divided by nothing.",
         "measures/topics.py",
-        "np.log(np.outer(word_probability, word_probability)),\n        -log,",
-        "np.log(np.outer(word_probability, word_probability)),\n        0 * log + 1,",
+        "np.log(np.outer(share, share)),\n        -log,",
+        "np.log(np.outer(share, share)),\n        0 * log + 1,",
         "measures/test_coherence.py",
     ),
     Mutation(

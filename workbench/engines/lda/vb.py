@@ -136,23 +136,15 @@ def step(
 
     The same bits for any number of threads.
     """
-    state, info = update(corpus, options, state, context)
-    sums = info | arrays_of(state, *COUNTS, "entropy")
-    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
-    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
-    return state, {"updates": diagnostics["updates"]}
-
-
-def update(
-    corpus: Corpus, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
-    """Return the state after a fit; its priors are unchanged."""
     if options.restart_documents:
         spread_evenly(corpus, state)
     entropy, n_visited = fit(corpus, options, state, context)
     # what it is computed from does not outlast the work on a part
-    entropy = float(entropy) if context.in_part else entropy
-    return state._replace(entropy=entropy), {"updates": n_visited}
+    state = state._replace(entropy=float(entropy) if context.in_part else entropy)
+    sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
+    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
+    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    return state, {"updates": diagnostics["updates"]}
 
 
 def fit(
