@@ -44,7 +44,7 @@ def instruction_set() -> str:
 
 
 def _point_cache_at_sources() -> None:
-    """Set numba's cache folder and drops the folders that no process has used for a month."""
+    """Set numba's cache folder and drop the folders that no process has used for a month."""
     home = Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench")) / "kernels"
     folder = home / sources_hash()
     try:

@@ -32,7 +32,7 @@ SMALL = 1e-100
 def change(
     cell, by, counts: np.ndarray, rows, row_of: np.ndarray, prior, prior_rows, q, inverse
 ) -> None:
-    """Add to the count of a table cell and of its row, and brings q = prior + count and inverse = 1 / sum of the row to it."""
+    """Add to the count of a table cell and of its row, and bring q = prior + count and inverse = 1 / sum of the row to it."""
     row = row_of[cell]
     counts[cell] += by
     rows[row] += by

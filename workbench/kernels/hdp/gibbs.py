@@ -140,9 +140,8 @@ def break_stick(rest, gamma, u):
 def draw_tables(
     indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
 ):
-    """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 ..
+    """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, a = alpha pi_k (10 B).
 
-    n_dk - 1, a = alpha pi_k (10 B).
     The number of a uniform is that of a token of the document, so that no two draws share one.
     """
     tables = np.zeros(len(alpha_weights), np.int64)

@@ -165,7 +165,7 @@ def move(
     gamma,
     workspace,
 ):
-    """Store the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
+    """Store the new gamma of a pair in topics from k on and move its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k

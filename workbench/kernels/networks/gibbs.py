@@ -38,7 +38,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def count_levels(slot, author, step, shape, slots, numbers) -> None:
-    """Add a token to the counts of all levels but the last along a slot, or takes one away."""
+    """Add a token to the counts of all levels but the last along a slot, or take one away."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
         cell = slots.cells[np.uint64(slot), np.uint64(level)]
