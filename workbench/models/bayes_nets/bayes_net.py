@@ -179,8 +179,8 @@ class BayesNet(Model):
                 net = cls(**settings)
             except ModelError as error:
                 raise error.within(where) from None
-        given = {"alpha": alpha, "beta": beta}
-        return replace(net, **{name: value for name, value in given.items() if value is not None})
+        priors = {"alpha": alpha, "beta": beta}
+        return replace(net, **{name: value for name, value in priors.items() if value is not None})
 
     @property
     def is_shipped(self) -> bool:
@@ -241,7 +241,7 @@ class BayesNet(Model):
         ModelError
         """
         where, at = self.called, {node.name: i for i, node in enumerate(self.nodes)}
-        found = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
+        values_of_nodes = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
             if field not in at:
                 raise ModelError(
@@ -261,10 +261,10 @@ class BayesNet(Model):
                         f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
                         + _some(node.state_names)
                     )
-            found[:, at[field]] = np.where(
+            values_of_nodes[:, at[field]] = np.where(
                 values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values]
             )
-        return found
+        return values_of_nodes
 
     @cached_property
     def content_hash(self) -> str:
@@ -278,13 +278,13 @@ class BayesNet(Model):
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
         """Return the length of each dimension, those of the data too if they are given."""
-        found = {"state": self.n_states} if self.is_shipped else {}
+        sizes = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
-            found |= {
+            sizes |= {
                 "record": records.n_distinct,
                 "parameter": self.for_data(records).tables.n_cells,
             }
-        return found
+        return sizes
 
     def coords(self, records: Records) -> dict[str, tuple]:
         """Return labels of the cells of the tables, as "vote=y | class=0", and the table of each cell."""
@@ -349,12 +349,12 @@ class BayesNet(Model):
             ("class",) if self.network == "latent-class" else ("start", "transition"),
             self.tables.starts,
         )
-        found = sum(
+        counts_of_states = sum(
             counts[first:last].reshape(-1, self.n_states).sum(axis=0)
             for name, first, last in zip(self.tables.names, starts[:-1], starts[1:], strict=True)
             if name in hidden
         )
-        return {"state_share": found / max(found.sum(), 1e-300)}
+        return {"state_share": counts_of_states / max(counts_of_states.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
         """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt;

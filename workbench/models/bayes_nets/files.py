@@ -74,7 +74,9 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
             Node(name, tuple(read.variable_states[name]), tuple(read.variable_parents[name]))
             for name in read.variable_names
         )
-        found = {name: np.asarray(read.variable_cpds[name], float) for name in read.variable_names}
+        tables_of = {
+            name: np.asarray(read.variable_cpds[name], float) for name in read.variable_names
+        }
     except Exception as error:  # whatever the reader makes of a broken file
         raise ModelError(
             f"{path} is no BIF that can be read ({type(error).__name__}: {error}); check the file"
@@ -86,7 +88,10 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
     return net, np.concatenate(
         [
             _table(
-                path, node, found[node.name], shape_of(node, {other.name: other for other in nodes})
+                path,
+                node,
+                tables_of[node.name],
+                shape_of(node, {other.name: other for other in nodes}),
             )
             for node in nodes
         ]
@@ -101,11 +106,11 @@ def published(name: str) -> Path:
     ModelError
         Without pgmpy, or of a name that it does not have.
     """
-    found = find_spec("pgmpy")
-    if found is None:
+    package = find_spec("pgmpy")
+    if package is None:
         raise ModelError(f"network '{name}': {EXTRA}")
     files = sorted(
-        (Path(found.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz")
+        (Path(package.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz")
     )
     by_name = {file.name.removesuffix(".bif.gz"): file for file in files}
     if name not in by_name:
@@ -150,12 +155,12 @@ def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[No
     """
     symbols = tuple(dict.fromkeys(name for names in records.levels for name in names))
     nodes = []
-    for at, field in enumerate(records.fields):
-        state = f"state@{at + 1}"
+    for place, field in enumerate(records.fields):
+        state = f"state@{place + 1}"
         _refuse_taken(records, "hmm", state)
-        before = (f"state@{at}",) if at else ()
+        before = (f"state@{place}",) if place else ()
         nodes += [
-            Node(state, n_states, before, alpha, "transition" if at else "start"),
+            Node(state, n_states, before, alpha, "transition" if place else "start"),
             Node(field, symbols, (state,), beta, "emission"),
         ]
     return tuple(nodes)

@@ -77,18 +77,18 @@ class Node:
         )
 
 
-def node_of(given) -> Node:
+def node_of(node) -> Node:
     """Return the node of a Node or a dict."""
-    if isinstance(given, Node):
-        return given
-    known = [each.name for each in fields(Node)]
-    if not isinstance(given, Mapping):
-        raise ModelError(f"a node must be a table with {', '.join(known)}; got {given!r}")
-    if unknown := [name for name in given if name not in known]:
+    if isinstance(node, Node):
+        return node
+    known = [field.name for field in fields(Node)]
+    if not isinstance(node, Mapping):
+        raise ModelError(f"a node must be a table with {', '.join(known)}; got {node!r}")
+    if unknown := [name for name in node if name not in known]:
         raise ModelError(f"a node has no {unknown[0]!r}; it has {', '.join(known)}")
-    if missing := [name for name in ("name", "states") if name not in given]:
-        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(given) or 'nothing'}")
-    return Node(**given)
+    if missing := [name for name in ("name", "states") if name not in node]:
+        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(node) or 'nothing'}")
+    return Node(**node)
 
 
 def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:

@@ -61,20 +61,20 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
         raise ModelError(
             f"{net.called}: every row of its tables must be probabilities that sum to 1"
         )
-    at = {node.name: number for number, node in enumerate(net.nodes)}
+    number_of = {node.name: number for number, node in enumerate(net.nodes)}
     values = np.empty((n_records, len(net.nodes)), np.int32)
     for name in TopologicalSorter({node.name: node.parents for node in net.nodes}).static_order():
-        node = net.nodes[at[name]]
+        node = net.nodes[number_of[name]]
         if node.given:
             raise ModelError(f"{net.called}: node '{name}' is given, so nothing is drawn from it")
         row = np.zeros(n_records, np.int64)
         for parent in node.parents:
-            row = row * net.nodes[at[parent]].n_states + values[:, at[parent]]
-        first = about.starts[about.table_of[at[name]]]
-        last = about.starts[about.table_of[at[name]] + 1]
+            row = row * net.nodes[number_of[parent]].n_states + values[:, number_of[parent]]
+        first = about.starts[about.table_of[number_of[name]]]
+        last = about.starts[about.table_of[number_of[name]] + 1]
         upto = np.cumsum(tables[first:last].reshape(-1, node.n_states), axis=1)[:, :-1]
-        values[:, at[name]] = (random.random(n_records)[:, None] >= upto[row]).sum(axis=1)
-    fields, levels = tuple(at), tuple(node.state_names for node in net.nodes)
+        values[:, number_of[name]] = (random.random(n_records)[:, None] >= upto[row]).sum(axis=1)
+    fields, levels = tuple(number_of), tuple(node.state_names for node in net.nodes)
     return Records(*merged(values, np.ones(n_records, np.int64)), fields, levels, net.name)
 
 
@@ -89,7 +89,7 @@ def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str,
     chosen = np.random.default_rng(check_whole("seed", seed, 0)).permutation(len(inner))[
         : round(hidden * len(inner))
     ]
-    return tuple(inner[at] for at in sorted(chosen))
+    return tuple(inner[place] for place in sorted(chosen))
 
 
 OPTIONS = MappingProxyType({"n_records": 1000, "seed": 0, "hidden": 0.2})
@@ -136,9 +136,9 @@ def simulate_records(
         if without
         else complete
     )
-    given = {"n_records": n_records, "seed": seed, "hidden": hidden}
-    own = {option: value for option, value in given.items() if value != OPTIONS[option]}
-    return replace(shown, name=with_options(name, own)), Truth(net, tables, complete)
+    options = {"n_records": n_records, "seed": seed, "hidden": hidden}
+    changed = {option: value for option, value in options.items() if value != OPTIONS[option]}
+    return replace(shown, name=with_options(name, changed)), Truth(net, tables, complete)
 
 
 @dataclass(frozen=True)

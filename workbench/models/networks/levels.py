@@ -198,7 +198,11 @@ class Region(NamedTuple):
 
 def regions_of(network) -> list[Region]:
     """Return the regions of a network, in the order of the levels; of overlapping rows the first are used."""
-    cuts = {each.name: {0, each.size} for each in network.variables if each.size != AUTHORS}
+    cuts = {
+        variable.name: {0, variable.size}
+        for variable in network.variables
+        if variable.size != AUTHORS
+    }
     for level in network.levels:
         for rows in level.rows:
             for name, first, last in rows.when:
@@ -237,13 +241,13 @@ def variables_of(network) -> tuple[StoredVariable, ...]:
 
     The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
     """
-    found = []
+    variables = []
     for level in network.levels:
         if level.draws != WORD and level.kind != "observed":
             meaning = (
                 f"(expected) tokens of each '{level.draws}' in each row of level '{level.name}'"
             )
-            found.append(
+            variables.append(
                 StoredVariable(
                     f"n_{level.name}",
                     ("snapshot", *row_dims(level), level.draws),
@@ -254,8 +258,10 @@ def variables_of(network) -> tuple[StoredVariable, ...]:
         if level.learn != "none":
             dims = (*level.groups, level.draws) if level.learn == "vector" else ()
             meaning = f"prior of each value in a row of level '{level.name}', as learnt"
-            found.append(StoredVariable(f"alpha_{level.name}", ("iteration", *dims), "", meaning))
-    return tuple(found)
+            variables.append(
+                StoredVariable(f"alpha_{level.name}", ("iteration", *dims), "", meaning)
+            )
+    return tuple(variables)
 
 
 def sizes_of(network) -> dict[str, int]:
@@ -265,7 +271,9 @@ def sizes_of(network) -> dict[str, int]:
         for level in network.levels
         if len(level.rows) > 1
     }
-    return {each.name: each.size for each in network.variables if each.size != AUTHORS} | several
+    return {
+        variable.name: variable.size for variable in network.variables if variable.size != AUTHORS
+    } | several
 
 
 def row_dims(level: Level) -> tuple[str, ...]:
@@ -312,31 +320,31 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
 
     alphas : by name of the level (group, value), groups in the order in which the rows meet them; the last level (group, 1).
     """
-    found = {}
+    priors_of = {}
     for level in network.levels:
         if level.learn == "scalar":
-            found[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
+            priors_of[f"alpha_{level.name}"] = float(alphas[level.name].flat[0])
         elif level.learn == "vector":
             whole = np.full(
                 (*(network.size(name) for name in level.groups), network.size(level.draws)), np.nan
             )
             for key, prior in zip(network.group_keys(level), alphas[level.name], strict=True):
                 whole[key] = prior
-            found[f"alpha_{level.name}"] = whole
-    return found
+            priors_of[f"alpha_{level.name}"] = whole
+    return priors_of
 
 
 def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
     """Return the prior of each level at a snapshot: (), (value,) or, for several groups of rows, (group, value)."""
-    found = {}
+    priors = {}
     for level in network.levels:
         if level.kind != "observed":
             learnt = last.get(f"alpha_{level.name}")
-            found[level.name] = (
+            priors[level.name] = (
                 np.asarray(level.prior, float) if learnt is None else np.asarray(learnt)
             )
             if learnt is not None and level.learn == "vector" and level.groups:
-                found[level.name] = np.stack(
-                    [found[level.name][key] for key in network.group_keys(level)]
+                priors[level.name] = np.stack(
+                    [priors[level.name][key] for key in network.group_keys(level)]
                 )
-    return found
+    return priors

@@ -204,8 +204,8 @@ def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
     """Return a shipped network of these numbers of topics, sub-topics and super-topics, which are taken out of the sizes."""
     make = SHIPPED[name]
     known = {each.name for each in make()["variables"]}
-    given = {} if n_topics is None else {"n_topics": n_topics}
+    arguments = {} if n_topics is None else {"n_topics": n_topics}
     for variable, parameter in (("topic", "n_topics"), ("sub", "n_topics"), ("super", "n_super")):
         if variable in sizes and variable in known:
-            given[parameter] = sizes.pop(variable)
-    return make(**given)
+            arguments[parameter] = sizes.pop(variable)
+    return make(**arguments)
