@@ -166,7 +166,7 @@ def test_without_counts_the_prior_is_drawn_and_its_integral_is_1(make):
     np.testing.assert_allclose(full, covariance(where, HYPER), atol=3e-6)
 
 
-def test_the_collapsed_prediction_is_that_of_rows_that_are_not_observed():
+def test_posterior_draws_of_rows_that_are_not_observed_are_the_collapsed_prediction():
     where, (omega, h) = inputs(), likelihood()
     here, there = np.flatnonzero(omega > 0), np.flatnonzero(omega == 0)
     mean, spread = by_unit_vectors(dense(where, HYPER), omega, h)
