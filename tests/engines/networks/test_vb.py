@@ -20,7 +20,6 @@ from workbench.engines.networks.compiled import (
     initial_alphas,
     priors_of,
 )
-from workbench.engines.networks.fold_in import row_shares
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
 from workbench.models import LDA, ModelError

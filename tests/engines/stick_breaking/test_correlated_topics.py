@@ -16,8 +16,7 @@ from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
 from workbench.kernels.stick_breaking.logistic_normal import draw_components, padded_rows
 from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.models import LDA, ModelError
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, LogisticNormalTopics
 
 STICKS, COMPONENTS = get_engine("sb-ctm"), get_engine("ln-ctm")
 

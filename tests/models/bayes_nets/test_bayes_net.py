@@ -7,11 +7,10 @@ import pytest
 
 import workbench as wb
 from workbench.models import ModelError
-from workbench.models.bayes_nets.bayes_net import BayesNet
+from workbench.models.bayes_nets.bayes_net import BayesNet, log_likelihoods
 from workbench.models.bayes_nets.nodes import Node
 from workbench.models.bayes_nets.plan import cases_of, junction_trees
-from workbench.models.bayes_nets.scores import log_likelihoods
-from workbench.models.scores import Predicted
+from workbench.models.model import Predicted
 from workbench.records import Records
 from workbench.runs.execution.compare import plan
 
