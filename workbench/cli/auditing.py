@@ -10,6 +10,7 @@ import typer
 import workbench as wb
 from workbench.cli.flags import Json, Read, RunName, Store, Threads, Vocabulary, load_documents
 from workbench.cli.printing import perplexity, print_json, print_table, say, saying_warnings
+from workbench.tables import numbers, texts
 
 
 def audit(
@@ -65,6 +66,6 @@ def audit(
         )
         for name, row in table[table["note"] == ""].iterrows()
     ]
-    print_table(("protocol", "perplexity", "±", "of", "given"), rows, left=(0, 3, 4))
+    print_table([*texts("protocol"), *numbers("perplexity", "±"), *texts("of", "given")], rows)
     for note, names in table[table["note"] != ""].groupby("note", sort=False).groups.items():
         say(f"no {', '.join(names)}: {note}")

@@ -11,6 +11,7 @@ import typer
 import workbench as wb
 from workbench.cli.flags import Json, RunName, Store
 from workbench.cli.printing import print_json, print_table, say
+from workbench.tables import numbers, texts
 
 SHOWN_TOPICS, SHOWN_WORDS = 20, 8
 """Topics and words of each that end a fit."""
@@ -64,13 +65,14 @@ def documents(
     )
     if json:
         return print_json({"name": dataset.attrs["name"], "documents": best})
+    columns = [
+        *numbers("topic"),
+        *texts("title"),
+        *numbers("share", kind="share", digits=1),
+        *numbers("tokens"),
+    ]
     print_table(
-        ("topic", "title", "share", "tokens"),
-        [
-            (each["topic"], each["title"], f"{each['theta']:.1%}", f"{each['n_tokens']:,}")
-            for each in best
-        ],
-        left=(1,),
+        columns, [(each["topic"], each["title"], each["theta"], each["n_tokens"]) for each in best]
     )
     if not best:
         say("no document has a token of it")
@@ -100,17 +102,10 @@ def print_words(run) -> None:
 
 def _print_topics(entries: list[dict]) -> None:
     """Print topics as a table, with labels if there are any."""
-    labelled = any(entry["label"] for entry in entries)
-    print_table(
-        ("topic", "share", *(["label"] if labelled else []), "words"),
-        [
-            (
-                entry["topic"],
-                f"{entry['share']:.1%}",
-                *([entry["label"]] if labelled else []),
-                " ".join(entry["words"]),
-            )
-            for entry in entries
-        ],
-        left=(2, 3),
-    )
+    columns = [
+        *numbers("topic"),
+        *numbers("share", kind="share", digits=1),
+        *texts(*(["label"] if any(entry["label"] for entry in entries) else [])),
+        *texts("words"),
+    ]
+    print_table(columns, [entry | {"words": " ".join(entry["words"])} for entry in entries])

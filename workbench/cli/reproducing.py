@@ -12,6 +12,7 @@ import workbench as wb
 from workbench.cli import INTERRUPTED
 from workbench.cli.flags import FORMATS, Formats, Json, Quiet, Store
 from workbench.cli.printing import print_json, print_table, resumable, say, store_path, summary
+from workbench.tables import numbers, texts
 
 
 def reproduce(
@@ -131,7 +132,7 @@ def ledger(
         say(str(out))
     else:
         print_table(
-            ("id", "in the paper", "figure", "verdict", "claim", "ours"),
+            texts("id", "in the paper", "figure", "verdict", "claim", "ours"),
             [
                 (
                     row.item.id,
@@ -144,7 +145,6 @@ def ledger(
                 for row in rows
                 for line in row.lines
             ],
-            left=range(6),
         )
         for row in {row.figure: row for row in rows if row.result}.values():
             say(f"{row.figure}: {describe_result(row)} {row.command} ({row.source})")
@@ -230,6 +230,6 @@ def _print_figures(figures: list, json: bool) -> None:
         )
         for each in listed
     ]
-    print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
+    print_table([*texts("figure", "what"), *numbers("as published", "--quick")], rows)
     for paper in dict.fromkeys(each["paper"] for each in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")
