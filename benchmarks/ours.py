@@ -9,7 +9,7 @@ import numpy as np
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 
 MOST_RESPONSIBILITIES = 3e9
 """Bytes of stored responsibilities beyond which a cell is left out."""

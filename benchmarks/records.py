@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from workbench.tables import Table, numbers, texts
+
 HERE = Path(__file__).parent
 ALWAYS = ("cell", "contender", "cpu", "left_out")
 """Columns that are there whatever was measured."""
@@ -87,9 +89,6 @@ def conditions(rows: pd.DataFrame) -> str:
 
 def markdown(header: list[str], rows: list[list]) -> str:
     """A table; the first column is text, the others are numbers."""
-    lines = [
-        "| " + " | ".join(header) + " |",
-        "|" + "|".join(["---"] + ["---:"] * (len(header) - 1)) + "|",
-    ]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines)
+    first, *others = header
+    table = Table([*texts(first), *numbers(*others)], [map(str, row) for row in rows])
+    return table.markdown().rstrip("\n")

@@ -21,8 +21,8 @@ from workbench.corpus import read_corpus as read_corpus
 from workbench.corpus import split_halves as split_halves
 from workbench.corpus import synthetic as synthetic
 from workbench.corpus import write_corpus as write_corpus
+from workbench.corpus.catalog.synthetic import write_example_csv as write_example_csv
 from workbench.corpus.corpus import corpus_of as corpus_of
-from workbench.corpus.example import write_example_csv as write_example_csv
 from workbench.corpus.shards.streaming import read_shards as read_shards
 from workbench.corpus.streams.file_documents import FileDocuments as FileDocuments
 from workbench.dashboard.notebooks.live_view import watch as watch
@@ -55,7 +55,7 @@ from workbench.report import export_run as export_run
 from workbench.report import save_figures as save_figures
 from workbench.report import write_report as write_report
 from workbench.report import write_tables as write_tables
-from workbench.report.pyldavis import to_pyldavis as to_pyldavis
+from workbench.report.export import to_pyldavis as to_pyldavis
 from workbench.report.to_arviz import to_arviz as to_arviz
 from workbench.runs.afterwards.bound import hybrid_bound as hybrid_bound
 from workbench.runs.afterwards.infer import document_completion as document_completion
@@ -68,8 +68,8 @@ from workbench.runs.execution.fit import start as start
 from workbench.runs.execution.run import Run as Run
 from workbench.runs.execution.run import open_run as open_run
 from workbench.runs.execution.run import open_runs as open_runs
-from workbench.runs.execution.stream import fit_stream as fit_stream
 from workbench.runs.execution.sweep import sweep as sweep
+from workbench.runs.execution.update import fit_stream as fit_stream
 from workbench.runs.execution.update import update as update
 from workbench.runs.foreign.importing import import_run as import_run
 from workbench.runs.loading import load_records as load_records

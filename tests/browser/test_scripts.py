@@ -283,7 +283,7 @@ def test_in_links(store, served, hostile):
                 for at, parameter in enumerate(texts)
             }
             page.goto(served.replace("compare", f"{name}?{urlencode(query)}"))
-            page.get_by_label(drawn, exact=True).wait_for()
+            page.get_by_label(drawn, exact=True).filter(visible=True).wait_for()
             check_nothing_ran(page)
 
 

@@ -59,7 +59,7 @@ def test_runs_of_a_sweep_start_stop_and_are_found_again_by_the_link(url, new_pag
 def test_an_old_address_leads_to_its_tab_with_what_was_chosen(url, new_page, old, field):
     page = new_page(url.replace("compare", f"{old}?seeds=4"))
     page.get_by_label(field, exact=True).wait_for()
-    assert page.get_by_label("Number of seeds").input_value() == "4"
+    assert page.get_by_label("Number of seeds").filter(visible=True).input_value() == "4"
     assert "seeds=4" in page.url
 
 

@@ -19,7 +19,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import split_options
 from workbench.models import LDA
-from workbench.models.bayes_nets.drawing import draw_records
+from workbench.models.bayes_nets.simulated import draw_records
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import author_topic, pachinko
 from workbench.records import Records

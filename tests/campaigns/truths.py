@@ -23,16 +23,22 @@ from workbench.kernels.stick_breaking.sticks import (
     probabilities,
 )
 from workbench.models import HDP
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
-from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
-from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence, SystemPrior
+from workbench.models.stick_breaking.correlated_topics import (
+    CorrelatedTopics,
+    LogisticNormalTopics,
+    NormalInverseWishart,
+)
+from workbench.models.stick_breaking.dynamic_topics import (
+    DynamicTopics,
+    EvolvingPrevalence,
+    SystemPrior,
+)
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess, LogisticNormalProcess
-from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
 from workbench.models.stick_breaking.linear_dynamical import (
+    HiddenMarkov,
     LinearDynamicalSystem,
     LogisticNormalSystem,
 )
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
 
 THIN = 8
 """Sweeps from one draw to the next, where a case has no number of its own."""

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from workbench.models.networks.files import write_network
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import pachinko
 
@@ -24,7 +23,7 @@ def test_a_shipped_model_is_fitted_shown_and_asked_of_unseen_documents(command, 
 
 
 def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
-    write_network(Network(**pachinko(2, 3)), tmp_path / "mine.json")
+    (tmp_path / "mine.json").write_text(json.dumps(Network(**pachinko(2, 3)).settings()))
     status, out, _ = command(*FIT, six_documents, "--model", "mine.json", "--alpha", 0.3, "--json")
     assert status == 0 and json.loads(out)["runs"][0]["n_topics"] == 2
 

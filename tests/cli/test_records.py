@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli import main
-from workbench.models.bayes_nets import bif, simulated
+from workbench.models.bayes_nets import files, simulated
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.runs.loading import kind_of, named_set
 
@@ -118,7 +118,7 @@ def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install
         == "alarm is drawn when it is asked for; there is nothing to fetch\n"
     )
     assert "n_records=1000, seed=0, hidden=0.2" in run(capsys, "data", "info", "alarm")[2]
-    for module in (bif, simulated):
+    for module in (files, simulated):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     for command in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
         status, out, told = run(capsys, *command.split())

@@ -13,8 +13,8 @@ from workbench.data.drawing import draw_share
 from workbench.errors import DataError, InputError
 from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.drawing import draw_records
 from workbench.models.bayes_nets.nodes import Node
+from workbench.models.bayes_nets.simulated import draw_records
 from workbench.records import Records
 
 PAIRS = [0, 0, 1], [0, 1, 1], [1, 2, 3]

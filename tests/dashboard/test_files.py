@@ -23,7 +23,7 @@ from workbench.dashboard.shared import files as shared_files
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError
 from workbench.measures import mean_curves, moves
-from workbench.measures.smoothing import smoothed
+from workbench.measures.curves import smoothed
 from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
 from workbench.report.export import FORMATS

@@ -8,7 +8,7 @@ from workbench.dashboard.compare.table import RESULTS, RunTable, called, is_sett
 from workbench.dashboard.shared.link import LONGEST
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.measures.settings import every_setting
+from workbench.measures.learning import every_setting
 from workbench.runs.execution.run import open_run
 from workbench.runs.store import status
 from workbench.runs.store.notes import Notes

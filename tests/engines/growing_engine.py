@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, NoOptions
 from workbench.engines.lda.fold_in import by_cvb0
-from workbench.engines.options import NoOptions
 from workbench.models import HDP, Priors
 
 ALPHA_TOTAL, BETA_TOTAL = 2.0, 5.0

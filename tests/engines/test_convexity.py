@@ -27,7 +27,7 @@ from workbench.engines.networks.vb import documents_joint
 from workbench.engines.networks.vb import log_joint as network_log_joint
 from workbench.kernels.lda.log_joint import log_joint
 from workbench.kernels.networks.path_slots import Counts, count_paths
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
 
 UNEQUAL = (0.9, 0.5, 0.2)

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import SAMPLER, Engine
+from workbench.engines.engine import SAMPLER, Engine, NoOptions
 from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.options import NoOptions
 from workbench.kernels.lda.log_joint import log_joint, predictive
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.uniforms import TOPICS, uniform
 from workbench.models import LDA
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from families.latent_class import LatentClass
 
-from workbench.engines.engine import VARIATIONAL, Engine
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import VARIATIONAL, Engine, NoOptions
 
 SMOOTHING = 0.1
 

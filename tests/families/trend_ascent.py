@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from families.trend import Trend
 
-from workbench.engines.engine import VARIATIONAL, Engine
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import VARIATIONAL, Engine, NoOptions
 
 
 class State(NamedTuple):

@@ -10,7 +10,7 @@ from threading import Barrier, Thread
 import scipy.linalg
 from threadpoolctl import ThreadpoolController
 
-from workbench.kernels.blas import one_blas_thread
+from workbench.kernels.threads import one_blas_thread
 
 entered, left = Barrier(2), Barrier(2)
 

@@ -17,11 +17,11 @@ from workbench.kernels.count_moments import (
     tables_of_words,
 )
 from workbench.kernels.hdp import conditional_vb
-from workbench.kernels.simd import special
+from workbench.kernels.simd import functions
 
 digamma_tetragamma, log_gamma_trigamma = (
-    called(special.digamma_tetragamma),
-    called(special.log_gamma_trigamma),
+    called(functions.digamma_tetragamma),
+    called(functions.log_gamma_trigamma),
 )
 given_positive, log_rising, tables = (
     called(part)

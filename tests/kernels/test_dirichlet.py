@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from workbench.kernels.dirichlet import draw_dirichlets, draw_log_dirichlets
 from workbench.kernels.divergences import TOGETHER, jensen_shannon
-from workbench.kernels.uniforms import draw_key
+from workbench.kernels.uniforms import draw_dirichlets, draw_key, draw_log_dirichlets
 
 KEY = np.uint64(draw_key(1, 2, 3, 4))
 PRIOR, COUNTS = np.array([0.3, 1.0, 2.5]), np.array([4, 0, 1], np.int32)

@@ -17,8 +17,7 @@ from workbench.kernels.gaussian import (
     niw_posterior_in_slices,
 )
 from workbench.kernels.jit import kernel
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import absorb, draw_key, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
 

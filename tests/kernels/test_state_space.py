@@ -16,8 +16,7 @@ from workbench.kernels.state_space import (
     factor_states,
     mniw_posterior,
 )
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import absorb, draw_key, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[1] / "oracles" / "stick_breaking.json").read_text())
 N_DRAWS = 100_000

@@ -7,8 +7,17 @@ import pytest
 from scipy import stats
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.uniforms import GIBBS, RESPONSIBILITIES, TOPICS, draw_key, uniform
-from workbench.kernels.variates import exponential, gamma, normal, stream_of
+from workbench.kernels.uniforms import (
+    GIBBS,
+    RESPONSIBILITIES,
+    TOPICS,
+    draw_key,
+    exponential,
+    gamma,
+    normal,
+    stream_of,
+    uniform,
+)
 
 N = 400_000
 

@@ -10,8 +10,12 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda.token_probabilities import token_probabilities
 from workbench.engines.options import make_options
 from workbench.measures import MeasureError, exact
-from workbench.measures.against_exact import against_exact, lda_engines, n_different
-from workbench.measures.collapsed_bounds import collapsed_bounds
+from workbench.measures.against_exact import (
+    against_exact,
+    collapsed_bounds,
+    lda_engines,
+    n_different,
+)
 from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS

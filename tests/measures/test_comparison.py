@@ -23,7 +23,7 @@ from workbench.measures import (
     summary,
     time_to,
 )
-from workbench.measures.settings import GENERAL, every_setting
+from workbench.measures.learning import GENERAL, every_setting
 
 WIDER = {"n_topics": 20, "alpha": 0.1, "beta": 0.1}
 

@@ -13,7 +13,7 @@ from workbench.measures import (
     moves,
     spec_of,
 )
-from workbench.measures.smoothing import smoothed
+from workbench.measures.curves import smoothed
 
 
 def test_runs_of_a_label_are_averaged_where_all_have_records():

@@ -9,7 +9,7 @@ from scipy import stats
 
 import workbench as wb
 from workbench.measures import MeasureError, paired_differences, perplexity_errors, summary
-from workbench.measures.intervals import (
+from workbench.measures.curves import (
     batch_means,
     percentile_interval,
     resampled_perplexities,

@@ -11,8 +11,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.measures import MeasureError, exact, stationary
-from workbench.measures.infinite_chains import assignments, fixed_point
-from workbench.measures.stationary import partitions, token_topics
+from workbench.measures.stationary import assignments, fixed_point, partitions, token_topics
 from workbench.models import LDA
 
 TWO_LAWS = corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)]), LDA(2, 0.1, 0.1)

@@ -10,7 +10,6 @@ import workbench as wb
 from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.options import OptionError
-from workbench.engines.stick_breaking.sb_ctm import stick_order
 from workbench.models import LDA, VARIABLES, Model, ModelError, Priors, TopicModel, Variable
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
 from workbench.models.stick_breaking.orders import permutation
@@ -138,9 +137,9 @@ def test_a_permutation_is_kept_in_one_form_however_it_is_written(order):
 
 def test_a_given_order_is_of_the_places_in_order_of_size():
     sizes = np.array([5, 30, 10])
-    assert stick_order(CorrelatedTopics(3), sizes).tolist() == [1, 2, 0]
-    assert stick_order(CorrelatedTopics(3, order="2,0,1"), sizes).tolist() == [0, 1, 2]
-    assert stick_order(CorrelatedTopics(3, order="0,1,2"), sizes).tolist() == [1, 2, 0]
+    assert CorrelatedTopics(3).stick_order(sizes).tolist() == [1, 2, 0]
+    assert CorrelatedTopics(3, order="2,0,1").stick_order(sizes).tolist() == [0, 1, 2]
+    assert CorrelatedTopics(3, order="0,1,2").stick_order(sizes).tolist() == [1, 2, 0]
 
 
 def test_a_given_order_is_part_of_the_hash_and_the_order_by_size_given_in_numbers_is_the_same_run():

@@ -13,7 +13,6 @@ from workbench.measures import top_words, topics_by_size
 from workbench.report.files import ReportError
 from workbench.report.findings import findings, once
 from workbench.report.gathering import gather
-from workbench.report.text_tables import markdown
 
 
 def said(*runs) -> list[str]:
@@ -156,7 +155,3 @@ def test_tables_of_topics_and_runs_agree_with_the_page(store, tmp_path):
 def test_runs_without_counts_have_no_table_of_topics(tmp_path):
     written = wb.write_tables(seeds("cgs", 100.0, 104.0), tmp_path, "md")
     assert [path.name for path in written] == ["result.md", "cost.md", "runs.md"]
-
-
-def test_markdown_escapes_bars_in_names():
-    assert markdown(["a|b"], [["c|d"]], ["l"]) == "| a\\|b |\n| --- |\n| c\\|d |\n"

@@ -6,6 +6,7 @@ import twins
 import workbench as wb
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import hybrid_bound
+from workbench.engines.lda.hybrid_bound import whole
 from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.afterwards.bound import HYBRIDS
@@ -42,7 +43,7 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     kept = read_checkpoint(run.path / "checkpoint.npz", engine).state
     given = few_tokens, *HYBRIDS[name].for_bound(few_tokens, options, kept)
     told = quietly(run, "exact")
-    assert told["bound"] == hybrid_bound.exact(*given)
+    assert told["bound"] == hybrid_bound.exact(*whole(*given))
     assert told["bound"] < twins.enumerate_topics(few_tokens, model.alphas, model.beta).log_sum
     assert (told["method"], told["run"], told["engine"], told["iteration"]) == (
         "exact",
@@ -57,7 +58,7 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     annealed = quietly(run, "ais", seed=3, n_runs=5, n_temperatures=4)
     assert (
         annealed["log_weights"]
-        == hybrid_bound.ais(*given, StepContext(3, 0), 5, 4).log_weights.tolist()
+        == hybrid_bound.ais(*whole(*given), StepContext(3, 0), 5, 4).log_weights.tolist()
     )
     assert (
         annealed["log_weights"]
@@ -66,7 +67,7 @@ def test_the_bound_is_that_of_the_last_checkpoint_and_below_the_evidence(runs, f
     assert 1 <= annealed["effective_runs"] <= 5 and annealed["standard_error"] > 0
     bracket = quietly(run, "bracket", n_sweeps=6, burn_in=2)
     assert (bracket["low"], bracket["high"]) == hybrid_bound.bracket(
-        *given, StepContext(0, 0), 6, 2
+        *whole(*given), StepContext(0, 0), 6, 2
     )
 
 

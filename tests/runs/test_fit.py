@@ -11,7 +11,7 @@ from toys import simulated
 
 import workbench as wb
 from workbench.engines import get_engine
-from workbench.engines.lda.scan import by_words
+from workbench.engines.lda.partition import by_words
 from workbench.models import LDA, VARIABLES
 from workbench.runs import loop
 from workbench.runs.execution.run import extend

@@ -8,7 +8,7 @@ from short_runs import short_settings
 import workbench as wb
 from workbench.data import blocks
 from workbench.data.blocks import CHUNKS, rows_per_block
-from workbench.models.estimate import Estimate
+from workbench.models.model import Estimate
 from workbench.runs.recorded import last_snapshot, model_of
 from workbench.runs.store import layout
 from workbench.runs.store.committed import put_rows

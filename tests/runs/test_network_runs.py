@@ -10,12 +10,22 @@ import workbench as wb
 from workbench.engines import ENGINES, get_engine
 from workbench.models import ModelError
 from workbench.models.networks.estimates import shares
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD, Level, Rows, Variable
+from workbench.models.networks.levels import (
+    AUTHORS,
+    DOCUMENT,
+    WORD,
+    Level,
+    Rows,
+    Variable,
+    learnt_priors,
+    row_dims,
+    spread,
+    variables_of,
+)
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import hierarchical_pachinko_2, pachinko
 from workbench.models.networks.simulation import row_of
 from workbench.models.networks.spelling import spelled
-from workbench.models.networks.variables import learnt_priors, row_dims, spread, variables_of
 from workbench.report.commands import command_of, missing_in_commands
 from workbench.runs.spec import RunSpec, SpecError, make_spec
 

@@ -12,7 +12,7 @@ from workbench.corpus.splits import asked_rows
 from workbench.engines import get_engine
 from workbench.measures import summary
 from workbench.models import LDA, Variable
-from workbench.models.scores import Scores
+from workbench.models.model import Scores
 from workbench.report.commands import command_of, missing_in_commands
 from workbench.runs.recorded import Position
 from workbench.runs.scoring import Average, further_scores, initial_average, score

@@ -9,7 +9,7 @@ import xarray as xr
 import workbench as wb
 from workbench.corpus import hold_out_ends
 from workbench.measures import MeasureError, spec_of
-from workbench.measures.next_words import _linear, _markov, next_words, sequences_of
+from workbench.measures.rows import _linear, _markov, next_words, sequences_of
 from workbench.report.drawing import draw, inline
 from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.every import draw_view, pictures

@@ -23,6 +23,7 @@ from workbench.cli.flags import (
 )
 from workbench.cli.printing import print_facts, print_json, print_table, say, store_path
 from workbench.corpus import is_named
+from workbench.tables import numbers, texts
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `workbench data list`.")]
 
@@ -44,30 +45,28 @@ def list_data(json: Json = False) -> None:
             }
         )
     print_table(
-        ("name", "title", "documents", "words", "tokens", "where"),
+        [*texts("name", "title"), *numbers("documents", "words", "tokens"), *texts("where")],
         [
             (
                 entry.name,
                 entry.title,
-                *map(_text, (entry.n_documents, entry.n_words, entry.n_tokens)),
+                *(entry.n_documents, entry.n_words, entry.n_tokens),
                 entry.whereabouts(),
             )
             for entry in sets
         ],
-        left=(0, 1, 5),
     )
     print_table(
-        ("records", "title", "records", "fields", "distinct", "where"),
+        [*texts("records", "title"), *numbers("records", "fields", "distinct"), *texts("where")],
         [
             (
                 entry.name,
                 entry.title,
-                *map(_text, (entry.n_records, entry.n_fields, entry.n_distinct)),
+                *(entry.n_records, entry.n_fields, entry.n_distinct),
                 entry.whereabouts(),
             )
             for entry in records
         ],
-        left=(0, 1, 5),
     )
     say("`workbench data info NAME` describes one; `workbench data fetch NAME` downloads one")
 
@@ -240,7 +239,8 @@ def _say_written(documents, written: list[Path], lost: list[str], json: bool) ->
         files = [{"path": str(path), "bytes": _bytes_of(path)} for path in written]
         return print_json({"corpus": documents.name, **sizes, "files": files, "lost": lost})
     say(repr(documents))
-    print_table(("written", "bytes"), [(path, f"{_bytes_of(path):,}") for path in written])
+    sizes_of = [(path, _bytes_of(path)) for path in written]
+    print_table([*texts("written"), *numbers("bytes")], sizes_of)
 
 
 def _bytes_of(path: Path) -> int:
@@ -392,14 +392,10 @@ def engines(
             {"engines": [{"name": engine_name, **facts} for engine_name, facts in chosen.items()]}
         )
     if not name:
-        print_table(
-            ("", "", ""),
-            [
-                (engine_name, facts["title"], facts["source"])
-                for engine_name, facts in chosen.items()
-            ],
-            left=(0, 1, 2),
-        )
+        rows = [
+            (engine_name, facts["title"], facts["source"]) for engine_name, facts in chosen.items()
+        ]
+        print_table(texts("", "", ""), rows)
         return say(f"{FIRST_CHOICE} `workbench engines ENGINE` describes one with its options")
     shared: dict[str, list[str]] = {}
     for name, facts in chosen.items():
@@ -490,7 +486,7 @@ def _print_checks(checks: list[dict], more=()) -> None:
     lines = [
         ("ok" if check["ok"] else "WRONG", check["check"], check["finding"]) for check in checks
     ]
-    print_table(("", "", ""), [*lines, *more], left=(0, 1, 2))
+    print_table(texts("", "", ""), [*lines, *more])
 
 
 def _kernels() -> str:

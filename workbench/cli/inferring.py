@@ -22,7 +22,7 @@ from workbench.cli.flags import (
     load_documents,
 )
 from workbench.cli.printing import perplexity, print_json, print_table, say, saying_warnings
-from workbench.numbers import format_number
+from workbench.tables import numbers, texts
 
 SHOWN_DOCUMENTS, SHOWN_TOPICS, SHOWN_WORDS = 20, 3, 4
 """Largest numbers of rows, topics and words in the table for people."""
@@ -147,16 +147,15 @@ def _infer_records(
         )
         print_json(dict(inferred.attrs) | listed)
     elif out is None:
-        shown = [
-            [
-                *row[:2],
-                format_number(row[2]),
-                row[3],
-                *(f"{p:.3f}" if p == p else "" for p in row[4:]),
-            ]
-            for row in rows
+        first, *others = header
+        columns = [
+            *texts(first),
+            *numbers(others[0]),
+            *numbers(others[1], digits=1),
+            *numbers(others[2]),
+            *numbers(*others[3:], digits=3),
         ]
-        print_table(header, shown[:SHOWN_DOCUMENTS])
+        print_table(columns, rows[:SHOWN_DOCUMENTS])
         if len(rows) > SHOWN_DOCUMENTS:
             say(f"and {len(rows) - SHOWN_DOCUMENTS:,} rows more; --out FILE writes them all")
 
@@ -192,16 +191,18 @@ def _print_topics(learnt, inferred) -> None:
         rows.append(
             (
                 document["document"],
-                f"{document['n_tokens']:,}",
-                f"{document['out_of_vocabulary']:.1%}",
+                document["n_tokens"],
+                document["out_of_vocabulary"],
                 topics,
             )
         )
-    print_table(
-        ("document", "tokens", "unknown", f"{min(SHOWN_TOPICS, len(words))} largest topics"),
-        rows,
-        left=(0, 3),
-    )
+    columns = [
+        *texts("document"),
+        *numbers("tokens"),
+        *numbers("unknown", kind="share", digits=1),
+        *texts(f"{min(SHOWN_TOPICS, len(words))} largest topics"),
+    ]
+    print_table(columns, rows)
     more = inferred.sizes["document"] - len(rows)
     if more:
         say(f"and {more:,} documents more; --out FILE.csv writes them all")
@@ -331,6 +332,6 @@ def audit(
         )
         for name, row in table[table["note"] == ""].iterrows()
     ]
-    print_table(("protocol", "perplexity", "±", "of", "given"), rows, left=(0, 3, 4))
+    print_table([*texts("protocol"), *numbers("perplexity", "±"), *texts("of", "given")], rows)
     for note, names in table[table["note"] != ""].groupby("note", sort=False).groups.items():
         say(f"no {', '.join(names)}: {note}")

@@ -8,12 +8,13 @@ import math
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli import INTERRUPTED
 from workbench.numbers import DASH, format_number, format_size
+from workbench.tables import Column, Table, numbers, texts
 
 if TYPE_CHECKING:
     from workbench.runs.execution.memory_check import Planned
@@ -75,35 +76,35 @@ def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
     Returns the exit status of a command that was to finish these runs.
     """
     grid = list(summaries[0].get("grid", ())) if summaries else []
-    heads = (
-        *grid,
-        "run",
-        *(() if grid else ("engine", "seed")),
-        "state",
-        "iterations",
-        "perplexity",
-        "state alone",
-        "average",
-    )
     if as_json:
         print_json({"runs": summaries} | more)
     else:
-        print_table(
-            (*heads, "CPU"),
-            [
-                (
-                    *(run["grid"][key] for key in grid),
-                    run["name"],
-                    *(() if grid else (run["label"], run["seed"])),
-                    run["state"],
-                    DASH if run["n_iterations"] is None else f"{run['n_iterations']:,}",
-                    *(perplexity(run[name]) for name in FINAL[:3]),
-                    format_number(run["cpu_time"], unit="s"),
-                )
-                for run in summaries
-            ],
-            left=(len(grid), len(grid) + 1) if grid else (0, 1, 3),
-        )
+        first = [
+            *numbers(*grid),
+            *texts("run"),
+            *([] if grid else [*texts("engine"), *numbers("seed")]),
+        ]
+        scores = numbers("perplexity", "state alone", "average")
+        columns = [
+            *first,
+            *texts("state"),
+            *numbers("iterations"),
+            *scores,
+            Column("CPU", kind="number", digits=1, unit="s"),
+        ]
+        rows = [
+            (
+                *(str(run["grid"][key]) for key in grid),
+                run["name"],
+                *(() if grid else (run["label"], run["seed"])),
+                run["state"],
+                run["n_iterations"],
+                *(perplexity(run[name]) for name in FINAL[:3]),
+                run["cpu_time"],
+            )
+            for run in summaries
+        ]
+        print_table(columns, rows)
     return 0 if all(run["state"] == "finished" for run in summaries) else INTERRUPTED
 
 
@@ -129,23 +130,17 @@ def perplexity(value: float | None) -> str:
 
 def print_facts(rows: list[tuple]) -> None:
     """Print a table of names and values on stderr, without empty values."""
-    print_table(("", ""), [row for row in rows if row[1] != ""], left=(0, 1))
+    print_table(texts("", ""), [row for row in rows if row[1] != ""])
 
 
-def print_table(heads, rows, left=(0,)) -> None:
+def print_table(columns: list[Column], rows: Iterable[Sequence]) -> None:
     """Print a plain table on stderr, as wide as it needs to be."""
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for at, head in enumerate(heads):
-        table.add_column(head, justify="left" if at in left else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(str(cell).replace("[", r"\[") for cell in row))
     console = Console(stderr=True)
     if not console.is_terminal:
         console = Console(stderr=True, width=200)
-    console.print(table)
+    console.print(Table(columns, rows).rich())
 
 
 def say(message: str) -> None:

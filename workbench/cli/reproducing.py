@@ -10,6 +10,7 @@ import workbench as wb
 from workbench.cli import INTERRUPTED
 from workbench.cli.flags import FORMATS, Formats, Json, Quiet, Store
 from workbench.cli.printing import print_json, print_table, resumable, say, store_path, summary
+from workbench.tables import numbers, texts
 
 
 def reproduce(
@@ -129,7 +130,7 @@ def ledger(
         say(str(out))
     else:
         print_table(
-            ("id", "in the paper", "figure", "verdict", "claim", "ours"),
+            texts("id", "in the paper", "figure", "verdict", "claim", "ours"),
             [
                 (
                     row.item.id,
@@ -142,7 +143,6 @@ def ledger(
                 for row in rows
                 for line in row.lines
             ],
-            left=range(6),
         )
         for row in {row.figure: row for row in rows if row.result}.values():
             say(f"{row.figure}: {describe_result(row)} {row.command} ({row.source})")
@@ -232,6 +232,6 @@ def _print_figures(figures: list, json: bool) -> None:
         )
         for figure in listed
     ]
-    print_table(("figure", "what", "as published", "--quick"), rows, left=(0, 1))
+    print_table([*texts("figure", "what"), *numbers("as published", "--quick")], rows)
     for paper in dict.fromkeys(figure["paper"] for figure in listed):
         say(f"{paper}. Times are rough, for two cores; figures of the same runs share them.")

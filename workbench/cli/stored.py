@@ -21,6 +21,7 @@ from workbench.cli.printing import (
     store_path,
     summary,
 )
+from workbench.tables import numbers, texts
 
 SHOWN_TOPICS, SHOWN_WORDS = 20, 8
 """Topics and words of each that end a fit."""
@@ -74,18 +75,18 @@ def documents(
     )
     if json:
         return print_json({"name": dataset.attrs["name"], "documents": best})
+    columns = [
+        *numbers("topic"),
+        *texts("title"),
+        *numbers("share", kind="share", digits=1),
+        *numbers("tokens"),
+    ]
     print_table(
-        ("topic", "title", "share", "tokens"),
+        columns,
         [
-            (
-                document["topic"],
-                document["title"],
-                f"{document['theta']:.1%}",
-                f"{document['n_tokens']:,}",
-            )
+            (document["topic"], document["title"], document["theta"], document["n_tokens"])
             for document in best
         ],
-        left=(1,),
     )
     if not best:
         say("no document has a token of it")
@@ -115,20 +116,13 @@ def print_words(run: "wb.Run") -> None:
 
 def _print_topics(entries: list[dict]) -> None:
     """Print topics as a table, with labels if there are any."""
-    labelled = any(entry["label"] for entry in entries)
-    print_table(
-        ("topic", "share", *(["label"] if labelled else []), "words"),
-        [
-            (
-                entry["topic"],
-                f"{entry['share']:.1%}",
-                *([entry["label"]] if labelled else []),
-                " ".join(entry["words"]),
-            )
-            for entry in entries
-        ],
-        left=(2, 3),
-    )
+    columns = [
+        *numbers("topic"),
+        *numbers("share", kind="share", digits=1),
+        *texts(*(["label"] if any(entry["label"] for entry in entries) else [])),
+        *texts("words"),
+    ]
+    print_table(columns, [entry | {"words": " ".join(entry["words"])} for entry in entries])
 
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag to add; repeatable.")]

@@ -159,8 +159,8 @@ def any_with(scalar: str) -> str:
 
 def every_score() -> dict:
     """Return the scores of all families beside the perplexities, by name, if they say which way is better."""
-    scores = [each for name in ENGINES for each in get_engine(name).model.scores]
-    return {each.name: each for group in scores for each in group.variables if each.better}
+    scores = [score for name in ENGINES for score in get_engine(name).model.scores]
+    return {score.name: score for group in scores for score in group.variables if score.better}
 
 
 def describe() -> dict[str, dict]:
@@ -173,8 +173,8 @@ def describe() -> dict[str, dict]:
             "when": engine.when,
             "source": engine.source,
             "options": {
-                each: {"default": f.default, "meaning": f.metadata["meaning"]}
-                for each, f in options_of(engine).items()
+                option: {"default": f.default, "meaning": f.metadata["meaning"]}
+                for option, f in options_of(engine).items()
             },
         }
         for name, engine in zip(ENGINES, map(get_engine, ENGINES), strict=True)

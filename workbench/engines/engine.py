@@ -1,25 +1,95 @@
-"""What an engine is: a handful of functions over data, a model, options and a state.
+"""What an engine is, the arrays and bytes of its state, and a cache of what is derived from a corpus.
+
+An engine is a handful of functions over data, a model, options and a state.
 
 A state holds exactly what the next step needs; a checkpoint is a state. `step` may reuse the arrays of
 the state that it was given. Randomness comes in as an argument, the context; an engine keeps none.
 
 The protocols below give the parameters of these functions, which are passed by position.
+
+The arrays of a state are declared before they are made, so that the bytes of a run are known before it begins.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.memory import Memory
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.uniforms import draw_key, key_from
 from workbench.models.model import Model
 
 if TYPE_CHECKING:
     from workbench.records.records import Records
+
+
+DOUBLE = 8
+"""Bytes of a number of a float64 array."""
+
+
+class Memory(NamedTuple):
+    """Forecast of the bytes that an engine takes in a run, the corpus and the common part apart."""
+
+    state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
+    indices: int = 0  # of what is derived from the corpus and held beside the state
+    step: int = 0  # at the most, besides, during a step
+    # at the most, besides, while a state is watched, predicts, or gives its counts
+    look: int = 0
+
+
+class Array(NamedTuple):
+    """Shape and type of an array."""
+
+    shape: tuple[int, ...]
+    dtype: type = np.float64
+
+
+def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
+    """Return the arrays by name, filled with zeros."""
+    return {name: aligned_zeros(*array) for name, array in arrays.items()}
+
+
+def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays of several chains along a new first dimension; that of a single chain is not copied."""
+    first, *others = arrays
+    return np.stack(arrays) if others else first[None]
+
+
+def size(arrays: dict[str, Array]) -> int:
+    """Return the bytes of the arrays."""
+    return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
+
+
+def topic_counts(
+    name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None
+) -> dict[str, Array]:
+    """Return arrays for counts: ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic), ``<name>_k`` (topic,), padded."""
+    lanes = padded(n_topics)
+    return {
+        f"{name}_dk": Array((corpus.n_documents, lanes), dtype),
+        f"{name}_wk": Array((corpus.n_words, lanes), dtype),
+        f"{name}_k": Array((lanes,), of_topics or dtype),
+    }
+
+
+def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
+    """Return the bytes of a `partition.Partition`; one part of all pairs shares the arrays of the corpus, and takes 0."""
+    if n_parts == 1 and n_pairs == corpus.n_pairs:
+        return 0
+    return (
+        n_pairs * (4 + 4 + 8 + (8 if n_parts > 1 else 0)) + n_parts * (corpus.n_documents + 1) * 8
+    )
+
+
+def word_major_bytes(corpus) -> int:
+    """Return the bytes of `Corpus.by_word`, the pairs in word-major order."""
+    return corpus.n_pairs * (8 + 4) + (corpus.n_words + 1) * 8
+
 
 VARIATIONAL, HYBRID, SAMPLER = "variational", "hybrid", "sampler"
 """Kinds of engines: expectations are updated (of EM too); some tokens are averaged and others sampled; all are sampled."""
@@ -33,6 +103,11 @@ Options: TypeAlias = Any
 """A dataclass of options, the engine's own."""
 Learnt: TypeAlias = Any
 """What unseen documents are folded in with, the engine's own."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options of an engine that has none."""
 
 
 def never_interrupted() -> None:
@@ -239,3 +314,17 @@ class Engine(NamedTuple):
     def in_parts(self) -> bool:
         """Does it work on a corpus in several parts? See `workbench.engines.parts`."""
         return hasattr(self.step, "phases")
+
+
+def cached_by_corpus(function: Callable) -> Callable:
+    """Return the function with its results cached: by corpus, and by its other, hashable arguments."""
+    results: WeakKeyDictionary = WeakKeyDictionary()
+
+    @wraps(function)
+    def cached(corpus, *arguments):
+        of_corpus = results.setdefault(corpus, {})
+        if arguments not in of_corpus:
+            of_corpus[arguments] = function(corpus, *arguments)
+        return of_corpus[arguments]
+
+    return cached

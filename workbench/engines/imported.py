@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import IMPORTED, Engine, StepContext, WarmStart
-from workbench.engines.lda.fold_in import cvb0_under, mixture_probability
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import IMPORTED, Engine, NoOptions, StepContext, WarmStart
+from workbench.engines.lda.fold_in import LearntTopics, cvb0_under, mixture_probability
 from workbench.models.imported import PHI, THETA, Imported
 from workbench.models.model import ModelError
 
@@ -168,7 +167,7 @@ def predict(
     return probability(state, pairs)
 
 
-def learnt(model: Imported, last: Mapping, topics) -> Learnt:
+def learnt(model: Imported, last: Mapping, topics: LearntTopics) -> Learnt:
     """Return phi, and the prior of theta where it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
     return Learnt(
@@ -176,7 +175,9 @@ def learnt(model: Imported, last: Mapping, topics) -> Learnt:
     )
 
 
-def fold_in(learnt: Learnt, options: NoOptions, documents, context: StepContext) -> np.ndarray:
+def fold_in(
+    learnt: Learnt, options: NoOptions, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta of unseen documents by CVB0, given phi and the prior of the other program."""
     if learnt.alphas is None:
         raise ModelError(

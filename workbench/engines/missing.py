@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import NOT_INSTALLED, Engine
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import NOT_INSTALLED, Engine, NoOptions, Options
 from workbench.models.model import Model
 from workbench.models.options import OptionError
 
@@ -35,7 +34,7 @@ class MissingModel(Model):
         """Return what captions say of it."""
         return [("model", "that of an engine which is not installed")]
 
-    def recorded(self, options) -> tuple:
+    def recorded(self, options: Options) -> tuple:
         """Return no variables: the run itself stores what its arrays are."""
         return ()
 

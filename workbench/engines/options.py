@@ -1,14 +1,9 @@
 """The options of a run: those of its model, and those of its engine."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 
 from workbench.models.options import OptionError, checked_option, option_fields
-
-
-@dataclass(frozen=True)
-class NoOptions:
-    """Options of an engine that has none."""
 
 
 def options_of(engine) -> dict:
@@ -25,7 +20,7 @@ def named_options(engine) -> dict:
     return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
 
 
-def split_options(engine, given: dict) -> tuple[dict, object]:
+def split_options(engine, values_given: dict) -> tuple[dict, object]:
     """Return the options of the model by name, and those of the engine as an object; defaults are filled in.
 
     Raises
@@ -34,7 +29,7 @@ def split_options(engine, given: dict) -> tuple[dict, object]:
         For a name that neither has (the nearest is named) or a value out of range.
     """
     known, values = named_options(engine), {}
-    for name, value in given.items():
+    for name, value in values_given.items():
         if name not in known:
             near = get_close_matches(name, known, 1, 0.4)
             hint = (
@@ -51,20 +46,22 @@ def split_options(engine, given: dict) -> tuple[dict, object]:
                 f"option '{about.name}' of {engine.name} was '{name}' before; give one of them, not both"
             )
         values[about.name] = checked_option(engine.name, about, value)
-    own = {f.name for f in fields(engine.options)}
+    of_engine = {f.name for f in fields(engine.options)}
     beliefs = {
         name: values.get(name, f.default)
         for name, f in options_of(engine).items()
-        if name not in own
+        if name not in of_engine
     }
     if beliefs:
         engine.model(**beliefs)  # raises where some of them contradict others
-    return beliefs, engine.options(**{name: value for name, value in values.items() if name in own})
+    return beliefs, engine.options(
+        **{name: value for name, value in values.items() if name in of_engine}
+    )
 
 
-def make_options(engine, given: dict):
+def make_options(engine, values: dict):
     """Return the options of an engine from a plain dict; defaults are filled in."""
-    return split_options(engine, given)[1]
+    return split_options(engine, values)[1]
 
 
 def takes(engine, name: str, value) -> bool:

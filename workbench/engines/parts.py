@@ -79,15 +79,15 @@ def step_of(*phases: Phase) -> Callable:
         diagnostics: dict = {}
         for phase in phases:
             state, more = alone(phase.work(corpus, model, options, state, context))
-            diagnostics = merged_diagnostics(diagnostics, more)
+            diagnostics = sum_diagnostics(diagnostics, more)
         return state, diagnostics
 
     step.phases = phases
     return step
 
 
-def merged_diagnostics(diagnostics: dict, more: dict) -> dict:
-    """Return the diagnostics of two phases of a step: updates add up."""
+def sum_diagnostics(diagnostics: dict, more: dict) -> dict:
+    """Return what two phases of a step tell: updates add up."""
     return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
 
 

@@ -20,10 +20,19 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import digamma_tetragamma, log_gamma_trigamma
-from workbench.kernels.simd.vectors import choose, doubles, fetch, load, spread, store
+from workbench.kernels.simd.functions import digamma_tetragamma, log_gamma_trigamma, total
+from workbench.kernels.simd.vectors import (
+    LANES,
+    aligned_zeros,
+    choose,
+    doubles,
+    fetch,
+    load,
+    pad_topics,
+    padded,
+    spread,
+    store,
+)
 
 AHEAD, LINE = 12, 8
 """Pairs ahead whose row of gamma is loaded into the cache, where pairs come word by word; numbers to a cache line."""
@@ -35,7 +44,7 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 @inlined
 def given_positive(mean, variance, zero):
-    """P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
+    """Return P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
 
     P+ >= 1 - exp(-E) >= E - E^2 / 2 is kept where P0 is rounded to 1, as of a thousand million tokens of probability 1e-16.
     """
@@ -52,68 +61,93 @@ def given_positive(mean, variance, zero):
 
 @inlined
 def power(base, n):
-    """base^n of a vector, for a whole n of at least 1."""
-    found = spread(1.0)
+    """Return base^n of a vector, for a whole n of at least 1."""
+    result = spread(1.0)
     while n > 0:
         if n % 2:
-            found = found * base
+            result = result * base
         base, n = base * base, n // 2
-    return found
+    return result
 
 
 @inlined
-def clear(at, n_topics, mean, variance, zero):
-    """Sets E, V and P0 to those of no tokens, from index `at` on."""
-    for k in range(at, at + n_topics, LANES):
+def clear(index, n_topics: int, mean, variance, zero) -> None:
+    """Set E, V and P0 to those of no tokens, from `index` on."""
+    for k in range(index, index + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
         store(zero, k, spread(1.0))
 
 
 @inlined
-def add_pair(count, kept, pair, n_topics, mean, variance, zero, at):
-    """Adds a row of gamma, of `count` tokens, to E, V and P0 from index `at` on, eq. 13."""
-    i = pair * kept.shape[1]
+def add_pair(count, gamma, pair, n_topics: int, mean, variance, zero, index) -> None:
+    """Add a row of gamma, of `count` tokens, to E, V and P0 from `index` on, eq. 13."""
+    i = pair * gamma.shape[1]
     for k in range(0, n_topics, LANES):
-        g = doubles(load(kept, i + k))
+        g = doubles(load(gamma, i + k))
         part = count * g
-        store(mean, at + k, load(mean, at + k) + part)
-        store(variance, at + k, load(variance, at + k) + part * (1.0 - g))
-        store(zero, at + k, load(zero, at + k) * power(1.0 - min(g, NEARLY_CERTAIN), count))
+        store(mean, index + k, load(mean, index + k) + part)
+        store(variance, index + k, load(variance, index + k) + part * (1.0 - g))
+        store(zero, index + k, load(zero, index + k) * power(1.0 - min(g, NEARLY_CERTAIN), count))
 
 
 @lean
-def count_documents(first, last, indptr, counts, kept, n_topics, mean_dk, var_dk, zero_dk):
-    """Computes E, V and P0 of documents first..last from the responsibilities, row by row."""
+def count_documents(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    counts: np.ndarray,
+    gamma,
+    n_topics: int,
+    mean_dk: np.ndarray,
+    var_dk: np.ndarray | None,
+    zero_dk: np.ndarray,
+) -> None:
+    """Compute E, V and P0 of documents first..last from the responsibilities, row by row."""
     for d in range(first, last):
-        at = d * mean_dk.shape[1]
-        clear(at, n_topics, mean_dk, var_dk, zero_dk)
+        index = d * mean_dk.shape[1]
+        clear(index, n_topics, mean_dk, var_dk, zero_dk)
         for pair in range(indptr[d], indptr[d + 1]):
-            add_pair(counts[pair], kept, pair, n_topics, mean_dk, var_dk, zero_dk, at)
+            add_pair(counts[pair], gamma, pair, n_topics, mean_dk, var_dk, zero_dk, index)
 
 
 @inlined
-def count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero):
-    """Computes E, V and P0 of one word, rows (topic padded)."""
+def count_word(
+    w,
+    word_indptr: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    gamma,
+    n_topics: int,
+    mean,
+    variance,
+    zero,
+) -> None:
+    """Compute E, V and P0 of one word, rows (topic padded)."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
-        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * kept.shape[1]
+        soon = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
         for k in range(soon, soon + n_topics, LINE):
-            fetch(kept, k)
-        add_pair(counts[pairs[i]], kept, pairs[i], n_topics, mean, variance, zero, 0)
+            fetch(gamma, k)
+        add_pair(counts[pairs[i]], gamma, pairs[i], n_topics, mean, variance, zero, 0)
 
 
 @inlined
 def tables(mean, variance, zero, prior, digamma_above):
-    """E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12; digamma_above = psi(a + 1), safe for tiny a."""
+    """Return E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12.
+
+    digamma_above = psi(a + 1), safe for tiny a.
+    """
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     above = 1.0 + prior * (digamma - digamma_above + 0.5 * variance_positive * tetragamma)
     return positive * choose(mean < NEARLY_NONE, mean - mean + 1.0, above)
 
 
-def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
-    """sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
+def tables_of_documents(
+    mean_dk: np.ndarray, var_dk: np.ndarray | None, zero_dk: np.ndarray, prior
+) -> np.ndarray:
+    """Return sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
     tables_k = np.zeros(mean_dk.shape[1])
     _add_tables(
         mean_dk,
@@ -128,30 +162,38 @@ def tables_of_documents(mean_dk, var_dk, zero_dk, prior) -> np.ndarray:
 
 
 @lean
-def _add_tables(mean_dk, var_dk, zero_dk, prior, digamma_above, n_topics, tables_k):
+def _add_tables(
+    mean_dk: np.ndarray,
+    var_dk: np.ndarray | None,
+    zero_dk: np.ndarray,
+    prior,
+    digamma_above,
+    n_topics: int,
+    tables_k,
+) -> None:
     for k in range(0, n_topics, LANES):
         store(digamma_above, k, digamma_tetragamma(load(prior, k) + 1.0)[0])
     for d in range(len(mean_dk)):
         for k in range(0, n_topics, LANES):
             i = d * len(prior) + k
-            found = tables(
+            result = tables(
                 load(mean_dk, i),
                 load(var_dk, i),
                 load(zero_dk, i),
                 load(prior, k),
                 load(digamma_above, k),
             )
-            store(tables_k, k, load(tables_k, k) + found)
+            store(tables_k, k, load(tables_k, k) + result)
 
 
-def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
-    """sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
-    tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, kept.shape[1]), float)
+def tables_of_words(corpus, gamma, prior, n_topics: int) -> np.ndarray:
+    """Return sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
+    tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, gamma.shape[1]), float)
     _tables_of_words(
         corpus.by_word.indptr,
         corpus.by_word.pairs,
         corpus.counts,
-        kept,
+        gamma,
         prior,
         n_topics,
         tables_w,
@@ -162,20 +204,29 @@ def tables_of_words(corpus, kept, prior, n_topics) -> np.ndarray:
 
 @lean
 def _tables_of_words(
-    word_indptr, pairs, counts, kept, prior, n_topics, tables_w, mean, variance, zero
-):
+    word_indptr: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    gamma,
+    prior,
+    n_topics: int,
+    tables_w,
+    mean,
+    variance,
+    zero,
+) -> None:
     for w in range(len(tables_w)):
-        count_word(w, word_indptr, pairs, counts, kept, n_topics, mean, variance, zero)
-        b, found = spread(prior[w]), spread(0.0)
+        count_word(w, word_indptr, pairs, counts, gamma, n_topics, mean, variance, zero)
+        b, result = spread(prior[w]), spread(0.0)
         digamma_above = digamma_tetragamma(b + 1.0)[0]
         for k in range(0, n_topics, LANES):
-            found += tables(load(mean, k), load(variance, k), load(zero, k), b, digamma_above)
-        tables_w[w] = total(found)
+            result += tables(load(mean, k), load(variance, k), load(zero, k), b, digamma_above)
+        tables_w[w] = total(result)
 
 
 @kernel
 def expected_log_beta(mean, variance, zero, prior):
-    """E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
+    """Return E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     return positive * (
@@ -185,7 +236,7 @@ def expected_log_beta(mean, variance, zero, prior):
 
 @inlined
 def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
-    """F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
+    """Return F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     log_gamma, trigamma = log_gamma_trigamma(prior + mean_positive)
     above = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
@@ -193,18 +244,20 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 
 
 @lean
-def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, of_topics):
-    """The terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
+def bound_of_documents(
+    indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
+):
+    """Return the terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
 
     priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
     """
-    n_padded, sizes, found = kept.shape[1], 0.0, spread(0.0)
+    n_padded, sizes, result = gamma.shape[1], 0.0, spread(0.0)
     for d in range(len(indptr) - 1):
         clear(0, n_topics, row[0], row[1], row[2])
         n_tokens = 0.0
         for pair in range(indptr[d], indptr[d + 1]):
             n_tokens += counts[pair]
-            add_pair(counts[pair], kept, pair, n_topics, row[0], row[1], row[2], 0)
+            add_pair(counts[pair], gamma, pair, n_topics, row[0], row[1], row[2], 0)
         if n_tokens:
             sizes += math.lgamma(alpha_sum) - math.lgamma(alpha_sum + n_tokens)
         for k in range(0, n_topics, LANES):
@@ -213,7 +266,7 @@ def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, o
                 load(row, n_padded + k),
                 load(row, 2 * n_padded + k),
             )
-            found += log_rising(
+            result += log_rising(
                 mean,
                 variance,
                 zero,
@@ -224,15 +277,17 @@ def bound_of_documents(indptr, counts, kept, priors, alpha_sum, n_topics, row, o
             store(of_topics, k, load(of_topics, k) + mean)
             store(of_topics, n_padded + k, load(of_topics, n_padded + k) + variance)
             store(of_topics, 2 * n_padded + k, load(of_topics, 2 * n_padded + k) * zero)
-    return sizes + total(found)
+    return sizes + total(result)
 
 
 @lean
-def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
-    """The terms of the words in the bound; row : (3, topic padded), scratch."""
-    n_padded, found = kept.shape[1], spread(0.0)
+def bound_of_words(
+    word_indptr: np.ndarray, pairs, counts: np.ndarray, gamma, beta, n_topics: int, row
+):
+    """Return the terms of the words in the bound; row : (3, topic padded), scratch."""
+    n_padded, result = gamma.shape[1], spread(0.0)
     for w in range(len(beta)):
-        count_word(w, word_indptr, pairs, counts, kept, n_topics, row[0], row[1], row[2])
+        count_word(w, word_indptr, pairs, counts, gamma, n_topics, row[0], row[1], row[2])
         b, log_b, log_gamma_above = (
             spread(beta[w]),
             spread(math.log(beta[w])),
@@ -244,34 +299,40 @@ def bound_of_words(word_indptr, pairs, counts, kept, beta, n_topics, row):
                 load(row, n_padded + k),
                 load(row, 2 * n_padded + k),
             )
-            found += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
-    return total(found)
+            result += log_rising(mean, variance, zero, b, log_b, log_gamma_above)
+    return total(result)
 
 
 @lean
-def multiply_zeros(words, counts, kept, n_topics, zero_wk):
-    """P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
+def multiply_zeros(
+    words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, zero_wk: np.ndarray
+) -> None:
+    """Compute P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
     for pair in range(len(words)):
-        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * zero_wk.shape[1]
+        count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * zero_wk.shape[1]
         for k in range(0, n_topics, LANES):
-            none = power(1.0 - min(doubles(load(kept, i + k)), NEARLY_CERTAIN), count)
-            store(zero_wk, at + k, load(zero_wk, at + k) * none)
+            none = power(1.0 - min(doubles(load(gamma, i + k)), NEARLY_CERTAIN), count)
+            store(zero_wk, index + k, load(zero_wk, index + k) * none)
 
 
 @lean
-def add_variances(words, counts, kept, n_topics, var_wk):
-    """Adds to V of every word, (word, topic padded), that of these pairs, eq. 13."""
+def add_variances(
+    words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, var_wk: np.ndarray | None
+) -> None:
+    """Add to V of every word, (word, topic padded), that of these pairs, eq. 13."""
     for pair in range(len(words)):
-        count, i, at = counts[pair], pair * kept.shape[1], words[pair] * var_wk.shape[1]
+        count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * var_wk.shape[1]
         for k in range(0, n_topics, LANES):
-            g = doubles(load(kept, i + k))
-            store(var_wk, at + k, load(var_wk, at + k) + count * g * (1.0 - g))
+            g = doubles(load(gamma, i + k))
+            store(var_wk, index + k, load(var_wk, index + k) + count * g * (1.0 - g))
 
 
 @lean
-def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
-    """`bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
-    found, b, log_b, log_gamma_above = (
+def bound_of_counted_words(
+    mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
+):
+    """Return `bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
+    result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
         spread(math.log(beta)),
@@ -280,43 +341,43 @@ def bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics):
     for w in range(len(mean_wk)):
         for k in range(0, n_topics, LANES):
             i = w * mean_wk.shape[1] + k
-            found += log_rising(
+            result += log_rising(
                 load(mean_wk, i), load(var_wk, i), load(zero_wk, i), b, log_b, log_gamma_above
             )
-    return total(found)
+    return total(result)
 
 
 @lean
-def bound_of_topics(mean_k, var_k, zero_k, beta_sum):
-    """sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
-    found = 0.0
+def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
+    """Return sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
         log_gamma, trigamma = log_gamma_trigamma(beta_sum + mean)
-        found += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
-    return found
+        result += positive * (math.lgamma(beta_sum) - log_gamma - 0.5 * variance * trigamma)
+    return result
 
 
-def expected_log_joint(corpus, kept, alpha, alpha_sum, beta, beta_sum) -> float:
-    """The expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
+def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -> float:
+    """Return the expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
         + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
 
-    kept : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
+    gamma : (pair, topic) responsibilities of every pair; alpha : (topic,); beta : (word,); alpha_sum, beta_sum : A, B,
     which are more than the sums of alpha and of beta where these are geometric means.
     """
     n_topics, by_word = len(alpha), corpus.by_word
-    of_documents, of_topics = expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum)
+    of_documents, of_topics = expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum)
     row = aligned_zeros((3, padded(n_topics)), np.float64)
     of_words = bound_of_words(
-        by_word.indptr, by_word.pairs, corpus.counts, kept, beta, n_topics, row
+        by_word.indptr, by_word.pairs, corpus.counts, gamma, beta, n_topics, row
     )
     return of_documents + of_words + bound_of_topics(*of_topics[:, :n_topics], beta_sum)
 
 
-def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[float, np.ndarray]:
-    """The terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
+def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
+    """Return the terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
@@ -326,14 +387,16 @@ def expected_log_joint_of_documents(corpus, kept, alpha, alpha_sum) -> tuple[flo
             for of in (alpha, np.log(alpha), [math.lgamma(a + 1.0) for a in alpha])
         ]
     )
-    found = bound_of_documents(
-        corpus.indptr, corpus.counts, kept, priors, alpha_sum, n_topics, row, of_topics
+    result = bound_of_documents(
+        corpus.indptr, corpus.counts, gamma, priors, alpha_sum, n_topics, row, of_topics
     )
-    return found, of_topics
+    return result, of_topics
 
 
-def expected_log_joint_of_counts(mean_wk, var_wk, zero_wk, beta, n_topics) -> float:
-    """The terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
+def expected_log_joint_of_counts(
+    mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
+) -> float:
+    """Return the terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
     of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
-    return of_words + bound_of_topics(*(each[:n_topics] for each in of_topics), len(mean_wk) * beta)
+    return of_words + bound_of_topics(*(part[:n_topics] for part in of_topics), len(mean_wk) * beta)

@@ -15,12 +15,12 @@ from scipy.special import multigammaln
 
 from workbench.kernels.jit import aside, fused, kernel
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import gamma, normal, stream_of
 
 
 @fused
-def _factor_rows(a, first, last):
-    """Rows first..last of the factor, from rows to which all earlier ones have been applied."""
+def _factor_rows(a, first: int, last: int) -> None:
+    """Compute rows first..last of the factor, from rows to which all earlier ones have been applied."""
     for i in range(first, last):
         inverse = 1.0 / math.sqrt(a[i, i])
         for j in range(i, len(a)):
@@ -32,8 +32,8 @@ def _factor_rows(a, first, last):
 
 
 @fused
-def factor(a):
-    """Replaces the upper triangle of a positive definite matrix (row, column) by U, where U'U = a; NaN where it is none.
+def factor(a) -> None:
+    """Replace the upper triangle of a positive definite matrix (row, column) by U, where U'U = a; NaN where it is none.
 
     Four rows at a time are finished and taken from all later ones, which are loaded two at a time.
     """
@@ -58,8 +58,8 @@ def factor(a):
 
 
 @fused
-def solve_transposed(u, x):
-    """Replaces x (row,) by y, where U'y = x."""
+def solve_transposed(u, x) -> None:
+    """Replace x (row,) by y, where U'y = x."""
     for k in range(len(x)):
         x[k] /= u[k, k]
         for j in range(k + 1, len(x)):
@@ -67,8 +67,8 @@ def solve_transposed(u, x):
 
 
 @fused
-def solve(u, y):
-    """Replaces y (row,) by x, where U x = y."""
+def solve(u, y) -> None:
+    """Replace y (row,) by x, where U x = y."""
     n = len(y)
     for k in range(n - 1, -1, -1):
         first, second, third, fourth, j = 0.0, 0.0, 0.0, 0.0, k + 1
@@ -84,8 +84,8 @@ def solve(u, y):
 
 
 @aside
-def draw_gaussian(stream, precision, h):
-    """Replaces h (dim,) by a draw from N(precision^-1 h, precision^-1), and the matrix by its factor; returns the stream."""
+def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
+    """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), and the matrix by its factor; returns the stream."""
     factor(precision)
     solve_transposed(precision, h)
     for k in range(len(h)):
@@ -96,8 +96,8 @@ def draw_gaussian(stream, precision, h):
 
 
 @fused
-def _add_products(total, rows, centre, row, first, last):
-    """Adds, to its rows first..last, the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
+def _add_products(total, rows, centre, row, first: int, last: int) -> None:
+    """Add, to its rows first..last, the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
     n = len(centre)
     for d in range(len(rows)):
         for i in range(first, n):
@@ -109,8 +109,7 @@ def _add_products(total, rows, centre, row, first, last):
 
 @kernel
 def niw_posterior(rows, mean, kappa, nu, scale):
-    """The parameters (mean, kappa, nu, scale) of a normal-inverse-Wishart, given rows (row, dim) drawn from the Gaussian.
-
+    """Return the parameters (mean, kappa, nu, scale) of a normal-inverse-Wishart given Gaussian rows (row, dim).
     scale (dim, dim) is returned symmetric. With no rows the prior comes back.
     """
     centre, total = _mean_of(rows), scale.copy()
@@ -118,8 +117,11 @@ def niw_posterior(rows, mean, kappa, nu, scale):
     return _with_means(total, centre, len(rows), mean, kappa, nu)
 
 
-def niw_posterior_in_slices(rows, prior, n_threads, interrupt):
-    """`niw_posterior` of rows and (mean, kappa, nu, scale), to the same bits, on several threads; see `threads.each_slice`."""
+def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
+    """Return `niw_posterior` of rows and (mean, kappa, nu, scale), to the same bits, on several threads.
+
+    See `threads.each_slice`.
+    """
     mean, kappa, nu, scale = prior
     centre, total, n = _mean_of(rows), scale.copy(), len(mean)
     work = np.concatenate([[0], np.cumsum(len(rows) * (n - np.arange(n)))])
@@ -134,7 +136,7 @@ def niw_posterior_in_slices(rows, prior, n_threads, interrupt):
 
 @kernel
 def _mean_of(rows):
-    """(dim,) of rows (row, dim); zeros where there are none."""
+    """Return (dim,) of rows (row, dim); zeros where there are none."""
     centre = np.zeros(rows.shape[1])
     for d in range(len(rows)):
         centre += rows[d]
@@ -143,14 +145,17 @@ def _mean_of(rows):
 
 
 @kernel
-def _add_scatter(first, last, total, rows, centre):
-    """Adds the products of the rows around their centre to rows first..last of total, upper triangle."""
+def _add_scatter(first: int, last: int, total, rows, centre) -> None:
+    """Add the products of the rows around their centre to rows first..last of total, upper triangle."""
     _add_products(total, rows, centre, np.empty(len(centre)), first, last)
 
 
 @kernel
-def _with_means(total, centre, n_rows, mean, kappa, nu):
-    """The posterior, from the prior scale and the scatter of the rows around their centre: total, which is overwritten."""
+def _with_means(total, centre, n_rows: int, mean, kappa, nu):
+    """Return the posterior, from the prior scale and the scatter of the rows around their centre.
+
+    total : overwritten
+    """
     weight, n = kappa * n_rows / (kappa + n_rows), len(centre)
     for i in range(n):
         for j in range(i, n):
@@ -159,9 +164,10 @@ def _with_means(total, centre, n_rows, mean, kappa, nu):
     return (kappa * mean + n_rows * centre) / (kappa + n_rows), kappa + n_rows, nu + n_rows, total
 
 
-def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
-    """log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1; mu, Sigma ~ NIW(mean, kappa, nu, scale).
+def log_joint_of_rows(rows, mu, precision: np.ndarray, mean, kappa, nu, scale) -> float:
+    """Return log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1.
 
+    mu, Sigma ~ NIW(mean, kappa, nu, scale).
     Where nu <= dim - 1 the prior is no distribution, and the constant of its density is left out.
     """
     n_rows, n = rows.shape
@@ -180,8 +186,8 @@ def log_joint_of_rows(rows, mu, precision, mean, kappa, nu, scale) -> float:
 
 
 @kernel
-def log_determinant(matrix):
-    """log |matrix| of a positive definite matrix (row, column)."""
+def log_determinant(matrix: np.ndarray):
+    """Return log |matrix| of a positive definite matrix (row, column)."""
     root, total = matrix.copy(), 0.0
     factor(root)
     for k in range(len(root)):
@@ -190,8 +196,8 @@ def log_determinant(matrix):
 
 
 @kernel
-def draw_niw(mean, kappa, nu, scale, key):
-    """(mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
+def draw_niw(mean, kappa, nu, scale, key: np.uint64):
+    """Return (mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
 
     With LL' = scale and A lower triangular, A_ii^2 ~ chi^2 of nu - i, A_ij ~ N(0, 1):  M = L A^-T,  Sigma = M M',
     Sigma^-1 = N'N with N = A'L^-1.
@@ -245,8 +251,8 @@ def draw_niw(mean, kappa, nu, scale, key):
 
 
 @fused
-def invert_factor(u, inverse):
-    """Writes L^-1, where L = U', into the lower triangle of `inverse`, whose upper triangle must be 0."""
+def invert_factor(u, inverse) -> None:
+    """Write L^-1, where L = U', into the lower triangle of `inverse`, whose upper triangle must be 0."""
     for i in range(len(u)):
         row, k = inverse[i], 0
         for j in range(i):
@@ -269,8 +275,8 @@ def invert_factor(u, inverse):
 
 
 @fused
-def add_inverse(inverse, total):
-    """Adds the upper triangle of J^-1 = L^-T L^-1 to `total`; inverse : L^-1, as `invert_factor` leaves it."""
+def add_inverse(inverse, total) -> None:
+    """Add the upper triangle of J^-1 = L^-T L^-1 to `total`; inverse : L^-1, as `invert_factor` leaves it."""
     n, k = len(inverse), 0
     while k + 4 <= n:
         r0, r1, r2, r3 = inverse[k], inverse[k + 1], inverse[k + 2], inverse[k + 3]
@@ -289,13 +295,13 @@ def add_inverse(inverse, total):
 
 
 @kernel
-def inverse(matrix):
-    """The inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
-    u, lower, found = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
+def inverse(matrix: np.ndarray):
+    """Return the inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
+    u, lower, result = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
     factor(u)
     invert_factor(u, lower)
-    add_inverse(lower, found)
-    for i in range(len(found)):
+    add_inverse(lower, result)
+    for i in range(len(result)):
         for j in range(i):
-            found[i, j] = found[j, i]
-    return found
+            result[i, j] = result[j, i]
+    return result

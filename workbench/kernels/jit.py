@@ -28,7 +28,7 @@ MONTH = 30 * 24 * 3600
 
 @cache
 def sources_hash(package: Path = PACKAGE) -> str:
-    """Twelve hex digits that change with any line, and any path, of a source under ``kernels`` or ``engines`` of a package."""
+    """Return twelve hex digits that change with any line and path of a source of ``kernels`` or ``engines``."""
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(
         path for folder in ("kernels", "engines") for path in (package / folder).rglob("*.py")
@@ -39,12 +39,12 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 
 def instruction_set() -> str:
-    """The processor that kernels are compiled for, as LLVM calls it; on another one sums may be rounded differently."""
+    """Return the processor that kernels are compiled for, as LLVM calls it; on another one sums may be rounded differently."""
     return numba.config.CPU_NAME or binding.get_host_cpu_name()
 
 
 def _point_cache_at_sources() -> None:
-    """Sets numba's cache folder and drops the folders that no process has used for a month."""
+    """Set numba's cache folder and drop the folders that no process has used for a month."""
     home = Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench")) / "kernels"
     folder = home / sources_hash()
     try:
@@ -62,7 +62,7 @@ _point_cache_at_sources()
 
 
 def _import_without_blas() -> None:
-    """Imports numba's arrays without `scipy.linalg`, which they import only to see whether it is there: a tenth of a start.
+    """Import numba's arrays without `scipy.linalg`, which they import only to see whether it is there: a tenth of a start.
 
     `ensure_blas` is numba's own: where a version does not have it, the import is the usual one (tests/kernels/test_jit.py).
     """
@@ -139,15 +139,15 @@ class Part(CPUDispatcher):
 
 
 def inlined(function) -> Part:
-    """Decorator of a function that is compiled into each kernel; it allocates nothing and counts no references."""
+    """Decorate a function that is compiled into each kernel; it allocates nothing and counts no references."""
     return Part(function, targetoptions=PART_OPTIONS | {"forceinline": True})
 
 
 def aside(function) -> Part:
-    """Decorator of a compiled function that kernels seldom need: called, not inlined."""
+    """Decorate a compiled function that kernels seldom need: called, not inlined."""
     return Part(function, targetoptions=dict(PART_OPTIONS))
 
 
 def fused(function) -> Part:
-    """Decorator of a compiled function that kernels call for sums of products: each product is added with one rounding."""
+    """Decorate a compiled function that kernels call for sums of products: each product is added with one rounding."""
     return Part(function, targetoptions=PART_OPTIONS | {"fastmath": {"contract"}})

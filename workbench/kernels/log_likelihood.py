@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import logs
-from workbench.kernels.simd.vectors import choose, doubles, load, spread, store
+from workbench.kernels.simd.functions import count, logs, total
+from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store
 
 LARGEST_POWER = 3
 """Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken at once."""
@@ -28,7 +26,7 @@ class Sum(NamedTuple):
 
 @inlined
 def with_power(known, c, p):
-    """The partial sum plus c log p."""
+    """Return the partial sum plus c log p."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
     product = known.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:
@@ -38,24 +36,24 @@ def with_power(known, c, p):
 
 @inlined
 def total_of(known):
-    """The sum over the lanes."""
+    """Return the sum over the lanes."""
     return total(known.before + logs(known.product))
 
 
 def last_block(values, filling) -> np.ndarray:
-    """The last elements, that fill no whole block, padded to one."""
+    """Return the last elements, that fill no whole block, padded to one."""
     block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
     block[:n_left] = values[len(values) - n_left :]
     return block
 
 
-def log_likelihood(counts, probability) -> float:
-    """sum c log p over pairs: (pair,) whole, (pair,) float64."""
+def log_likelihood(counts: np.ndarray, probability: np.ndarray) -> float:
+    """Return sum c log p over pairs: (pair,) whole, (pair,) float64."""
     return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
 
 
 @lean
-def _log_likelihood(counts, probability, last_counts, last_probability):
+def _log_likelihood(counts: np.ndarray, probability: np.ndarray, last_counts, last_probability):
     known = Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):
@@ -64,10 +62,12 @@ def _log_likelihood(counts, probability, last_counts, last_probability):
     return total_of(known)
 
 
-def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, float]:
-    """Writes the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
+def take_in(
+    counts: np.ndarray, probability: np.ndarray, mean, n_averaged, new_mean
+) -> tuple[float, float]:
+    """Write the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
-    found = _take_in(
+    result = _take_in(
         counts,
         probability,
         mean,
@@ -78,11 +78,20 @@ def take_in(counts, probability, mean, n_averaged, new_mean) -> tuple[float, flo
         last_mean,
     )
     new_mean[len(mean) - n_left :] = last_mean[:n_left]
-    return found
+    return result
 
 
 @lean
-def _take_in(counts, probability, mean, share, new_mean, last_counts, last_probability, last_mean):
+def _take_in(
+    counts: np.ndarray,
+    probability: np.ndarray,
+    mean,
+    share,
+    new_mean,
+    last_counts,
+    last_probability,
+    last_mean,
+):
     alone, of_mean = Sum(spread(1.0), spread(0.0)), Sum(spread(1.0), spread(0.0))
     for _ in range(2):
         for i in range(0, len(counts) - LANES + 1, LANES):

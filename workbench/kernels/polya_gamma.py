@@ -17,7 +17,7 @@ from scipy.special import comb, log_ndtr, zeta
 
 from workbench.errors import InputError
 from workbench.kernels.jit import aside, kernel
-from workbench.kernels.variates import exponential, gamma_above, next_uniform, normal, stream_of
+from workbench.kernels.uniforms import exponential, gamma_above, next_uniform, normal, stream_of
 
 SPLIT = 0.64
 """t, where the density of 4 PG(1, 0) is cut in two."""
@@ -34,7 +34,7 @@ STEPS, TABLE_END = 64, 10
 
 
 def tail_share(z):
-    """The share of the proposal for 4 PG(1, 2z) that lies above t: 1 / (1 + q / p) of Polson, Scott & Windle."""
+    """Return the share of the proposal for 4 PG(1, 2z) that lies above t: 1 / (1 + q / p) of Polson, Scott & Windle."""
     z = np.asarray(z, dtype=float)
     rate = np.pi**2 / 8 + z * z / 2
     below = np.logaddexp(
@@ -52,7 +52,7 @@ N_SERIES = 15
 
 
 def _cumulant_series(n):
-    """Coefficients of (c^2)^i in the n-th cumulant of PG(1, c) (term,): (n - 1)! sum_j a_j^n, with each a_j expanded."""
+    """Return coefficients of (c^2)^i in the n-th cumulant of PG(1, c) (term,): (n - 1)! sum_j a_j^n, with each a_j expanded."""
     i = np.arange(N_SERIES)
     sums = (1.0 - 4.0 ** -(n + i)) * zeta(2 * (n + i)) / np.pi ** (2.0 * (n + i))
     return math.factorial(n - 1) * 2.0**n * (-1.0) ** i * comb(n + i - 1, i) * sums
@@ -64,7 +64,7 @@ SERIES = np.stack([_cumulant_series(n) for n in (1, 2, 3)])
 
 @aside
 def cumulants(b, c):
-    """(mean, variance, third cumulant) of PG(b, c), for c >= 0."""
+    """Return (mean, variance, third cumulant) of PG(b, c), for c >= 0."""
     if c < 1.0:
         square, mean, variance, third = c * c, 0.0, 0.0, 0.0
         for i in range(N_SERIES - 1, -1, -1):
@@ -82,7 +82,7 @@ def cumulants(b, c):
 
 @aside
 def remainder(b, c, n_terms):
-    """(shift, shape, scale) of the gamma that stands for what PG(b, c), c >= 0, has beyond its first terms."""
+    """Return (shift, shape, scale) of the gamma that stands for what PG(b, c), c >= 0, has beyond its first terms."""
     mean, variance, third = cumulants(b, c)
     square = c * c
     for j in range(n_terms):
@@ -97,13 +97,13 @@ def remainder(b, c, n_terms):
 
 @aside
 def terms_drawn(b, c):
-    """How many terms of the sum are drawn for PG(b, c), c >= 0."""
+    """Return how many terms of the sum are drawn for PG(b, c), c >= 0."""
     return min((2 if b < 20 else 1) + np.int64(0.25 * min(c, 4.0 * MOST_TERMS)), MOST_TERMS)
 
 
 @aside
-def _sum_of_gammas(stream, b, c):
-    """(the stream as it goes on, PG(b, c)) for b >= 4 and c >= 0: the largest terms, and the rest as one gamma."""
+def _sum_of_gammas(stream: np.uint64, b, c):
+    """Return (the stream as it goes on, PG(b, c)) for b >= 4 and c >= 0: the largest terms, and the rest as one gamma."""
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
     d = shape - 1.0 / 3.0
@@ -118,8 +118,8 @@ def _sum_of_gammas(stream, b, c):
 
 
 @aside
-def _inverse_gaussian_below(stream, z):
-    """(the stream as it goes on, an inverse Gaussian number of mean 1 / z and shape 1, given that it is below t)"""
+def _inverse_gaussian_below(stream: np.uint64, z):
+    """Return (the stream as it goes on, an inverse Gaussian number of mean 1 / z and shape 1, given that it is below t)"""
     if z < 1.0 / SPLIT:
         while True:
             stream, first = exponential(stream)
@@ -144,7 +144,7 @@ def _inverse_gaussian_below(stream, z):
 
 @aside
 def _series_accepts(y, x):
-    """Whether y, a uniform, lies below the density over its first term: partial sums close in on it from both sides."""
+    """Return whether y, a uniform, lies below the density over its first term: partial sums close in on it from both sides."""
     ratio_of = -0.5 * math.pi**2 * x if x > SPLIT else -2.0 / x
     total, n = 1.0, 0
     while True:
@@ -161,14 +161,14 @@ def _series_accepts(y, x):
 
 
 @aside
-def _sum_of_exact(stream, b, c):
-    """(the stream as it goes on, PG(b, c)) for small b >= 1 and c >= 0."""
+def _sum_of_exact(stream: np.uint64, b, c):
+    """Return (the stream as it goes on, PG(b, c)) for small b >= 1 and c >= 0."""
     z = 0.5 * c
     rate, above = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
-    at = z * STEPS
-    if at < STEPS * TABLE_END:
-        i = np.int64(at)
-        f = at - i
+    ranges = z * STEPS
+    if ranges < STEPS * TABLE_END:
+        i = np.int64(ranges)
+        f = ranges - i
         first, second, third, fourth = (
             TAIL_SHARES[i],
             TAIL_SHARES[i + 1],
@@ -197,8 +197,11 @@ def _sum_of_exact(stream, b, c):
 
 
 @aside
-def polya_gamma(stream, b, c):
-    """(the stream as it goes on, PG(b, c)) for whole b >= 0 and any c; PG(0, c) is 0, and c that is no number gives none."""
+def polya_gamma(stream: np.uint64, b, c):
+    """Return (the stream as it goes on, PG(b, c)) for whole b >= 0 and any c.
+
+    PG(0, c) is 0, and c that is no number gives none.
+    """
     c = abs(c)
     if b == 0:
         return stream, 0.0
@@ -210,14 +213,15 @@ def polya_gamma(stream, b, c):
 
 
 @kernel
-def _draw_each(b, c, key, drawn):
+def _draw_each(b, c, key: np.uint64, drawn) -> None:
     for i in range(len(b)):
         _, drawn[i] = polya_gamma(stream_of(key, i), b[i], c[i])
 
 
 def polya_gammas(b, c, key: int) -> np.ndarray:
-    """PG(b, c) for each entry of two arrays that broadcast, each from its own stream under the key (`uniforms.draw_key`).
+    """Return PG(b, c) for each entry of two arrays that broadcast.
 
+    Each from its own stream under the key (`uniforms.draw_key`).
     Raises InputError where b is not a whole number of at least 0 or c is no number.
     """
     b, c = np.broadcast_arrays(b, np.asarray(c, dtype=float))

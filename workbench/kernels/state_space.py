@@ -16,13 +16,12 @@ import numpy as np
 
 from workbench.kernels.gaussian import draw_niw, factor, solve, solve_transposed
 from workbench.kernels.jit import aside, kernel
-from workbench.kernels.uniforms import absorb
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 
 @aside
-def draw_walk(stream, precision, h, mean, variance, step, walk):
-    """Draws a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
+def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step, walk):
+    """Draw a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
 
     precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
     of the squared steps).
@@ -31,8 +30,8 @@ def draw_walk(stream, precision, h, mean, variance, step, walk):
     J, weighted = 1.0 / variance, mean / variance
     for t in range(last + 1):
         if t > 0:
-            kept = 1.0 / (1.0 + step * J)
-            J, weighted = J * kept, weighted * kept
+            share = 1.0 / (1.0 + step * J)
+            J, weighted = J * share, weighted * share
         J += precision[t]
         weighted += h[t]
         precision[t], h[t] = J, weighted
@@ -49,16 +48,25 @@ def draw_walk(stream, precision, h, mean, variance, step, walk):
 
 
 @kernel
-def draw_inverse_gamma(shape, scale, key):
-    """A number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
+def draw_inverse_gamma(shape, scale, key: np.uint64):
+    """Return a number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
     _, drawn = gamma(stream_of(key, 0), shape)
     return scale / drawn
 
 
 @kernel
-def factor_states(precision, h, first_precision, first_mean, system, offset, noise_precision):
-    """The factor of the joint precision of states (time, dim) of a linear system, and log of what its potentials integrate to.
+def factor_states(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    offset,
+    noise_precision: np.ndarray,
+):
+    """Return the factor of the joint precision of states (time, dim) of a linear system.
 
+    It comes with the log of what its potentials integrate to.
     precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t,
     and h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
     first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1.
@@ -114,8 +122,17 @@ def factor_states(precision, h, first_precision, first_mean, system, offset, noi
 
 
 @kernel
-def draw_states(precision, h, first_precision, first_mean, system, offset, noise_precision, key):
-    """Draws the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
+def draw_states(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    offset,
+    noise_precision: np.ndarray,
+    key: np.uint64,
+):
+    """Draw the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
     )
@@ -124,8 +141,8 @@ def draw_states(precision, h, first_precision, first_mean, system, offset, noise
 
 
 @kernel
-def draw_factored(between, precision, h, key):
-    """Replaces h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
+def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
+    """Replace h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -140,8 +157,8 @@ def draw_factored(between, precision, h, key):
 
 
 @kernel
-def mniw_posterior(responses, inputs, mean, precision, nu, scale):
-    """(mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses (row, dim) and inputs (row, input).
+def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
+    """Return (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses and inputs, (row, dim or input).
 
     y ~ N(M x, Q),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of this mean, row covariance Q and column precision
     (input, input). Spec 0.2. With no rows the prior comes back.
@@ -165,22 +182,22 @@ def mniw_posterior(responses, inputs, mean, precision, nu, scale):
                 cross[i, j] += y[i] * x[j]
             for j in range(n):
                 total[i, j] += y[i] * y[j]
-    root, found = K.copy(), cross.copy()
+    root, result = K.copy(), cross.copy()
     factor(root)
     for i in range(n):
-        solve_transposed(root, found[i])
+        solve_transposed(root, result[i])
     for i in range(n):
         for j in range(i, n):
-            total[i, j] = 0.5 * (total[i, j] + total[j, i]) - _dot(found[i], found[j])
+            total[i, j] = 0.5 * (total[i, j] + total[j, i]) - _dot(result[i], result[j])
             total[j, i] = total[i, j]
     for i in range(n):
-        solve(root, found[i])
-    return found, K, nu + n_rows, total
+        solve(root, result[i])
+    return result, K, nu + n_rows, total
 
 
 @kernel
-def draw_mniw(mean, precision, nu, scale, key):
-    """(M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
+def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
+    """Return (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
     n, n_inputs = mean.shape
     _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
     root, of_noise, drawn, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
@@ -206,8 +223,8 @@ def _dot(a, b):
 
 
 @kernel
-def _half_log_determinant(matrix):
-    """log |matrix| / 2 of a positive definite matrix."""
+def _half_log_determinant(matrix: np.ndarray):
+    """Return log |matrix| / 2 of a positive definite matrix."""
     root, total = matrix.copy(), 0.0
     factor(root)
     for i in range(len(root)):

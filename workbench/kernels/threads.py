@@ -1,18 +1,25 @@
-"""Passes over a corpus in slices, on several threads: short slices, so that pause and stop act soon.
+"""Passes over a corpus in short slices, on several threads, so that pause and stop act soon; and BLAS in one thread.
 
 The slices depend on the corpus and the number of topics alone, never on the number of threads, and
 their results come back in order: sums over slices have the same bits however many threads there are.
 Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
 Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
+
+Linear algebra goes by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use. BLAS has
+one number of threads for the whole process, which `threadpoolctl` lets one thread alone change at a time: here always the same
+one. The limit ends when the last who asked for it leaves. It has no effect while someone else holds a limit of their own in
+another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
 """
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from threading import Condition, Lock
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 SLICE_WORK = 2**20
 """Pair-topics in a slice: a few milliseconds of any kernel."""
@@ -28,7 +35,7 @@ class _Halted(Exception):
 def slice_bounds(
     indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None
 ) -> list[tuple[int, int]]:
-    """Ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
+    """Return ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
     last = len(indptr) - 1 if last is None else last
     if first == last:
         return []
@@ -44,9 +51,9 @@ def slice_bounds(
 def each_slice(
     work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
 ) -> list:
-    """The results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
+    """Return the results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
 
-    def task(first, last, interrupt):
+    def task(first: int, last: int, interrupt):
         interrupt()
         return work(first, last)
 
@@ -54,7 +61,7 @@ def each_slice(
 
 
 def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
-    """The results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
+    """Return the results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
 
     A task calls its argument between its slices. ``interrupt`` itself is called in the thread of the caller alone, which
     works too, so that it need not be thread-safe; while it waits, all others wait. When it or a task raises, the
@@ -65,14 +72,14 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
         return [task(interrupt) for task in tasks]
     results, left, lock, errors = [None] * len(tasks), iter(enumerate(tasks)), Lock(), []
 
-    def look(interrupt=None):
+    def look(interrupt=None) -> None:
         with lock:
             if interrupt and not errors:
                 interrupt()
         if errors:
             raise _Halted
 
-    def work_off(interrupt):
+    def work_off(interrupt) -> None:
         try:
             while True:
                 with lock:
@@ -84,12 +91,12 @@ def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], Non
             errors.append(error)
 
     helpers = [_pool().submit(work_off, look) for _ in range(n_threads - 1)]
-    own = partial(look, interrupt)
+    of_task = partial(look, interrupt)
     try:
-        own()
-        work_off(own)
+        of_task()
+        work_off(of_task)
         while not errors and wait(_begun(helpers), LOOK_EVERY).not_done:
-            own()
+            of_task()
     except BaseException as error:
         errors.append(error)
     wait(_begun(helpers))
@@ -106,8 +113,9 @@ def each_wave(
     interrupt,
     n_ordered: int | None = None,
 ) -> list[list]:
-    """The results of ``work(row, step)``, by row: a row takes its steps in order, and each only after the row before took it.
+    """Return the results of ``work(row, step)``, by row.
 
+    A row takes its steps in order, and each only after the row before took it.
     What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
     With ``n_ordered`` that holds of so many first steps; the others, which share nothing, wait for no other row.
     """
@@ -135,7 +143,7 @@ def each_wave(
 
 
 def _begun(helpers) -> list:
-    """Those of the helpers that have begun; the others are cancelled."""
+    """Return those of the helpers that have begun; the others are cancelled."""
     return [helper for helper in helpers if not helper.cancel()]
 
 
@@ -146,3 +154,38 @@ def _pool() -> ThreadPoolExecutor:
 
 # a fork has no threads: it would wait for one forever
 os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+_lock, _limit, _inside = Lock(), ExitStack(), []
+
+
+@cache
+def _controlling_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="workbench-blas")
+
+
+# a fork has no threads: it would wait for one forever
+os.register_at_fork(after_in_child=_controlling_thread.cache_clear)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread():
+    """Keep BLAS and LAPACK, called from any thread, in the thread that calls them, within the block."""
+    with _lock:
+        if not _inside:
+            _controlling_thread().submit(
+                lambda: _limit.enter_context(_controller().limit(limits=1, user_api="blas"))
+            ).result()
+        _inside.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.pop()
+            if not _inside:
+                _controlling_thread().submit(_limit.close).result()

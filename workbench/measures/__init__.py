@@ -5,27 +5,42 @@ Datasets, see `each_run`. Topics of an HDP without a token are left out. `Measur
 variables that a measure needs, and for an unknown choice.
 """
 
-from workbench.measures.against_topics import against_topics, finds_topics, runs_by_curve
 from workbench.measures.choosing import Recommendation, numbers_by_k, recommend_k, topic_similarity
-from workbench.measures.coherence import coherence
 from workbench.measures.comparison import (
     final,
     paired_differences,
+    perplexity_errors,
     reached_by_all,
     summary,
     time_to,
 )
-from workbench.measures.convergence import convergence
+from workbench.measures.convergence import convergence, label_free
 from workbench.measures.correlations import (
     correlation_differences,
     mean_correlations,
     topic_correlations,
 )
-from workbench.measures.curves import CLOCKS, Curve, mean_curves
-from workbench.measures.diversity import diversity
-from workbench.measures.documents import documents_table, representative_documents, token_topics
+from workbench.measures.curves import (
+    CLOCKS,
+    DERIVED,
+    TOPIC_NUMBERS,
+    Curve,
+    against_topics,
+    bound_of,
+    finds_topics,
+    mean_curves,
+    n_tokens,
+    quantity,
+    runs_by_curve,
+    topic_counts,
+)
+from workbench.measures.documents import (
+    documents_table,
+    find_documents,
+    representative_documents,
+    token_topics,
+)
 from workbench.measures.effective_samples import effective_samples
-from workbench.measures.errors import perplexity_errors
 from workbench.measures.exact import exact
 from workbench.measures.frontier import at_equal_cost, frontier
 from workbench.measures.groups import (
@@ -35,30 +50,27 @@ from workbench.measures.groups import (
     with_columns,
     words_by_group,
 )
-from workbench.measures.label_free import label_free
 from workbench.measures.learning import (
     Hyperparameter,
     Move,
     describe_moves,
+    differing,
     hyperparameters,
     learnt_by,
     moves,
+    settings_of,
 )
-from workbench.measures.lineage import Edge, lineage
-from workbench.measures.matching import match_topics, topic_distances, topic_flow
+from workbench.measures.matching import (
+    Edge,
+    lineage,
+    match_topics,
+    topic_distances,
+    topic_flow,
+    topic_map,
+)
 from workbench.measures.mixtures import NO_TOPIC, mixture_table, mixtures
 from workbench.measures.overtaking import overtaking
 from workbench.measures.perplexity_audit import perplexity_audit
-from workbench.measures.quantities import (
-    DERIVED,
-    TOPIC_NUMBERS,
-    bound_of,
-    n_tokens,
-    quantity,
-    topic_counts,
-)
-from workbench.measures.saliency import saliency, salient_words
-from workbench.measures.search import find_documents
 from workbench.measures.selection import (
     MeasureError,
     data_of,
@@ -69,11 +81,13 @@ from workbench.measures.selection import (
     replicate_of,
     spec_of,
 )
-from workbench.measures.settings import differing, settings_of
 from workbench.measures.stationary import stationary
-from workbench.measures.topic_map import topic_map
 from workbench.measures.topics import (
+    coherence,
+    diversity,
     largest_first,
+    saliency,
+    salient_words,
     top_words,
     topic_sizes,
     topic_words,

@@ -1,11 +1,11 @@
 """Distributions of the nodes of a Bayesian network in a run: tables, standard deviations, entropies, mutual information."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from pandas import factorize
 
 from workbench.measures.selection import MeasureError, spec_of
 
@@ -114,9 +114,14 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     joint = table_rows["probability"].values * (mass / mass.sum())[:, None]
     marginal = joint.sum(axis=0)
     parents = [
-        _states(states)
+        factorize(np.array(states, object))[0].tolist()
         for states in zip(
-            *(_parts(condition) for condition in table_rows["given"].values), strict=True
+            *(
+                # a level that holds ", x=" is split too, alike in every row
+                condition.split(", ") if condition else []
+                for condition in table_rows["given"].values
+            ),
+            strict=True,
         )
     ]
     mutual = []
@@ -131,14 +136,3 @@ def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -float(np.nansum(np.where(marginal > 0, marginal * np.log(marginal), 0.0)))
     return Information(entropy, math.log(max(len(marginal), 2)), tuple(mutual))
-
-
-def _parts(condition: str) -> list[str]:
-    """Split a condition "a=1, b=2" into its parts; a level that holds ", x=" is split too, alike in every row."""
-    return condition.split(", ") if condition else []
-
-
-def _states(values: Sequence[str]) -> list[int]:
-    """Number the distinct values in the order of their first appearance."""
-    numbers = {}
-    return [numbers.setdefault(value, len(numbers)) for value in values]

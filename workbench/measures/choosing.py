@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from workbench.corpus import AnyCorpus, Corpus
-from workbench.measures.against_topics import finds_topics, runs_by_curve
-from workbench.measures.coherence import coherence
-from workbench.measures.diversity import diversity
-from workbench.measures.intervals import mean_and_error
+from workbench.corpus import Corpus
+from workbench.corpus.corpus import AnyCorpus
+from workbench.measures.curves import finds_topics, mean_and_error, quantity, runs_by_curve
 from workbench.measures.matching import match_topics
-from workbench.measures.quantities import quantity
 from workbench.measures.selection import (
     MeasureError,
     Runs,
@@ -23,7 +20,7 @@ from workbench.measures.selection import (
     replicate_of,
     spec_of,
 )
-from workbench.measures.topics import used_topics
+from workbench.measures.topics import coherence, diversity, used_topics
 from workbench.numbers import format_number
 
 MEANINGS = {
@@ -146,7 +143,13 @@ def table_by_k(
             raise MeasureError(f"two of the runs have K={k} and the same seed; give one of them")
     data = {
         name: [
-            _known([rows[place].numbers[name] for place in places])
+            mean_and_error(
+                [
+                    rows[place].numbers[name]
+                    for place in places
+                    if np.isfinite(rows[place].numbers[name])
+                ]
+            )
             for places in places_by_k.values()
         ]
         for name in MEANINGS
@@ -266,11 +269,6 @@ def _label_of(runs: list[xr.Dataset]) -> str:
             f"the runs must differ in K and seed alone; these also differ otherwise: {'; '.join(labels)}"
         )
     return labels[0]
-
-
-def _known(values: list[float]) -> tuple[float, float]:
-    """Return mean and standard error of the finite values."""
-    return mean_and_error([value for value in values if np.isfinite(value)])
 
 
 def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> np.ndarray:

@@ -1,15 +1,257 @@
-"""Convergence diagnostics of chains: R-hat, effective sample sizes in bulk and tails, rank histograms."""
+"""Chains compared: draws of quantities that do not depend on the numbering of topics, R-hat, effective samples, ranks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 import xarray as xr
 from scipy.stats import rankdata
 
 from workbench.corpus.corpus import AnyCorpus
-from workbench.measures.effective_samples import chains_by_label
-from workbench.measures.label_free import label_free
-from workbench.measures.selection import MeasureError, Runs, attributes
+from workbench.measures.effective_samples import (
+    FEWEST,
+    STATE,
+    after_burn_in,
+    chains_by_label,
+    chains_of,
+)
+from workbench.measures.matching import responsibilities
+from workbench.measures.selection import (
+    MeasureError,
+    Runs,
+    attributes,
+    each_run,
+    labels_of,
+    spec_of,
+    whole_number,
+)
+from workbench.runs.recorded import last_snapshot, model_of
+
+N_FIXED, N_HELD_OUT = 50, 1000
+TRIES = 20
+"""Documents tried for each one needed, as some have too few words."""
+NO_TOKENS = "the corpora of the runs were not given"
+FEW = f"the runs have fewer than {FEWEST} common snapshots after burn-in; save them more often (snapshot_every)"
+NO_TOPICS = "the model estimates no theta and phi at a snapshot"
+
+
+def label_free(
+    runs: Runs,
+    corpora: Iterable[AnyCorpus] = (),
+    n_fixed: int = N_FIXED,
+    n_held_out: int = N_HELD_OUT,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return the draws of chains after burn-in, in quantities that do not change when topics are renumbered.
+
+    Parameters
+    ----------
+    runs : Datasets of runs of one label on one split
+        The chains, which differ in their seeds; see `each_run`. Each must have sampled tokens.
+    corpora : Corpus or ShardedCorpus, any number
+        Training and test tokens of the runs, identified by content. Without them quantities of single tokens are left out.
+    n_fixed : int
+        Pairs of tokens, drawn once: two words of a uniformly drawn document.
+    n_held_out : int
+        Maximum of held-out tokens, drawn once, each from a uniformly drawn document.
+    seed : int
+        Seed of these draws.
+
+    Returns
+    -------
+    Dataset with dims ``chain`` and ``draw``
+        The recorded numbers of the state (``log_joint``, ``test_perplexity_state``, learnt priors); ``sorted_share`` (chain,
+        draw, rank), the share of the tokens in the largest topic, the second largest and so on; ``same_topic`` (chain, draw,
+        pair), the probability that two tokens have the same topic; ``log_predictive`` (chain, draw, held_out), log p of a
+        held-out token in its document. The last two need theta and phi of a snapshot: with at least 4 common snapshots the
+        draws are snapshots, else recorded iterations without these two, and the attribute ``left_out`` gives the reason.
+        Coordinate ``iteration`` of each draw.
+
+    Raises
+    ------
+    MeasureError
+        Runs of several labels or splits; a run that samples nothing; fewer than 4 recorded iterations after burn-in.
+    """
+    runs = each_run(runs)
+    if len(labels := dict.fromkeys(labels_of(runs))) > 1:
+        raise MeasureError(
+            f"chains are runs that differ in their seeds alone; got {'; '.join(labels)}"
+        )
+    if len({(spec_of(run).train, spec_of(run).test) for run in runs}) > 1:
+        raise MeasureError(
+            "chains have the same training and test tokens; these runs have several splits"
+        )
+    n_wanted = (
+        whole_number("number of pairs of tokens", n_fixed),
+        whole_number("number of held-out tokens", n_held_out),
+    )
+    chains, spec = chains_of(runs), spec_of(runs[0])
+    corpus_by_hash = {corpus.content_hash: corpus for corpus in corpora}
+    snapshot_iterations, left_out = _snapshots(runs), ""
+    if spec.train not in corpus_by_hash:
+        left_out = NO_TOKENS
+    elif not all("theta" in run and "phi" in run for run in runs):
+        left_out = NO_TOPICS
+    elif len(snapshot_iterations) < FEWEST:
+        left_out = FEW
+    rows = chains.runs if left_out else [run.sel(iteration=snapshot_iterations) for run in runs]
+    variables = _of_iterations(rows)
+    if not left_out:
+        rng, test = np.random.default_rng(seed), corpus_by_hash.get(spec.test)
+        pairs = _two_words(corpus_by_hash[spec.train], n_wanted[0], rng)
+        held_out = _held_out(corpus_by_hash[spec.train], test, n_wanted[1], rng)
+        variables |= _of_tokens(
+            runs, snapshot_iterations, corpus_by_hash[spec.train], pairs, held_out
+        )
+    iteration = rows[0]["iteration"].values
+    return xr.Dataset(
+        variables,
+        {
+            "chain": np.arange(len(runs)),
+            "draw": np.arange(len(iteration)),
+            "iteration": ("draw", iteration),
+        },
+        {"runs": [run.attrs["name"] for run in runs], "left_out": left_out},
+    )
+
+
+def _snapshots(runs: list[xr.Dataset]) -> list[int]:
+    """Return the iterations after burn-in with records and a snapshot in all runs, evenly spaced at the largest distance."""
+    snapshots_of_runs = (
+        {*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs
+    )
+    common = set.intersection(
+        *snapshots_of_runs, *({*run["iteration"].values[after_burn_in(run, 1)]} for run in runs)
+    )
+    iterations = np.array(sorted(common))
+    return (
+        [
+            int(iteration)
+            for iteration in iterations[
+                (iterations[-1] - iterations) % np.diff(iterations).max() == 0
+            ]
+        ]
+        if len(iterations) > 1
+        else []
+    )
+
+
+def _of_iterations(rows: list[xr.Dataset]) -> dict:
+    """Return the numbers that all chains have recorded, and the sorted shares of the topics."""
+    variables = {}
+    for name in STATE:
+        values = (
+            np.stack([run[name].values for run in rows])
+            if all(name in run for run in rows)
+            else np.empty(0)
+        )
+        if values.size and np.isfinite(values).all() and np.ptp(values):
+            variables[name] = ("chain", "draw"), values, rows[0][name].attrs
+    if all("n_k" in run for run in rows):
+        widest = max(run["n_k"].shape[1] for run in rows)
+        shares = np.zeros((len(rows), rows[0].sizes["iteration"], widest))
+        for run, share in zip(rows, shares, strict=True):
+            sizes = run["n_k"].values
+            share[:, : sizes.shape[1]] = -np.sort(-sizes / sizes.sum(axis=1, keepdims=True), axis=1)
+        meaning = attributes(
+            "share of the tokens in the largest topic, the second largest and so on"
+        )
+        variables["sorted_share"] = ("chain", "draw", "rank"), shares, meaning
+        variables["rank"] = np.arange(1, widest + 1)
+    return variables
+
+
+def _documents(
+    corpus: AnyCorpus, n: int, rng: np.random.Generator
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield documents in random order: number, words, and the share of each word; empty ones are left out."""
+    for d in rng.permutation(corpus.n_documents)[: TRIES * n].tolist():
+        document = corpus.rows(d, d + 1)
+        if document.n_pairs:
+            yield d, document.words, document.counts / document.n_tokens
+
+
+def _two_words(corpus: AnyCorpus, n: int, rng: np.random.Generator) -> list[tuple[int, int, int]]:
+    """Return (document, word, other word) of pairs of tokens."""
+    documents = (
+        (d, words, share) for d, words, share in _documents(corpus, n, rng) if len(words) > 1
+    )
+    return [
+        (d, *rng.choice(words, 2, replace=False, p=share).tolist())
+        for d, words, share in islice(documents, n)
+    ]
+
+
+def _held_out(
+    train: AnyCorpus,
+    test: AnyCorpus | None,
+    n: int,
+    rng: np.random.Generator,
+) -> list[tuple[int, int]]:
+    """Return (document, word) of held-out tokens of training documents; none if whole documents are held out."""
+    if test is None or not train.same_rows(test):
+        return []
+    return [
+        (d, int(rng.choice(words, p=share)))
+        for d, words, share in islice(_documents(test, n, rng), n)
+    ]
+
+
+def _of_tokens(
+    runs: list[xr.Dataset],
+    iterations: list[int],
+    train: AnyCorpus,
+    pairs: list[tuple],
+    held_out: list[tuple],
+) -> dict:
+    """Return the quantities of the fixed tokens at the snapshots of given iterations."""
+    same_topic = np.empty((len(runs), len(iterations), len(pairs)))
+    log_predictive = np.empty((len(runs), len(iterations), len(held_out)))
+    for chain, run in enumerate(runs):
+        places = np.searchsorted(run["snapshot_iteration"].values, iterations)
+        for draw, place in enumerate(places):
+            run_until = run.isel(snapshot=slice(0, place + 1))
+            estimates = model_of(run).estimates(last_snapshot(run_until), train)
+            phi, theta = np.asarray(estimates["phi"]), estimates["theta"]
+            same_topic[chain, draw] = _same_topic(theta, phi, pairs)
+            d, w = np.array(held_out, int).reshape(-1, 2).T
+            log_predictive[chain, draw] = np.log((_rows(theta, d) * phi[:, w].T).sum(axis=1))
+    words, titles = np.asarray(train.vocabulary, object), train.titles
+    variables = {
+        "same_topic": (
+            ("chain", "draw", "pair"),
+            same_topic,
+            attributes("probability that two tokens have the same topic"),
+        ),
+        "pair": np.array([f"{words[w]} | {words[v]} in {titles[d]}" for d, w, v in pairs], object),
+    }
+    if held_out:
+        variables["log_predictive"] = (
+            ("chain", "draw", "held_out"),
+            log_predictive,
+            attributes("log p of a held-out token in its document", "nats"),
+        )
+        variables["held_out"] = np.array(
+            [f"{words[w]} in {titles[d]}" for d, w in held_out], object
+        )
+    return variables
+
+
+def _rows(theta, documents: np.ndarray) -> np.ndarray:
+    """Return (row, topic) theta of documents, each read once."""
+    distinct, inverse = np.unique(documents, return_inverse=True)
+    return (theta.rows(distinct) if hasattr(theta, "rows") else np.asarray(theta)[distinct])[
+        inverse
+    ]
+
+
+def _same_topic(theta, phi: np.ndarray, pairs: list[tuple]) -> np.ndarray:
+    """Return (pair,) sum over k of p(k | d, w) p(k | d, v)."""
+    d, w, v = np.array(pairs, int).reshape(-1, 3).T
+    theta_rows, places = _rows(theta, d), np.arange(len(d))
+    first, second = (responsibilities(theta_rows, phi.T, places, words) for words in (w, v))
+    return (first * second).sum(axis=1)
+
 
 NUMBERS = {
     "r_hat": "rank-normalised split R-hat, the ratio of pooled to within-chain spread; the largest of the quantity",

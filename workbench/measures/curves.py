@@ -1,12 +1,16 @@
-"""Curves of a measure over iterations or time, averaged over the seeds of each label."""
+"""Quantities of each iteration, recorded or derived; curves of them over time or K, with standard errors and intervals."""
 
+from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
-from workbench.measures.intervals import mean_and_error
-from workbench.measures.quantities import quantity
+from workbench.engines import get_engine
 from workbench.measures.selection import (
     MeasureError,
     Runs,
@@ -14,8 +18,162 @@ from workbench.measures.selection import (
     grouped,
     has_course,
     labels_of,
+    labels_of_specs,
     spec_of,
 )
+from workbench.models import VARIABLES, Variable, topic_numbers
+from workbench.runs.afterwards.heldout_by_document import Scored
+from workbench.runs.spec import RunSpec
+
+LEVEL = 0.95
+N_RESAMPLES = 1000
+"""Enough to estimate the bounds of a 95 % interval to about a tenth of its width."""
+
+
+def mean_and_error(values: ArrayLike) -> tuple:
+    """Return the mean over the first axis and its standard error; NaN if there are too few values."""
+    values = np.asarray(values, float)
+    n, unknown = len(values), np.full(values.shape[1:], np.nan)
+    mean, error = (
+        values.mean(axis=0) if n else unknown,
+        values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else unknown,
+    )
+    return (mean, error) if values.ndim > 1 else (float(mean), float(error))
+
+
+def t_interval(values: np.ndarray) -> tuple[float, float]:
+    """Return Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
+    n = len(values)
+    if n < 2:
+        return np.nan, np.nan
+    half = float(stdtrit(n - 1, (1 + LEVEL) / 2) * np.std(values, ddof=1) / np.sqrt(n))
+    return float(np.mean(values)) - half, float(np.mean(values)) + half
+
+
+def batch_means(values: np.ndarray) -> float:
+    """Return the standard error of the mean of an autocorrelated chain by batch means; NaN for fewer than four values.
+
+    sqrt(n) consecutive batches of sqrt(n) values, rounded down, without the first values: their means are nearly independent.
+
+    Flegal & Jones (2010), section 3.
+    """
+    size = int(np.sqrt(len(values)))
+    if size < 2:
+        return np.nan
+    return mean_and_error(values[-size * (len(values) // size) :].reshape(-1, size).mean(axis=1))[1]
+
+
+def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
+    """Return (resample,) bootstrap perplexities over the documents with a held-out token.
+
+    NaN for fewer than two such documents. Runs scored on the same documents get the same resamples, so their differences are
+    paired.
+
+    Efron (1979); Koehn (2004), who pairs them.
+    """
+    held_out = np.flatnonzero(scored.n_tokens)
+    if len(held_out) < 2:
+        return np.full(n, np.nan)
+    sums = np.stack([scored.log_likelihood[held_out], scored.n_tokens[held_out]], axis=1)
+    rng = np.random.default_rng(seed)
+    totals = np.array([sums[rng.integers(len(sums), size=len(sums))].sum(axis=0) for _ in range(n)])
+    return np.exp(-totals[:, 0] / totals[:, 1])
+
+
+def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % percentile interval; NaN without values."""
+    return (
+        tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
+        if len(resamples)
+        else (np.nan, np.nan)
+    )
+
+
+DERIVED = {
+    row.name: row
+    for row in (
+        Variable(
+            "log_likelihood",
+            ("iteration",),
+            "nats",
+            "mean log p(w|d) of the held-out tokens: minus the logarithm of the held-out perplexity",
+        ),
+        Variable(
+            "bound_per_token",
+            ("iteration",),
+            "nats",
+            "variational bound divided by the training tokens; for collapsed engines the bound of the collapsed model",
+        ),
+    )
+}
+"""Derived quantities, which no engine records; all others are in `workbench.models.VARIABLES`."""
+TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
+BOUNDS = ("collapsed_bound", "bound")
+"""Names of bounds, the one that is comparable across engines first."""
+
+
+def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
+    """Return a number of each iteration, as recorded or derived; None if the run has neither.
+
+    ``name`` is a variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
+    ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
+    """
+    if name in run:
+        return run[name]
+    if name == "steps" and (n_topics := spec_of(run).n_topics):
+        return _named(run, name, run["iteration"].values * float(n_topics))
+    if name == "log_likelihood" and "test_perplexity" in run:
+        return _named(run, name, -np.log(run["test_perplexity"].values))
+    if name == "bound_per_token" and "n_k" in run and (bound_name := bound_of(run)):
+        return _named(run, name, run[bound_name].values / n_tokens(run))
+    if name in TOPIC_NUMBERS and "n_k" in run:
+        return _named(run, name, topic_numbers(run["n_k"].values)[name])
+    return None
+
+
+def topic_counts(run: xr.Dataset) -> xr.Dataset:
+    """Return the number of topics at each iteration by three definitions: dim ``iteration``.
+
+    ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, computed from the sizes of the topics also for engines
+    that do not record them; see `workbench.models.topic_numbers`.
+    """
+    numbers = topic_numbers(run["n_k"].values)
+    return xr.Dataset({name: _named(run, name, numbers[name]) for name in TOPIC_NUMBERS})
+
+
+def bound_of(run: xr.Dataset) -> str | None:
+    """Return the name of the run's bound that is comparable across engines, or None."""
+    return next((name for name in BOUNDS if name in run), None)
+
+
+def n_tokens(run: xr.Dataset) -> float:
+    """Return the number of training tokens, summed over topics."""
+    return float(np.rint(run["n_k"].values[-1].sum()))
+
+
+def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
+    """Return the values as a variable with the attributes of its name."""
+    variable = DERIVED.get(name) or VARIABLES[name]
+    return xr.DataArray(
+        values, {"iteration": run["iteration"]}, ("iteration",), name, variable.attrs
+    )
+
+
+def smoothed(values: np.ndarray, weight: float) -> np.ndarray:
+    """Return (point,) exponential moving averages: ``sum_i w^i y_(t-i) / sum_i w^i``.
+
+    The division corrects the bias towards zero at the beginning, as in TensorBoard. Values that are not finite are kept and
+    ignored in the averages. ``weight`` w is from 0 (no smoothing) to below 1.
+    """
+    if not 0 <= weight < 1:
+        raise ValueError(f"the smoothing weight must be from 0 to below 1; got {weight!r}")
+    values = np.asarray(values, float)
+    if not weight or not len(values):
+        return values
+    finite = pd.Series(np.where(np.isfinite(values), values, np.nan))
+    means = finite.ewm(alpha=1 - weight, adjust=True, ignore_na=True).mean().to_numpy()
+    return np.where(np.isfinite(values), means, values)
+
 
 CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
@@ -71,3 +229,100 @@ def mean_curves(
             )
             curves.append(Curve(curve_label, label, x.mean(axis=0), *mean_and_error(y), len(part)))
     return curves
+
+
+def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
+    """Return a curve for each label: the mean final value over seeds and splits, for each number of topics.
+
+    The number of topics is the requested one. A sampler of the HDP infers it: its curve is one point, at the mean number of
+    topics with a token, over iterations after burn-in and over runs. The runs of a warm sweep, each started from the one with
+    fewer topics, make one curve together with their first, cold run.
+
+    ``measure`` is ``log_likelihood`` (nats per held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
+    number recorded at each iteration; runs without it are left out. ``x`` of a curve is the number of topics, ascending;
+    ``error`` the standard error over the runs of a point, NaN for one run; ``n_runs`` the smallest number of runs of a point.
+
+    Teh, Kurihara & Welling (2008), figure 2.
+    """
+    if measure not in DERIVED and getattr(VARIABLES.get(measure), "dims", ()) != ("iteration",):
+        recorded = [name for name, row in VARIABLES.items() if row.dims == ("iteration",)]
+        raise MeasureError(f"no measure '{measure}'; there are {', '.join((*DERIVED, *recorded))}")
+    curves = {
+        label: [run for run in members if quantity(run, measure) is not None]
+        for label, members in runs_by_curve(runs).items()
+    }
+    return [_curve(label, members, measure) for label, members in curves.items() if members]
+
+
+def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
+    """Return the runs of each curve of `against_topics`, by its label."""
+    runs = each_run(runs)
+    return {
+        label: [runs[place] for place in rows]
+        for label, rows in _curves([spec_of(run) for run in runs]).items()
+    }
+
+
+def finds_topics(spec: RunSpec) -> bool:
+    """Return whether the engine infers the number of topics, without a truncation."""
+    return get_engine(spec.engine).grows
+
+
+def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
+    """Average the final values of the runs of one label at each number of topics."""
+    specs = [spec_of(run) for run in runs]
+    if finds_topics(specs[0]):
+        n_topics = np.full(
+            len(runs),
+            np.mean([_mean_topics(run, spec) for run, spec in zip(runs, specs, strict=True)]),
+        )
+    else:
+        n_topics = np.array([spec.n_topics for spec in specs], float)
+    final = np.array([float(quantity(run, measure).values[-1]) for run in runs])
+    values = [final[n_topics == k] for k in np.unique(n_topics)]
+    return Curve(
+        label,
+        label,
+        np.unique(n_topics),
+        *np.array([mean_and_error(members) for members in values]).T,
+        min(map(len, values)),
+    )
+
+
+def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
+    """Return the mean number of topics with a token after burn-in, or the last number during burn-in."""
+    counts, after = quantity(run, "n_active_topics").values, run["iteration"].values > spec.burn_in
+    return float(counts[after].mean() if after.any() else counts[-1])
+
+
+def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
+    """Return the places of the runs of each curve; the cold first run of a warm sweep joins the curve of the warm ones."""
+    cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
+    index_of = {spec.hash: position for position, spec in enumerate(specs)}
+    parents = [index_of.get(spec.start["hash"]) if spec.start else None for spec in specs]
+    curves: dict[str, list[int]] = {}
+    roots_of: dict[str, set[int]] = {}
+
+    def fewer_before(index: int) -> int | None:
+        """Return the parent of a run if it is among the runs and differs only in having fewer topics."""
+        parent = parents[index]
+        same = parent is not None and cold[parent] == cold[index]
+        return parent if same and specs[parent].n_topics < specs[index].n_topics else None
+
+    for position, (spec, label) in enumerate(zip(specs, cold, strict=True)):
+        label += " warm" if spec.start else ""
+        label += f", {spec.n_topics} at the start" if finds_topics(spec) else ""
+        if (parent := parents[position]) is not None and cold[parent] != cold[position]:
+            label += f", from {cold[parent]}"
+        root = position
+        while (before := fewer_before(root)) is not None:
+            root = before
+        if root != position and not specs[root].start:
+            roots_of.setdefault(label, set()).add(root)
+        curves.setdefault(label, []).append(position)
+    for label, roots in roots_of.items():
+        curves[label] = sorted(roots) + curves[label]
+    roots = set().union(*roots_of.values())
+    return {
+        label: rows for label, rows in curves.items() if label in roots_of or not set(rows) <= roots
+    }

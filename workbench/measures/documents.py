@@ -1,15 +1,20 @@
-"""Representative documents of topics, and the topics of the words of a document."""
+"""Representative documents of topics, the topics of the words of a document, and documents found by their words."""
 
 import numbers
+import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from workbench.corpus import Corpus
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.data.blocks import as_slice, blocks, rows_at_once
+from workbench.errors import nearest_or_all, shown
+from workbench.measures.groups import COLUMN
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.selection import MeasureError, attributes, whole_number
 from workbench.measures.topics import topic_sizes, used_topics
@@ -61,7 +66,11 @@ def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.nda
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))
-    scores = _lower_end(topic_tokens, np.maximum(tokens, 1.0))
+    trials = np.maximum(tokens, 1.0)
+    share, weight = topic_tokens / trials, Z**2 / trials
+    # the lower bound of Wilson's interval of a proportion
+    error = Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    scores = (share + weight / 2 - error) / (1 + weight)
     order = np.argsort(-scores, kind="stable")
     return order[topic_tokens[order] >= 0.5], topic_tokens, tokens, scores
 
@@ -216,14 +225,6 @@ def largest_topics(
     return largest, np.where(tokens == 0, np.nan, share), tokens
 
 
-def _lower_end(successes: np.ndarray, trials: np.ndarray) -> np.ndarray:
-    """Return the lower bound of Wilson's interval of a proportion; both arguments float64, trials above 0."""
-    share, weight = successes / trials, Z**2 / trials
-    return (
-        share + weight / 2 - Z * np.sqrt(share * (1 - share) / trials + weight / (4 * trials))
-    ) / (1 + weight)
-
-
 def _place_of(run: xr.Dataset, topic: int) -> int:
     """Return the index of a topic number in the run."""
     topic_numbers = topic_sizes(run)["topic"].values
@@ -247,3 +248,80 @@ def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.nd
             f"theta must have one number for each of {run.sizes['topic']} topics; it has shape {theta.shape}"
         )
     return theta[np.isin(run["topic"].values, used["topic"].values)]
+
+
+TERM = re.compile(r'(?:(?P<column>[^\s":]+|"[^"]+"):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
+BETWEEN = "\x1f"
+"""Separator of the columns of a document, so that no phrase matches across columns."""
+
+
+def find_documents(
+    run: xr.Dataset, query: str, table: DocumentTable | None = None, corpus: Corpus | None = None
+) -> np.ndarray:
+    """Return (document,) int64: the training documents that match every term of a query, in the order of the corpus.
+
+    Parameters
+    ----------
+    run : Dataset
+        With the coordinate ``document``, and ``document_label`` and ``document_time`` if there are any.
+    query : str
+        Terms separated by blanks; case is ignored. A term is a word or "a phrase" that the title, the text or a column
+        contains, or ``column:value``, ``"a column":"a value"``, where that column contains the value.
+    table : DocumentTable, optional
+        ``Run.table``.
+    corpus : Corpus, optional
+        Training corpus of the run. If no texts were kept, a term also matches documents that have it as a word type.
+
+    Raises
+    ------
+    MeasureError
+        An unknown column; an empty query.
+    """
+    terms = list(TERM.finditer(query))
+    if not terms:
+        raise MeasureError("type a word, a phrase in quotes, or column:value to find documents")
+    titles = run["document"].values
+    columns = {
+        name.removeprefix(COLUMN): values.values
+        for name, values in run.coords.items()
+        if str(name).startswith(COLUMN) and values.dims == ("document",)
+    }
+    columns |= {} if table is None else dict(table.columns)
+    matches = np.ones(len(titles), bool)
+    for term in terms:
+        column = (term["column"] or "").strip('"')
+        value = (term["phrase"] if term["word"] is None else term["word"]).lower()
+        if column and column not in columns:
+            hint = f"; {nearest_or_all(column, [*columns])}" if columns else "; there are none"
+            raise MeasureError(
+                f"documents have no column {shown(column)!r}{hint}; put a text with a colon in quotes"
+            )
+        candidates = np.flatnonzero(matches)
+        if column:
+            entries = columns[column]
+            hits = [value in str(entries[row]).lower() for row in candidates]
+        else:
+            texts = _all_columns(table) if table is not None else [""] * len(titles)
+            hits = [value in texts[row] or value in str(titles[row]).lower() for row in candidates]
+            if corpus is not None and (table is None or table.texts is None):
+                hits = np.array(hits, bool) | _has_word(corpus, value)[candidates]
+        matches[candidates] = np.asarray(hits, bool)
+    return np.flatnonzero(matches)
+
+
+@lru_cache(maxsize=2)
+def _all_columns(table: DocumentTable) -> list[str]:
+    """Return (document,) all columns of a document joined, in lower case."""
+    return [
+        BETWEEN.join(str(value) for value in row if value is not None).lower()
+        for row in zip(*table.columns.values(), strict=True)
+    ]
+
+
+def _has_word(corpus: AnyCorpus, word: str) -> np.ndarray:
+    """Return (document,) bool: whether the document has this word, ignoring case."""
+    ids = [index for index, known in enumerate(corpus.vocabulary) if known.lower() == word]
+    has_word = np.zeros(corpus.n_documents, bool)
+    for first, shard in corpus.parts_in_order():
+        has_word[first + shard.documents[np.isin(shard.words, ids)]] = True
+    return has_word

@@ -17,7 +17,6 @@ from workbench.measures.selection import (
 )
 from workbench.models import VARIABLES
 from workbench.models.stick_breaking.scores import GAINS, HITS
-from workbench.runs.spec import RunSpec
 
 AVERAGED = (
     "test_perplexity",
@@ -174,7 +173,13 @@ def chains_of(runs: list[xr.Dataset]) -> Chains:
 def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
     """Return the positions of iterations after burn-in that are multiples of ``between``; raise MeasureError if too few."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
-    if not _samples(run, spec):
+    # a hybrid that records ``moved`` may have sampled no token
+    sampled = (
+        run["moved"].notnull().any()
+        if "moved" in run
+        else get_engine(spec.engine).samples(None, None)
+    )
+    if not sampled:
         raise MeasureError(
             f"run '{name}' of {spec.engine} samples no token; effective samples need a sampler, such as cgs or sb-ctm"
         )
@@ -185,15 +190,6 @@ def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
             f"after its burn-in of {spec.burn_in}; let it run longer, or record more often"
         )
     return positions
-
-
-def _samples(run: xr.Dataset, spec: RunSpec) -> bool:
-    """Return whether tokens are sampled; a hybrid that records ``moved`` may have sampled none."""
-    return (
-        bool(run["moved"].notnull().any())
-        if "moved" in run
-        else get_engine(spec.engine).samples(None, None)
-    )
 
 
 def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:

@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike
 
 from workbench.engines import REFERENCE, get_engine
 from workbench.engines.options import named_options
-from workbench.measures.curves import Curve, mean_curves
-from workbench.measures.intervals import mean_and_error
-from workbench.measures.quantities import quantity
+from workbench.measures.curves import Curve, mean_and_error, mean_curves, quantity
 from workbench.measures.selection import (
     MeasureError,
     Runs,
@@ -115,7 +113,11 @@ def frontier(
     labels = labels_of(settings)
     members = grouped(labels, runs_with_difference)
     courses = {
-        clock: _difference_curves(runs_with_difference, labels, clock)
+        clock: {
+            curve.label: curve
+            for curve in mean_curves(runs_with_difference, "difference", clock, labels)
+            if curve.label == curve.group  # labels whose runs share no iteration are left out
+        }
         for clock in ("iteration", *COSTS)
     }
     return _table(members, courses, references)
@@ -213,15 +215,6 @@ def _jitter(run: xr.Dataset) -> float:
     late = run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).burn_in]
     late = np.log(late[len(late) // 2 :])
     return float(late.std(ddof=1)) if len(late) > 1 else np.nan
-
-
-def _difference_curves(runs: list[xr.Dataset], labels: list[str], clock: str) -> dict[str, Curve]:
-    """Return the difference against a clock by label; labels whose runs share no iteration are left out."""
-    return {
-        curve.label: curve
-        for curve in mean_curves(runs, "difference", clock, labels)
-        if curve.label == curve.group
-    }
 
 
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:

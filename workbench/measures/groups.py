@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.document_table import DocumentTable
 from workbench.errors import shown
-from workbench.measures.intervals import LEVEL
+from workbench.measures.curves import LEVEL
 from workbench.measures.matching import check_training_corpus, responsibilities
 from workbench.measures.periods import numbered_periods
 from workbench.measures.selection import MeasureError, attributes, one_run, whole_number

@@ -1,11 +1,17 @@
-"""Learnt hyperparameters of a run, and the splits and merges that it tried."""
+"""Settings of runs by name; their learnt hyperparameters; the splits and merges that a run tried."""
 
+import math
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import options_of
 from workbench.measures.selection import spec_of
+from workbench.runs.spec import RunSpec
 
 KINDS = {1: "split", 2: "merge"}
 
@@ -95,3 +101,54 @@ def describe_moves(tried: list[Move]) -> str:
     return f"{len(tried)} tried, {len(accepted_kinds)} kept" + (
         f" ({', '.join(parts)})" if parts else ""
     )
+
+
+REPEATED = ("seed", "split")
+"""Settings in which replicates differ."""
+GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iterations")
+"""Settings that are not options of an engine; split is the seed of the held-out split."""
+
+
+def settings_of(spec: RunSpec) -> dict[str, float | str]:
+    """Return setting → value of a run, a number or a text: those of GENERAL, and each option of its engine."""
+    options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
+    model, values = (
+        spec.model,
+        {name: spec.options.get(name, field.default) for name, field in options.items()},
+    )
+    general = {
+        "engine": spec.engine,
+        "corpus": spec.corpus,
+        "K": model.get("n_topics"),
+        "seed": spec.seed,
+        "split": (spec.split or {}).get("seed"),
+        "alpha": model.get("alpha"),
+        "beta": model.get("beta"),
+        "iterations": spec.length,
+    }
+    return {name: _plain(value) for name, value in (values | general).items() if value is not None}
+
+
+def differing(settings: Iterable[dict]) -> list[str]:
+    """Return the settings in which the runs that have them differ: those of GENERAL first, then the options."""
+    values_of: dict[str, set] = {}
+    for run_settings in settings:
+        for name, value in run_settings.items():
+            values_of.setdefault(name, set()).add(value)
+    differing_names = [name for name, values in values_of.items() if len(values) > 1]
+    return sorted(
+        differing_names, key=lambda name: GENERAL.index(name) if name in GENERAL else len(GENERAL)
+    )
+
+
+@lru_cache
+def every_setting() -> frozenset[str]:
+    """Return the names of all settings that a run of any engine can have."""
+    return frozenset(GENERAL).union(*(options_of(get_engine(engine)) for engine in ENGINES))
+
+
+def _plain(value: object) -> float | str:
+    """Return a number as it is (a whole one as int), all else as text: infinity as inf."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return int(value) if value == int(value) else value

@@ -7,9 +7,8 @@ import pandas as pd
 import xarray as xr
 
 from workbench.measures.selection import MeasureError, Runs, one_run
-from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows, regions_of
+from workbench.models.networks.levels import DOCUMENT, WORD, Level, Rows, regions_of, row_dims
 from workbench.models.networks.network import Network
-from workbench.models.networks.variables import row_dims
 from workbench.runs.recorded import model_of
 
 NO_TOPIC = -1

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import xarray as xr
 
+from workbench.measures.curves import mean_and_error
 from workbench.measures.frontier import is_plain_gibbs, log_perplexity
-from workbench.measures.intervals import mean_and_error
 from workbench.measures.selection import (
     MeasureError,
     Runs,

@@ -9,6 +9,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, CorpusError
 from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
+from workbench.measures.comparison import CHAIN, perplexity_errors
 from workbench.measures.document_likelihoods import (
     exact_logs,
     left_to_right_logs,
@@ -16,7 +17,6 @@ from workbench.measures.document_likelihoods import (
     variational_bound,
     variational_counts,
 )
-from workbench.measures.errors import CHAIN, perplexity_errors
 from workbench.measures.matching import check_training_corpus
 from workbench.measures.protocols import PROTOCOLS, TEST, TRAIN, UNSEEN
 from workbench.measures.selection import MeasureError, one_run, spec_of, whole_number

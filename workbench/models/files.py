@@ -32,21 +32,3 @@ def read_settings(path: str | Path, what: str, keys: str) -> dict:
     if not isinstance(table, dict):
         raise ModelError(f"{path} must hold one table with {keys}; got {type(table).__name__}")
     return table
-
-
-def write_settings(settings: dict, path: str | Path, what: str) -> Path:
-    """Write a table as JSON, and return its path.
-
-    Raises
-    ------
-    ModelError
-        Another ending than .json, or a place that cannot be written.
-    """
-    path = Path(path)
-    if path.suffix != ".json":
-        raise ModelError(f"{path}: {what} is written as .json; rename it")
-    try:
-        path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written ({error.strerror})") from None
-    return path

@@ -10,9 +10,8 @@ import scipy
 
 from workbench.errors import Named
 from workbench.models.lda import LARGEST_PRIOR, check_topics
-from workbench.models.model import TopicModel
+from workbench.models.model import Priors, TopicModel
 from workbench.models.options import OptionError, option
-from workbench.models.priors import Priors
 from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8

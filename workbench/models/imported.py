@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.models.estimate import Estimate
 from workbench.models.lda import check_topics
-from workbench.models.model import ModelError, TopicModel
-from workbench.models.priors import Priors
+from workbench.models.model import Estimate, ModelError, Priors, TopicModel
 from workbench.models.variables import VARIABLES, Variable
 
 THETA = Variable(

@@ -1,7 +1,5 @@
 """Latent Dirichlet allocation."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Mapping
@@ -12,8 +10,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.synthetic import draw_lda
 from workbench.errors import Named
-from workbench.models.model import ModelError, TopicModel
-from workbench.models.priors import Priors
+from workbench.models.model import ModelError, Priors, TopicModel
 from workbench.models.variables import VARIABLES, Variable
 
 MOST_TOPICS = 65_535

@@ -1,19 +1,84 @@
-"""The base class of models: all that a run asks of a model, with the answers of one that has nothing special."""
+"""The base class of models: all that a run asks of a model, with the answers of one that has nothing special.
+
+Its priors turn counts into probabilities. Its estimates are arrays that are computed row by row when they are read. Its scores
+of held-out data are recorded with the perplexities.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.errors import InputError
-from workbench.models.estimate import Estimate
-from workbench.models.priors import Priors
-from workbench.models.scores import Scores
 from workbench.models.variables import Variable
+
+
+class Estimate:
+    """An array whose rows are computed from the same rows of others, as theta from n_dk; `numpy.asarray` gives all.
+
+    Parameters
+    ----------
+    compute : (row, …) float64 of the same rows of each of the arrays
+    *arrays : (row, …)
+        Counts, which may lie on a disk: read by slices or numbers of rows, ascending.
+    """
+
+    def __init__(self, compute: Callable[..., np.ndarray], *arrays):
+        self._compute, self.arrays = compute, arrays
+
+    def rows(self, wanted: slice | np.ndarray) -> np.ndarray:
+        """Return these rows alone (row, …) float64, with the bits that they have among all rows."""
+        return self._compute(*(np.asarray(values[wanted]) for values in self.arrays))
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return self.rows(slice(None)).astype(dtype or np.float64, copy=False)
+
+
+class Priors(NamedTuple):
+    """Dirichlet priors of theta and phi: numbers that are added to counts before these are normalised."""
+
+    alphas: np.ndarray  # (topic,) prior of each topic in a document
+    beta: float | np.ndarray  # prior of each word in a topic: one number, or (word,)
+    # prior of all topics that have no place in the counts (HDP), their words as beta
+    rest: float = 0.0
+    # False: theta has no Dirichlet prior, and alphas are its mean over documents
+    of_shares: bool = True
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics that have a prior of their own."""
+        return len(self.alphas)
+
+    def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
+        """Return priors and counts (topic, word) with the rest as one more topic, which has no token."""
+        if not self.rest:
+            return self, n_kw
+        return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack(
+            [n_kw, np.zeros(n_kw.shape[1])]
+        )
+
+    def theta(self, n_dk: np.ndarray) -> np.ndarray:
+        """Return the posterior means (document, topic); with the share of the rest they sum to 1."""
+        raised = n_dk + self.alphas
+        raised /= raised.sum(axis=1, keepdims=True) + self.rest
+        return raised
+
+    def means(self, last) -> dict[str, Estimate]:
+        """Return ``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
+        return {
+            "theta": Estimate(self.theta, last["n_dk"]),
+            "phi": Estimate(self.phi, last["n_kw"]),
+        }
+
+    def phi(self, n_kw: np.ndarray) -> np.ndarray:
+        """Return the posterior means (topic, word)."""
+        raised = n_kw + self.beta
+        raised /= raised.sum(axis=1, keepdims=True)
+        return raised
 
 
 class ModelError(InputError):
@@ -155,3 +220,46 @@ def bag_coords(corpus: Corpus) -> dict[str, tuple]:
 def tiny_bag(most: int = 9, **about) -> Corpus:
     """Return a corpus of two documents over two words; ``most`` is the largest count."""
     return Corpus.from_pairs([0, 0, 1], [0, 1, 1], [1, most or 1, 2], **about)
+
+
+class Predicted(NamedTuple):
+    """Probabilities of held-out data.
+
+    The first three are those that ``test_perplexity`` scores: of the state until burn-in is over and where nothing is
+    sampled, else their mean over the iterations since.
+    """
+
+    probability: np.ndarray  # (test pair,)
+    # (group,) log probability of all held-out items of each group of the test set together
+    log_of_groups: np.ndarray
+    # (group,) the same of items whose word has a training item; None: nothing asks for it
+    log_of_seen: np.ndarray | None
+    # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
+    words: np.ndarray | None
+    state_probability: np.ndarray  # (test pair,) of the state alone
+    state_words: np.ndarray | None  # (row, word) of the state alone
+
+
+class Scores(NamedTuple):
+    """Some scores that are computed together."""
+
+    variables: tuple[Variable, ...]  # numbers of each iteration, with ``better``
+    # (train, test, Predicted) -> the number of each of them, by name
+    compute: Callable
+    # is it computed from ``log_of_seen``, which corpora have alone?
+    of_seen: bool = False
+
+
+LOG_LIKELIHOOD = Variable(
+    "test_log_likelihood",
+    ("iteration",),
+    "nats",
+    "mean log probability of a held-out item: minus the log of the held-out perplexity",
+    better="higher",
+)
+"""The score of families whose perplexities are reported in nats."""
+
+
+def seen_in_training(train: Corpus, test: Corpus) -> np.ndarray:
+    """Return whether the word of each test pair has a training item (test pair,)."""
+    return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0

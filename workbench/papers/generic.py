@@ -13,7 +13,7 @@ from workbench.papers.figure import Claim, Extent, Figure, Method
 GIBBS, VB_ML, VB = "Gibbs", "VB_ML", "VB"
 LDA, ATM, PAM = "LDA", "ATM", "PAM"
 MODELS = {LDA: "lda", ATM: "author-topic", PAM: "pachinko"}
-"""Name in the paper → name in `workbench.models.networks.files`."""
+"""Name in the paper → name in `workbench.models.networks.shipped`."""
 PACHINKO = {25: (5, 10), 100: (25, 25)}
 """Topics of other models → super-topics and topics of the corresponding PAM."""
 MORE, FEWER = "more topics", "fewer topics"

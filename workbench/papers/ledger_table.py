@@ -10,6 +10,7 @@ from workbench.numbers import format_with_error
 from workbench.papers.ledger import ITEMS, Item
 from workbench.papers.results import EXTENTS, SHIPPED, WHOLE, Number, Result, read_results
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED
+from workbench.tables import Table, numbers, texts
 
 NUMBER, NOT_RUN, BY_TEST, OTHER, NOTHING = (
     "number",
@@ -192,13 +193,10 @@ def to_markdown(rows: list[Entry]) -> str:
         "smaller than the paper's experiment and no verdict on it: the whole can have another result. The commit is that of",
         "the code that compared the claims with the runs.",
         "",
-        "| verdict | lines | meaning |",
-        "|---|---:|---|",
-        *(
-            f"| {name} | {n} | {VERDICTS[name.split(' (')[0]]} |"
-            for name, n in counts(rows).items()
-        ),
-        "",
+        Table(
+            [*texts("verdict"), *numbers("lines"), *texts("meaning")],
+            [(name, n, VERDICTS[name.split(" (")[0]]) for name, n in counts(rows).items()],
+        ).markdown(),
     ]
     for paper, paper_entries in by_paper(rows).items():
         text += [f"## {paper}", ""]
@@ -211,7 +209,7 @@ def _item_markdown(entry: Entry) -> list[str]:
     item, reason = entry.item, entry.item.why if entry.figure else ""
     commands = [f"`{entry.command}`"] if entry.command else []
     lines = [
-        f"| **{verdict_of(line, entry.extent)}** | {_cell(line.says)} | {_cell(line.ours)} |"
+        (f"**{verdict_of(line, entry.extent)}**", _cell(line.says), _cell(line.ours))
         for line in entry.lines
     ]
     return [
@@ -221,13 +219,10 @@ def _item_markdown(entry: Entry) -> list[str]:
         "",
         " ".join(filter(None, [_cell(describe_result(entry)), *commands])),
         *([""] if entry.command else []),
-        "| verdict | claim | ours |",
-        "|---|---|---|",
-        *lines,
-        "",
+        Table(texts("verdict", "claim", "ours"), lines).markdown(),
         *(part for mean in entry.means for part in (f"Means, {_cell(mean)}", "")),
     ]
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("_", "\\_")
+    return text.replace("\n", " ").replace("_", "\\_")

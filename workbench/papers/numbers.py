@@ -9,7 +9,7 @@ import xarray as xr
 
 from workbench.corpus import Corpus, hold_out_documents, known_words
 from workbench.measures import n_tokens, quantity
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.measures.rows import RowHits, hits_by_time
 from workbench.measures.selection import grouped
 from workbench.papers.figure import HITS, Figure

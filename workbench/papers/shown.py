@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.measures import Curve, each_run, spec_of
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.numbers import format_with_error
 from workbench.papers.correlated_topics import CLOCKS
 from workbench.papers.figure import ALL, EACH, HITS, Extent, Figure

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.measures.intervals import mean_and_error, t_interval
+from workbench.measures.curves import mean_and_error, t_interval
 from workbench.numbers import format_with_error
 from workbench.papers.figure import Claim, Extent, Figure
 from workbench.papers.generic import FEWER, MORE

@@ -73,7 +73,7 @@ def missing_in_commands(specs: list[RunSpec]) -> list[str]:
     networks = [model for spec in specs if (model := spec.parts()[1]).is_network]
     for name in sorted({network.name for network in networks if spelled(network) is None}):
         notes.append(
-            f"{name}.json is the network '{name}', which is not built in: workbench.models.networks.files writes and "
+            f"{name}.json is the network '{name}', which is not built in: workbench.models.networks.shipped writes and "
             "reads it, and the spec of the run contains it."
         )
     if not all(spec.length for spec in specs):

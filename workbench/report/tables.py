@@ -27,7 +27,7 @@ from workbench.measures import (
     topics_by_size,
 )
 from workbench.measures.comparison import further_scores
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import grouped
 from workbench.models.networks.levels import DOCUMENT
 from workbench.numbers import DASH, format_interval, format_number, format_with_error

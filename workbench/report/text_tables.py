@@ -4,50 +4,49 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.numbers import DASH
 from workbench.report.files import ReportError, put_file
 from workbench.report.gathering import AnyRun, ReportedRun, gather
 from workbench.report.tables import label_rows, run_rows, topic_tables
+from workbench.tables import Column, Table, numbers
 from workbench.views import SideBySide
 
 FORMS = ("md", "tex")
-RESULT = {
-    "label": "engine",
-    "n_runs": "runs",
-    "iteration": "iterations",
-    "test_perplexity": "held-out perplexity",
-    "documents": "95 % over documents",
-    "difference": "difference from {against}",
-    "n_pairs": "pairs",
-}
-COST = {
-    "label": "engine",
-    "elapsed": "inference (s)",
-    "cpu_time": "CPU (s)",
-    "updates": "site updates",
-    "time_per_update": "ns per update",
-    "time_to": "seconds to {target}",
-}
-TOPICS = {
-    "label": "engine",
-    "number": "topic",
-    "node": "of",
-    "share": "share of tokens",
-    "words": "most probable words",
-}
-RUNS = {
-    "label": "engine",
-    "name": "run",
-    "seed": "seed",
-    "iteration": "iteration",
-    "test_perplexity": "held-out perplexity",
-    "test_perplexity_state": "of the state",
-    "test_perplexity_average": "running average",
-    "elapsed": "inference (s)",
-    "cpu_time": "CPU (s)",
-}
-LEFT = {"label": "l", "name": "l", "node": "l", "words": "p{0.6\\linewidth}"}
-"""Columns of text → LaTeX column type; all others are numbers."""
+LABEL = Column("label", "engine")
+RESULT = [
+    LABEL,
+    *numbers("n_runs", label="runs"),
+    *numbers("iteration", label="iterations"),
+    *numbers("test_perplexity", label="held-out perplexity"),
+    *numbers("documents", label="95 % over documents"),
+    *numbers("difference", label="difference from {against}"),
+    *numbers("n_pairs", label="pairs"),
+]
+COST = [
+    LABEL,
+    *numbers("elapsed", label="inference (s)"),
+    *numbers("cpu_time", label="CPU (s)"),
+    *numbers("updates", label="site updates"),
+    *numbers("time_per_update", label="ns per update"),
+    *numbers("time_to", label="seconds to {target}"),
+]
+TOPICS = [
+    LABEL,
+    *numbers("number", label="topic"),
+    Column("node", "of"),
+    *numbers("share", label="share of tokens"),
+    Column("words", "most probable words", wide=True),
+]
+RUNS = [
+    LABEL,
+    Column("name", "run"),
+    *numbers("seed"),
+    *numbers("iteration"),
+    *numbers("test_perplexity", label="held-out perplexity"),
+    *numbers("test_perplexity_state", label="of the state"),
+    *numbers("test_perplexity_average", label="running average"),
+    *numbers("elapsed", label="inference (s)"),
+    *numbers("cpu_time", label="CPU (s)"),
+]
 
 
 def write_tables(
@@ -79,22 +78,21 @@ def write_tables(
         raise ReportError(f"tables are written as {' and '.join(FORMS)}; got {unknown[0]!r}")
     reported = gather(runs, store)
     labels, against, target = label_rows(reported, reference)
-    cost = {key: head for key, head in COST.items() if key != "time_to" or target}
     tables = {
         "result": (RESULT, labels),
-        "cost": (cost, labels),
+        "cost": (COST if target else COST[:-1], labels),
         "topics": (TOPICS, _topic_rows(reported)),
         "runs": (RUNS, run_rows(reported)),
     }
     written = []
     for name, (columns, rows) in tables.items():
-        keys = [key for key in columns if any(row[key] not in ("", DASH) for row in rows)]
-        heads = [columns[key].format(against=against, target=target) for key in keys]
-        cells = [[str(row[key]) for key in keys] for row in rows]
+        headed = [
+            column._replace(label=column.heading.format(against=against, target=target))
+            for column in columns
+        ]
+        table = Table(headed, rows).without_empty_columns()
         for form in forms if rows else ():
-            text = {"md": markdown, "tex": latex}[form](
-                heads, cells, [LEFT.get(key, "r") for key in keys]
-            )
+            text = table.markdown() if form == "md" else table.latex()
             written.append(put_file(Path(folder) / f"{name}.{form}", text.encode()))
     return written
 
@@ -107,25 +105,3 @@ def _topic_rows(reported: list[ReportedRun]) -> list[dict]:
         for run in topic_tables(first_runs)
         for topic in run["topics"]
     ]
-
-
-def markdown(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
-    """Return a table in Markdown; ``columns`` are LaTeX column types: "r" aligns right."""
-    lines = [heads, ["---:" if column == "r" else "---" for column in columns], *cells]
-    return "".join(
-        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines
-    )
-
-
-def latex(heads: list[str], cells: list[list[str]], columns: list[str]) -> str:
-    """Return a table in LaTeX, with rules of booktabs."""
-    import pandas as pd
-
-    table = pd.DataFrame(cells, columns=heads)
-    styled = (
-        table.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis=1)
-    )
-    text = styled.to_latex(hrules=True, column_format="".join(columns))
-    return (
-        text.replace("±", "$\\pm$").replace("−", "$-$").replace("…", "\\ldots{}").replace("–", "--")
-    )

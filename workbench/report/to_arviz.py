@@ -10,7 +10,7 @@ import xarray as xr
 from workbench.corpus.corpus import AnyCorpus
 from workbench.errors import not_installed
 from workbench.measures import MeasureError, each_run, label_free, match_topics
-from workbench.measures.label_free import N_FIXED
+from workbench.measures.convergence import N_FIXED
 from workbench.report.gathering import AnyRun
 from workbench.runs.execution.run import Run, find_run
 from workbench.runs.store.archive import corpora_of

@@ -6,7 +6,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core.indexing import IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
 
 from workbench.data.blocks import CHUNKS, as_slice, blocks, rows_at_once
-from workbench.models.estimate import Estimate
+from workbench.models.model import Estimate
 
 
 def lazy_dataset(arrays: dict[str, tuple[tuple[str, ...], BackendArray]]) -> xr.Dataset:

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.engines.engine import Data
 from workbench.models import VARIABLES, Priors, Variable
-from workbench.models.estimate import Estimate
+from workbench.models.model import Estimate
 from workbench.runs.scoring import Average
 from workbench.runs.spec import RunSpec
 

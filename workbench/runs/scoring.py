@@ -17,8 +17,7 @@ import numpy as np
 
 from workbench.engines.engine import Data, Engine, Options, State, StepContext
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.models.model import Model
-from workbench.models.scores import Predicted, seen_in_training
+from workbench.models.model import Model, Predicted, seen_in_training
 
 
 class Average(NamedTuple):

@@ -15,7 +15,7 @@ from workbench.measures import (
     mean_curves,
     spec_of,
 )
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
 from workbench.measures.selection import Runs, grouped
 from workbench.models import VARIABLES
 from workbench.views.curves import dimension, overlay

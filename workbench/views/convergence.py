@@ -7,9 +7,8 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, labels_of
-from workbench.measures.convergence import NUMBERS, agreement, rank_histograms
+from workbench.measures.convergence import NUMBERS, agreement, label_free, rank_histograms
 from workbench.measures.effective_samples import chains_by_label
-from workbench.measures.label_free import label_free
 from workbench.views.curves import dimension
 from workbench.views.elements import axis, element, panel
 from workbench.views.picture import Picture, SideBySide, View, fitting_panels

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import spec_of
-from workbench.measures.next_words import sequences_of
+from workbench.measures.rows import sequences_of
 from workbench.views.elements import ROW, axis, band, element, fitting, height_of, panel
 from workbench.views.picture import (
     MOST_PANELS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from workbench.measures import each_run, lineage, spec_of
-from workbench.measures.lineage import descent
+from workbench.measures.matching import descent
 from workbench.measures.selection import Runs
 from workbench.views.elements import bare_panel, element, height_of
 from workbench.views.picture import Picture, SideBySide, View

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import spec_of
-from workbench.measures.next_words import NextWords, next_words, sequences_of
+from workbench.measures.rows import NextWords, next_words, sequences_of
 from workbench.views.elements import bare_panel, element, text_labels
 from workbench.views.hidden_states import sequence_controls, sequence_named
 from workbench.views.picture import (

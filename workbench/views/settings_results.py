@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import differing, each_run, final, settings_of, spec_of
-from workbench.measures.intervals import mean_and_error
+from workbench.measures.curves import mean_and_error
+from workbench.measures.learning import REPEATED
 from workbench.measures.selection import Runs, by_size, grouped
-from workbench.measures.settings import REPEATED
 from workbench.views.curves import dimension
 from workbench.views.elements import axis, element, panel
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, rows_of

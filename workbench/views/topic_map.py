@@ -26,7 +26,7 @@ PLACES = ("x", "y", "n_k", "share")
 
 
 def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """Draw the map of `workbench.measures.topic_map`: topics as numbered circles in the plane.
+    """Draw the map of `workbench.measures.matching`: topics as numbered circles in the plane.
 
     The area of a circle is proportional to the topic's share of the tokens. A number is where its circle is the smallest around
     it, or at the end of a thin line from its circle, so that overlapping circles can be distinguished; numbers never overlap.

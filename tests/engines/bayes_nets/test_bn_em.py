@@ -9,8 +9,7 @@ from missing import skip_without
 
 from workbench.engines.bayes_nets import bn_em, bn_vb
 from workbench.engines.bayes_nets.bn_em import Options, estimated
-from workbench.engines.engine import StepContext
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import NoOptions, StepContext
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node
 from workbench.records import Records

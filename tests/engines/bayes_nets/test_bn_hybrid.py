@@ -8,8 +8,7 @@ from scipy.special import logsumexp
 from workbench.engines.bayes_nets import bn_gibbs, bn_hybrid, bn_vb
 from workbench.engines.bayes_nets.bn_hybrid import Options
 from workbench.engines.bayes_nets.cases import cases_within
-from workbench.engines.engine import StepContext
-from workbench.engines.options import NoOptions
+from workbench.engines.engine import NoOptions, StepContext
 
 TOYS = {
     "naive Bayes": lambda: net_of(ORACLES["naive_bayes"]),

@@ -9,8 +9,8 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.bayes_nets import bn_cvb0, bn_vb
 from workbench.engines.bayes_nets.cases import cases_within
-from workbench.engines.engine import StepContext
-from workbench.engines.options import NoOptions, make_options
+from workbench.engines.engine import NoOptions, StepContext
+from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.nodes import Node

@@ -24,7 +24,7 @@ from workbench.engines.hdp import g_hdp
 from workbench.kernels import threads as slices
 from workbench.kernels.hdp.gibbs import draw_tables
 from workbench.kernels.lda.gibbs import count_topics
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, uniform
 from workbench.models import ModelError
 

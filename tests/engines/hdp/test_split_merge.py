@@ -14,7 +14,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import cv_hdp, split_merge
 from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
-from workbench.kernels.hdp.restricted_vb import share_in_order
+from workbench.kernels.hdp.conditional_vb import share_in_order
 
 ENGINE = get_engine("cv-hdp")
 ROUNDING = 1e-9  # of sums over a few hundred tokens

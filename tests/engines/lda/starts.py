@@ -5,7 +5,7 @@ import twins
 
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid, svb
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import GIBBS, uniform
 from workbench.models import LDA
 

@@ -5,8 +5,8 @@ import pytest
 from toys import CORPORA, simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.lda import blocks
-from workbench.engines.lda.blocks import SPARE, blocks_of
+from workbench.engines.lda import split
+from workbench.engines.lda.split import SPARE, blocks_of
 from workbench.kernels import threads as slices
 
 
@@ -14,7 +14,7 @@ from workbench.kernels import threads as slices
 @pytest.mark.parametrize("n_threads", [1, 3])
 @pytest.mark.parametrize("corpus", [simulated(60, 50, 40), *CORPORA.values()], ids=repr)
 def test_every_pair_has_a_place_in_the_block_of_its_document(corpus, n_threads, most, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", most)
+    monkeypatch.setattr(split, "BLOCK_DOCUMENTS", most)
     monkeypatch.setattr(slices, "SLICE_WORK", 64)
     found = blocks_of(corpus, 16, n_threads)
     assert [d for first, last in found.ranges for d in range(first, last)] == list(
@@ -48,7 +48,7 @@ def test_wide_rows_and_many_documents_make_more_blocks_and_threads_more_steps(mo
     # 400 rows of 32 KiB
     assert len(blocks_of(corpus, 2048, 1).ranges) == len(blocks_of(corpus, 2048, 3).ranges) == 2
     assert blocks_of(corpus, 2048, 3).n_steps > blocks_of(corpus, 2048, 1).n_steps
-    monkeypatch.setattr(blocks, "FEW_DOCUMENTS", 130)
+    monkeypatch.setattr(split, "FEW_DOCUMENTS", 130)
     assert len(blocks_of(corpus, 2048, 1).ranges) == 3
 
 
@@ -62,7 +62,7 @@ def test_a_few_long_documents_among_many_short_ones_spoil_neither_blocks_nor_ste
     lengths = np.where(np.arange(600) % 200 == 199, 300, 1)
     words = np.concatenate([np.arange(n) for n in lengths])
     corpus = Corpus.from_pairs(np.repeat(np.arange(600), lengths), words, np.ones(len(words), int))
-    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", 60)
+    monkeypatch.setattr(split, "BLOCK_DOCUMENTS", 60)
     monkeypatch.setattr(slices, "SLICE_WORK", 16 * 100)
     found = blocks_of(corpus, 16, 1)
     n_pairs = [corpus.indptr[last] - corpus.indptr[first] for first, last in found.ranges]

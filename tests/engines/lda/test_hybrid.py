@@ -9,12 +9,11 @@ from engines.lda.starts import MODELS, assert_same_counts, cgs_state, hybrid_sta
 from toys import every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, size
 from workbench.engines.lda import cgs
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid_state import chain_of, threshold_of
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
-from workbench.engines.memory import size
 from workbench.engines.options import make_options
 from workbench.models import LDA
 from workbench.models.options import OptionError

@@ -8,14 +8,14 @@ from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import StepContext, zeros
 from workbench.engines.lda import cgs, hybrid_bound
+from workbench.engines.lda.hybrid_bound import whole
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
-from workbench.engines.memory import zeros
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.kernels.lda import annealing
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 from workbench.models.options import OptionError
@@ -46,7 +46,7 @@ def at(corpus, model, gamma, r, seed=0):
 
 
 def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles):
-    assert hybrid_bound.exact(*at_gamma0(oracles)) == pytest.approx(
+    assert hybrid_bound.exact(*whole(*at_gamma0(oracles))) == pytest.approx(
         oracles["toyA"]["hybrid_r1_at_gamma0"]["B"], abs=EXACT
     )
 
@@ -54,14 +54,14 @@ def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles):
 def test_the_bound_at_the_variational_optimum_is_the_printed_one_and_lies_between(oracles, toy):
     """F_SVB <= B <= log evidence: sampling a part can only gain."""
     printed, gamma = oracles["toyA"], np.array(oracles["toyA"]["svb_parallel"]["gamma_final"])
-    found = hybrid_bound.exact(*at(*toy, gamma, 1))
+    found = hybrid_bound.exact(*whole(*at(*toy, gamma, 1)))
     assert found == pytest.approx(printed["hybrid_r1_exact"]["B_start"], abs=EXACT)
     assert printed["svb_parallel"]["F_final"] < found < printed["exact"]["log_evidence"]
 
 
 def test_with_everything_sampled_the_bound_is_the_evidence(oracles, toy):
     corpus, model = toy
-    found = hybrid_bound.exact(*at(corpus, model, random_gamma(corpus, 2), np.inf))
+    found = hybrid_bound.exact(*whole(*at(corpus, model, random_gamma(corpus, 2), np.inf)))
     assert found == pytest.approx(oracles["toyA"]["exact"]["log_evidence"], abs=EXACT)
 
 
@@ -70,9 +70,9 @@ def test_with_nothing_sampled_every_method_gives_the_variational_bound(toy):
     gamma = random_gamma(corpus, 2)
     given, context = at(corpus, model, gamma, 0), StepContext(0, 0)
     expected = pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=ROUNDING)
-    assert hybrid_bound.exact(*given) == expected
-    assert hybrid_bound.ais(*given, context, 2, 3).log_weights.tolist() == [expected] * 2
-    assert list(hybrid_bound.bracket(*given, context, 2, 0)) == [expected] * 2
+    assert hybrid_bound.exact(*whole(*given)) == expected
+    assert hybrid_bound.ais(*whole(*given), context, 2, 3).log_weights.tolist() == [expected] * 2
+    assert list(hybrid_bound.bracket(*whole(*given), context, 2, 0)) == [expected] * 2
 
 
 @pytest.mark.parametrize("toy", [toy_a, toy_three_topics])
@@ -81,7 +81,9 @@ def test_exact_meets_its_twin(toy, r):
     corpus, model = toy()
     gamma = random_gamma(corpus, model.n_topics)
     twin = twins.hybrid_bound(corpus, gamma, model.alphas, model.beta, r)
-    assert hybrid_bound.exact(*at(corpus, model, gamma, r)) == pytest.approx(twin, abs=ROUNDING)
+    assert hybrid_bound.exact(*whole(*at(corpus, model, gamma, r))) == pytest.approx(
+        twin, abs=ROUNDING
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -94,7 +96,9 @@ def test_from_the_variational_optimum_the_bound_lies_between_that_of_svb_and_the
     evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
     lowest = twins.bound(corpus, gamma, model.alphas, model.beta)
     assert (
-        lowest - ROUNDING <= hybrid_bound.exact(*at(corpus, model, gamma, 1)) <= evidence + ROUNDING
+        lowest - ROUNDING
+        <= hybrid_bound.exact(*whole(*at(corpus, model, gamma, 1)))
+        <= evidence + ROUNDING
     )
 
 
@@ -108,7 +112,7 @@ def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy)
     state = engine.init(corpus, model, options, StepContext(0, 0))
     for step in range(1, 20):
         state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
-        found = hybrid_bound.exact(corpus, *HYBRIDS[name].for_bound(corpus, options, state))
+        found = hybrid_bound.exact(*whole(corpus, *HYBRIDS[name].for_bound(corpus, options, state)))
         assert found < evidence
     assert found > evidence - 3, "a bound that far off is no news; seen 1.0 to 1.7"
 
@@ -119,8 +123,10 @@ def test_a_state_of_collapsed_responsibilities_has_the_bound_of_its_means(toy):
     state = cvb_hybrid_state(corpus, model, gamma, [topics], 1)
     given = corpus, split_by_count(corpus, 1), state, twins.entropy(corpus, gamma, 1)
     same, context = at(corpus, model, gamma, 1), StepContext(0, 0)
-    assert hybrid_bound.exact(*given) == hybrid_bound.exact(*same)
-    assert hybrid_bound.bracket(*given, context, 5, 5) == hybrid_bound.bracket(*same, context, 5, 5)
+    assert hybrid_bound.exact(*whole(*given)) == hybrid_bound.exact(*whole(*same))
+    assert hybrid_bound.bracket(*whole(*given), context, 5, 5) == hybrid_bound.bracket(
+        *whole(*same), context, 5, 5
+    )
 
 
 def test_exact_refuses_more_assignments_than_it_can_visit():
@@ -129,12 +135,12 @@ def test_exact_refuses_more_assignments_than_it_can_visit():
         OptionError,
         match="at most 65,536 assignments; 17 sampled tokens in 2 topics have more; use ais or b",
     ):
-        hybrid_bound.exact(*at(corpus, model, random_gamma(corpus, 2), 1))
+        hybrid_bound.exact(*whole(*at(corpus, model, random_gamma(corpus, 2), 1)))
     corpus = corpus_of([(0, w, 1) for w in range(16)], 1, 16)
-    assert np.isfinite(hybrid_bound.exact(*at(corpus, model, random_gamma(corpus, 2), 1)))
+    assert np.isfinite(hybrid_bound.exact(*whole(*at(corpus, model, random_gamma(corpus, 2), 1))))
     # one assignment
     assert np.isfinite(
-        hybrid_bound.exact(*at(simulated(), LDA(1), random_gamma(simulated(), 1), np.inf))
+        hybrid_bound.exact(*whole(*at(simulated(), LDA(1), random_gamma(simulated(), 1), np.inf)))
     )
 
 
@@ -148,13 +154,13 @@ def test_annealing_meets_the_exact_bound(toy, r):
     """1000 runs, 4 standard errors; the error itself is small enough for a mistake to show."""
     corpus, model = toy()
     given = at(corpus, model, random_gamma(corpus, model.n_topics), r)
-    found = hybrid_bound.ais(*given, StepContext(1, 0), 1000, 10)
-    assert abs(found.bound - hybrid_bound.exact(*given)) < 4 * found.standard_error
+    found = hybrid_bound.ais(*whole(*given), StepContext(1, 0), 1000, 10)
+    assert abs(found.bound - hybrid_bound.exact(*whole(*given))) < 4 * found.standard_error
     assert found.standard_error < 0.05 and found.effective_runs > 100
 
 
 def test_annealing_meets_the_printed_bound(oracles):
-    found = hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 1000, 10)
+    found = hybrid_bound.ais(*whole(*at_gamma0(oracles)), StepContext(0, 0), 1000, 10)
     assert (
         abs(found.bound - oracles["toyA"]["hybrid_r1_at_gamma0"]["B"])
         < 4 * found.standard_error
@@ -164,7 +170,7 @@ def test_annealing_meets_the_printed_bound(oracles):
 
 def test_more_temperatures_bring_the_runs_together(oracles):
     few, many = (
-        np.std(hybrid_bound.ais(*at_gamma0(oracles), StepContext(0, 0), 100, n).log_weights)
+        np.std(hybrid_bound.ais(*whole(*at_gamma0(oracles)), StepContext(0, 0), 100, n).log_weights)
         for n in (2, 50)
     )
     assert many < 0.5 * few
@@ -254,8 +260,8 @@ def test_weights_need_no_correction_where_the_word_factor_is_flat():
     """One word type: p(w | z) = 1 whatever z, so every weight is exact."""
     corpus, model = CORPORA["one_word"], LDA(3, 0.4, 0.2)
     given = at(corpus, model, random_gamma(corpus, 3), 1)
-    found = hybrid_bound.ais(*given, StepContext(0, 0), 5, 4)
-    np.testing.assert_allclose(found.log_weights, hybrid_bound.exact(*given), rtol=ROUNDING)
+    found = hybrid_bound.ais(*whole(*given), StepContext(0, 0), 5, 4)
+    np.testing.assert_allclose(found.log_weights, hybrid_bound.exact(*whole(*given)), rtol=ROUNDING)
 
 
 def test_threads_and_slices_change_no_bit_and_seeds_do(monkeypatch):
@@ -272,8 +278,8 @@ def test_threads_and_slices_change_no_bit_and_seeds_do(monkeypatch):
         context = StepContext(seed, 0, n_threads)
         found.append(
             (
-                hybrid_bound.ais(*given, context, 3, 4).log_weights,
-                hybrid_bound.bracket(*given, context, 3, 1),
+                hybrid_bound.ais(*whole(*given), context, 3, 4).log_weights,
+                hybrid_bound.bracket(*whole(*given), context, 3, 1),
             )
         )
     assert all(np.array_equal(weights, found[0][0]) for weights, _ in found[1:4])
@@ -302,7 +308,7 @@ def test_the_error_is_that_of_the_logarithm_of_a_mean():
 
 def test_the_bracket_holds_the_printed_bound_and_has_the_printed_ends(oracles):
     """20,000 sweeps; -14.2515 and -13.9805 in spec A.9 are Monte Carlo themselves: 0.01 is three of their errors."""
-    low, high = hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 20_000, 100)
+    low, high = hybrid_bound.bracket(*whole(*at_gamma0(oracles)), StepContext(0, 0), 20_000, 100)
     assert low < oracles["toyA"]["hybrid_r1_at_gamma0"]["B"] < high
     assert low == pytest.approx(-14.2515, abs=0.01) and high == pytest.approx(-13.9805, abs=0.01)
 
@@ -328,7 +334,7 @@ def test_the_bracket_ends_are_the_exact_expectations(oracles):
         for z, p in zip(exact.topics, exact.probability, strict=True):
             same = np.all(others == np.delete(z, i), axis=1)
             conditional -= p * np.log(p / exact.probability[same].sum())
-    found = hybrid_bound.bracket(*given, StepContext(3, 0), 20_000, 100)
+    found = hybrid_bound.bracket(*whole(*given), StepContext(3, 0), 20_000, 100)
     expected = entropy + exact.probability @ joints
     np.testing.assert_allclose(
         found, [expected + conditional, expected + marginal], rtol=0, atol=0.0132
@@ -337,9 +343,9 @@ def test_the_bracket_ends_are_the_exact_expectations(oracles):
 
 def test_of_a_single_sweep_both_ends_are_the_same_and_burn_in_does_not_count(oracles):
     """One sample is its own marginal, kept in float32; with the sweeps before it the upper end would be higher."""
-    low, high = hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 1, 30)
+    low, high = hybrid_bound.bracket(*whole(*at_gamma0(oracles)), StepContext(0, 0), 1, 30)
     assert low == pytest.approx(high, abs=1e-5)
-    assert low != hybrid_bound.bracket(*at_gamma0(oracles), StepContext(0, 0), 1, 0).low
+    assert low != hybrid_bound.bracket(*whole(*at_gamma0(oracles)), StepContext(0, 0), 1, 0).low
 
 
 def test_the_marginals_take_the_memory_that_is_told():
@@ -355,9 +361,9 @@ def test_the_marginals_take_the_memory_that_is_told():
 def test_nothing_is_written_to_the_state_and_every_sweep_is_told(oracles):
     given, told = at_gamma0(oracles), []
     before = [np.copy(array) for array in given[2]]
-    hybrid_bound.exact(*given)
-    hybrid_bound.ais(*given, StepContext(0, 0, 2), 3, 4, lambda: told.append("ais"))
-    hybrid_bound.bracket(*given, StepContext(0, 0), 5, 2, lambda: told.append("bracket"))
+    hybrid_bound.exact(*whole(*given))
+    hybrid_bound.ais(*whole(*given), StepContext(0, 0, 2), 3, 4, lambda: told.append("ais"))
+    hybrid_bound.bracket(*whole(*given), StepContext(0, 0), 5, 2, lambda: told.append("bracket"))
     assert all(np.array_equal(a, b) for a, b in zip(before, given[2], strict=True))
     assert told == ["ais"] * 12 + ["bracket"] * 7
 
@@ -368,4 +374,4 @@ def test_a_pulse_may_interrupt(method, oracles):
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        method(*at_gamma0(oracles), StepContext(0, 0, 1, interrupt), 5, 5)
+        method(*whole(*at_gamma0(oracles)), StepContext(0, 0, 1, interrupt), 5, 5)

@@ -16,7 +16,7 @@ from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
 import workbench as wb
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.engine import NoOptions, StepContext, WarmStart
 from workbench.engines.lda import cvb, hyperparameters, likelihoods
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -35,7 +35,7 @@ from workbench.engines.lda.likelihoods import (
     draw_by_slices,
     draw_by_tables,
 )
-from workbench.engines.options import NoOptions, make_options
+from workbench.engines.options import make_options
 from workbench.kernels.lda.polya import whole_sites
 from workbench.models import LDA
 from workbench.models.options import OptionError

@@ -10,7 +10,7 @@ from workbench.corpus import hold_out_tokens
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.lda import online_vb, vb
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
 from workbench.models.options import OptionError
 from workbench.runs.scoring import perplexity

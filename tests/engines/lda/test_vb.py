@@ -11,7 +11,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
 from workbench.engines.lda.split import none_sampled
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
 
 ENGINE, SVB = get_engine("vb"), get_engine("svb")

@@ -14,9 +14,8 @@ from workbench.engines.lda.fold_in import LearntTopics
 from workbench.engines.lda.fold_in import by_variational_bayes as of_lda
 from workbench.engines.networks import vb as network_vb
 from workbench.engines.networks.compiled import compile_network
-from workbench.engines.networks.fold_in import by_themselves, first_counts
+from workbench.engines.networks.fold_in import by_themselves, first_counts, floored
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.weights import floored
 from workbench.engines.options import make_options
 from workbench.kernels import threads as slices
 from workbench.models import Priors

@@ -11,13 +11,12 @@ from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.engines.stick_breaking.sb_ctm import stick_slices
 from workbench.kernels.lda.log_joint import log_documents, log_joint
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
 from workbench.kernels.stick_breaking.logistic_normal import draw_components, padded_rows
 from workbench.kernels.stick_breaking.sticks import probabilities
 from workbench.models import LDA, ModelError
-from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, LogisticNormalTopics
 
 STICKS, COMPONENTS = get_engine("sb-ctm"), get_engine("ln-ctm")
 

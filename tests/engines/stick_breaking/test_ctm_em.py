@@ -15,7 +15,7 @@ from workbench.engines.options import make_options
 from workbench.measures import topic_correlations
 from workbench.models import LDA
 from workbench.models.options import OptionError
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 ENGINE = get_engine("ctm-em")
 

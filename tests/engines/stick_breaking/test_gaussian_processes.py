@@ -9,7 +9,8 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import split_options
-from workbench.engines.stick_breaking import gaussian_rows, sbm_gp, static_rows
+from workbench.engines.stick_breaking import sbm_gp, static_rows
+from workbench.engines.stick_breaking.rows import Rows, rows_of
 from workbench.errors import InputError
 from workbench.kernels.stick_breaking.gaussian_process import (
     Inputs,
@@ -134,7 +135,7 @@ def test_probabilities_stand_by_the_words_of_the_corpus_whatever_the_order_on_th
 ):
     train, _ = halves
     engine, model, options, state = steps(name, train, 30, order=order)
-    rows, sizes = gaussian_rows.rows_of(train, model), np.bincount(train.words, train.counts)
+    rows, sizes = rows_of(train, model), np.bincount(train.words, train.counts)
     if first is not None:
         assert rows.words[0] == (
             first if order == "vocabulary" else np.argsort(-sizes, kind="stable")[first]
@@ -166,7 +167,7 @@ def test_the_kernel_is_drawn_from_its_posterior_given_omega(n_draws=5000):
     """Two hyperparameters of one stick over four times, by quadrature over a grid of their logarithms."""
     random, model = np.random.default_rng(3), GaussianProcess(length_time=3.0, scale=1.5)
     inputs = Inputs(np.array([[0.0], [1.0], [2.0], [5.0]]), np.zeros((4, 0)))
-    rows = gaussian_rows.Rows(np.arange(2), np.zeros((4, 2)), np.arange(4), np.arange(0), inputs)
+    rows = Rows(np.arange(2), np.zeros((4, 2)), np.arange(4), np.arange(0), inputs)
     omega, h = random.uniform(0.5, 3.0, (1, 4)), random.normal(size=(1, 4)) * 2.0
     options, hyper, chain = sbm_gp.Options(rank="1e-12"), model.kernel, np.empty((n_draws, 2))
     for draw in range(n_draws):

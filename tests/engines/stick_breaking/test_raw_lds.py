@@ -13,8 +13,8 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import raw_lds
 from workbench.engines.stick_breaking.raw_lds import Options, Shares, State
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.state_space import mniw_posterior
+from workbench.kernels.threads import one_blas_thread
 from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem, SystemPrior
 
 

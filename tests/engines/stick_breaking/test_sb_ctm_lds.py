@@ -14,7 +14,7 @@ from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import sb_ctm_lds
 from workbench.engines.stick_breaking.sb_ctm_lds import State, step
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence, SystemPrior
+from workbench.models.stick_breaking.dynamic_topics import EvolvingPrevalence, SystemPrior
 
 # a document without a token, and a year without a document
 LENGTHS, YEAR = (5, 3, 0, 4), np.array([0, 0, 1, 3])

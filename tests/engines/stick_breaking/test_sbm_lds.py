@@ -12,8 +12,8 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import sbm_lds
+from workbench.engines.stick_breaking.rows import Counts, Sequences
 from workbench.engines.stick_breaking.sbm_lds import Options, Rows, State
-from workbench.engines.stick_breaking.sequences import Counts, Sequences
 from workbench.errors import InputError
 from workbench.kernels.stick_breaking.linear_dynamical import stick_starts
 from workbench.kernels.stick_breaking.sticks import probabilities

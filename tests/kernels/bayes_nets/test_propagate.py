@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from bayes_net_twins import completions, enumerated, families, random_net, records_of
 
+from workbench.engines.bayes_nets import cases
 from workbench.engines.bayes_nets.cases import (
     cases_within,
     evidence,
@@ -34,8 +35,8 @@ def counted(net, case) -> list[int]:
 @pytest.fixture(autouse=True, params=["factors", "tables"])
 def way(request, monkeypatch):
     """Families as stretches of numbers, or looked up in tables."""
-    most = 2**40 if request.param == "factors" else 0
-    monkeypatch.setattr("workbench.engines.bayes_nets.factors.most_cells", lambda plan: most)
+    monkeypatch.setattr(cases, "MOST_CELLS", 2**40 if request.param == "factors" else 0)
+    monkeypatch.setattr(cases, "MOST_PER_WORK", 2**40)
 
 
 def table_of(net, seed=0):

@@ -15,7 +15,7 @@ from toys import CORPORA, corpus_of, random_topics, simulated, toy_three_topics
 
 from workbench.engines.engine import StepContext
 from workbench.kernels.hdp import gibbs as hdp_gibbs
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, uniform
 
 ALPHA, BETA, GAMMA = 5.0, 8.0, 3.0

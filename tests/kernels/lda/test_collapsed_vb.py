@@ -9,7 +9,7 @@ from toys import random_gamma, simulated
 from workbench.corpus import Corpus
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.models import LDA
 
 ROUNDING = 1e-11  # of sums over a sweep and one exponential; counts of up to 180 tokens

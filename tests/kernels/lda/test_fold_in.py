@@ -17,7 +17,7 @@ def learnt(model, n_kw):
 
 
 WAYS = (fold_in.by_variational_bayes, fold_in.by_cvb0, fold_in.by_gibbs)
-# digamma is good to 1e-10 absolute (kernels/simd/special.py), and a hundred passes near a fixed point add it up; both
+# digamma is good to 1e-10 absolute (kernels/simd/functions.py), and a hundred passes near a fixed point add it up; both
 # twins stop by the same rule. Seen: 3e-10.
 SAME_FIXED_POINT = 1e-8
 ROUNDING = 1e-12

@@ -13,8 +13,15 @@ from workbench.engines.lda import cgs
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda import gibbs
-from workbench.kernels.simd.lanes import LANES, aligned_zeros, pad_topics, padded
-from workbench.kernels.simd.vectors import load, spread, store
+from workbench.kernels.simd.vectors import (
+    LANES,
+    aligned_zeros,
+    load,
+    pad_topics,
+    padded,
+    spread,
+    store,
+)
 from workbench.kernels.uniforms import GIBBS, uniform
 from workbench.models import LDA
 

@@ -8,7 +8,7 @@ import twins
 from toys import CORPORA, corpus_of, every_pair, random_gamma, random_topics, simulated, toy_a
 
 from workbench.kernels.lda.log_joint import IN_TABLE, log_joint, predictive
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 
 ROUNDING = 1e-12  # relative: a few hundred lgammas of moderate size, each to about 1e-15

@@ -9,12 +9,12 @@ from toys import CORPORA, simulated
 
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import blocks, svb, vb
+from workbench.engines.lda import split, svb, vb
 from workbench.engines.lda.split import none_sampled
 from workbench.kernels import threads as slices
 from workbench.kernels.lda.parallel_vb import WIDE, visit_runs
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 
 ROUNDING = 1e-13
@@ -35,7 +35,7 @@ def visited(corpus, of_documents, of_words, n_threads=1):
         padded_rows(weights, float) for weights in (of_documents, of_words)
     )
     mean_dk, mean_wk = padded_rows(0 * of_documents, float), padded_rows(0 * of_words, float)
-    order = blocks.blocks_of(corpus, mean_dk.shape[1], n_threads)
+    order = split.blocks_of(corpus, mean_dk.shape[1], n_threads)
     ratios = np.full(len(order.pair_counts), np.nan)
 
     def visit(block, step):
@@ -80,7 +80,7 @@ def test_blocks_steps_and_threads_change_no_bit(corpus, n_topics, monkeypatch):
     ]
     whole = visited(corpus, *weights)
     for most, work, n_threads in ((5, 2**20, 1), (1, 2**20, 1), (4, 64, 1), (7, 64, 2), (2, 64, 5)):
-        monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", most)
+        monkeypatch.setattr(split, "BLOCK_DOCUMENTS", most)
         monkeypatch.setattr(slices, "SLICE_WORK", work)
         for one, other in zip(whole, visited(corpus, *weights, n_threads), strict=True):
             np.testing.assert_array_equal(one, other)

@@ -9,11 +9,11 @@ from toys import CORPORA, corpus_of, random_topics, simulated, toy_a, toy_three_
 import workbench as wb
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
-from workbench.engines.lda import cgs, scan
-from workbench.engines.lda.scan import DOCUMENTS, WORDS
+from workbench.engines.lda import cgs, partition
+from workbench.engines.lda.partition import DOCUMENTS, WORDS
 from workbench.engines.options import make_options
 from workbench.kernels.lda import sparse_gibbs
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.uniforms import GIBBS
 from workbench.models import LDA
 
@@ -122,7 +122,9 @@ def test_slices_of_words_change_no_bit(monkeypatch):
     one, many = (state_of(corpus, model, random_topics(corpus, 33)) for _ in range(2))
     ENGINE.step(corpus, model, BY_WORDS, one, StepContext(3, 1))
     monkeypatch.setattr(
-        scan, "slice_bounds", lambda indptr, lanes: [(w, w + 1) for w in range(len(indptr) - 1)]
+        partition,
+        "slice_bounds",
+        lambda indptr, lanes: [(w, w + 1) for w in range(len(indptr) - 1)],
     )
     ENGINE.step(corpus, model, BY_WORDS, many, StepContext(3, 1))
     assert all(np.array_equal(a, b) for a, b in zip(one, many, strict=True))
@@ -159,7 +161,7 @@ def test_counts_that_an_entry_cannot_hold_are_drawn_by_documents():
         np.array([2**15]), 2**16
     )
     corpus = corpus_of([(0, 0, 2**22), (0, 1, 1)])
-    assert not scan.by_words(
+    assert not partition.by_words(
         corpus, ENGINE.init(corpus, LDA(500, 0.1, 0.1), cgs.Options(), StepContext(1, 0)), "words"
     )
 
@@ -213,13 +215,13 @@ def test_the_order_follows_from_the_state():
     state, scans = ENGINE.init(corpus, model, cgs.Options(), StepContext(1, 0)), []
     for step in range(1, 12):
         held = np.average(np.count_nonzero(state.n_dk, axis=1), weights=corpus.document_tokens)
-        expected = 400 - scan.COST * held > scan.SPARED
+        expected = 400 - partition.COST * held > partition.SPARED
         state, info = ENGINE.step(corpus, model, cgs.Options(), state, StepContext(1, step))
         assert info["scan"] == expected
         scans.append(info["scan"])
     assert scans[0] == DOCUMENTS and scans[-1] == WORDS
-    few = LDA(scan.SPARED, 0.01, 0.1)
-    assert not scan.by_words(
+    few = LDA(partition.SPARED, 0.01, 0.1)
+    assert not partition.by_words(
         corpus, ENGINE.init(corpus, few, cgs.Options(), StepContext(1, 0)), "auto"
     )
 

@@ -9,11 +9,11 @@ from scipy.special import logsumexp, psi
 from toys import simulated
 
 from workbench.corpus import Corpus
-from workbench.engines.lda.factored import Entropy, Workspace
+from workbench.engines.lda.responsibilities import Entropy, Workspace
 from workbench.kernels.jit import lean
 from workbench.kernels.lda import standard_vb
-from workbench.kernels.lda.factored_entropy import log_normalisers
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.lda.standard_vb import log_normalisers
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 
 SERIES_ERROR = 3e-10  # of each exp(digamma), relative; spec A.11
 RANDOM = np.random.default_rng(4)

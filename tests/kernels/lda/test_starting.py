@@ -9,8 +9,8 @@ from toys import CORPORA, corpus_of, random_topics, simulated
 from workbench.corpus import Corpus
 from workbench.engines.engine import StepContext
 from workbench.kernels.lda import initial_topics as starting
+from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.initial_topics import DIRICHLET, HARD, NOISE, TOGETHER, WAYS
-from workbench.kernels.lda.word_counts import count_words
 from workbench.kernels.uniforms import RESPONSIBILITIES, TOPICS
 
 AT_RANDOM = (None, None, None, None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.kernels.simd.lanes import ALIGNMENT, LANES, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import ALIGNMENT, LANES, aligned_zeros, pad_topics, padded
 
 
 @pytest.mark.parametrize(

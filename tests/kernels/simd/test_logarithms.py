@@ -11,13 +11,12 @@ from scipy.special import gammaln, psi
 from toys import called
 
 from workbench.kernels.jit import lean
+from workbench.kernels.lda.initial_topics import sixteen_uniforms
 from workbench.kernels.log_likelihood import log_likelihood, take_in
-from workbench.kernels.simd import special
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd import functions
+from workbench.kernels.simd.functions import log_gammas, logs
 from workbench.kernels.simd.libm_log import NEAR_ONE, libm_log
-from workbench.kernels.simd.special import log_gammas, logs
-from workbench.kernels.simd.uniform_vectors import sixteen_uniforms
-from workbench.kernels.simd.vectors import load, store
+from workbench.kernels.simd.vectors import LANES, load, store
 from workbench.kernels.uniforms import draw_key, fill_uniform
 
 UNITS = 5e-16
@@ -198,20 +197,20 @@ def test_uniforms_have_the_bits_of_those_drawn_one_by_one(first):
 
 # ---------------------------------------------------------------------- digamma and exponential
 
-digamma = called(special.digamma)
+digamma = called(functions.digamma)
 fast_exp, fast_log, exp_nearly = (
-    called(special.fast_exp),
-    called(special.fast_log),
-    called(special.exp_nearly),
+    called(functions.fast_exp),
+    called(functions.fast_log),
+    called(functions.exp_nearly),
 )
-shifted, exp_digamma_ratio = called(special.shifted), called(special.exp_digamma_ratio)
+shifted, exp_digamma_ratio = called(functions.shifted), called(functions.exp_digamma_ratio)
 
 
 @njit
 def exp_digamma(x):
     """exp(psi(x)), as the variational updates compute it."""
-    series, reciprocals = special.shifted(x)
-    return series * special.exp_nearly(0.0 - reciprocals)
+    series, reciprocals = functions.shifted(x)
+    return series * functions.exp_nearly(0.0 - reciprocals)
 
 
 RNG = np.random.default_rng(0)

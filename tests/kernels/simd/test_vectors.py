@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 from workbench.kernels.jit import inlined
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.reductions import (
+from workbench.kernels.simd.functions import (
+    SHIFTER,
     STAIR,
     count,
     counted,
+    power_of_two,
     running,
     running_in_order,
     stairs,
     total,
     totals,
 )
-from workbench.kernels.simd.special import SHIFTER, power_of_two
 from workbench.kernels.simd.vectors import (
+    LANES,
     bump,
     choose,
     doubles,

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import stats
 
 from workbench.kernels.jit import kernel
-from workbench.kernels.uniforms import absorb, uniform
-from workbench.kernels.variates import gamma, stream_of
+from workbench.kernels.uniforms import absorb, gamma, stream_of, uniform
 
 LENGTHS, N_TOPICS, N_WORDS, BETA = (6, 2, 0, 4), 3, 4, 0.7
 N_TOKENS, STARTS = sum(LENGTHS), np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)

@@ -20,18 +20,17 @@ from kernels.stick_breaking.geweke import (
     z_of,
 )
 
-from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.correlated_topics import (
+    count_words_again,
     draw_sticks,
     draw_topics,
+    draw_topics_given_phi,
     sampled_theta,
 )
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
 from workbench.kernels.stick_breaking.sticks import break_stick, probabilities
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import absorb, draw_dirichlets, draw_key, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
 
@@ -133,7 +132,7 @@ def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, phi_drawn, key)
             phi[:, :N_TOPICS] = draw_dirichlets(
                 n_wk[:, :N_TOPICS].T.copy(), np.full(len(n_wk), BETA), absorb(here, 9)
             ).T
-            draw_topics_given(
+            draw_topics_given_phi(
                 0,
                 len(starts) - 1,
                 starts,

@@ -15,8 +15,7 @@ from workbench.kernels.stick_breaking.dynamic_topics import (
     draw_walks,
 )
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, probabilities
-from workbench.kernels.uniforms import absorb, draw_key, uniform
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.uniforms import absorb, draw_key, gamma, normal, stream_of, uniform
 
 YEARS, LENGTHS = np.array([0, 0, 1, 2]), (5, 2, 4, 3)
 N_YEARS, N_TOPICS, N_WORDS = 3, 2, 3

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from workbench.kernels.stick_breaking import kernel_fit
+from workbench.kernels.stick_breaking import gaussian_process
 from workbench.kernels.stick_breaking.gaussian_process import (
     Dense,
     Inputs,
     Kernel,
     LowRank,
-    collapsed_prediction,
     covariance,
     dense,
     log_normaliser,
@@ -167,12 +166,18 @@ def test_without_counts_the_prior_is_drawn_and_its_integral_is_1(make):
     np.testing.assert_allclose(full, covariance(where, HYPER), atol=3e-6)
 
 
-def test_the_collapsed_prediction_is_that_of_rows_that_are_not_observed():
+def test_posterior_draws_of_rows_that_are_not_observed_are_the_collapsed_prediction():
     where, (omega, h) = inputs(), likelihood()
     here, there = np.flatnonzero(omega > 0), np.flatnonzero(omega == 0)
     mean, spread = by_unit_vectors(dense(where, HYPER), omega, h)
     old, new = (Inputs(*(each[rows] for each in where)) for rows in (here, there))
-    found_mean, found_spread = collapsed_prediction(old, new, HYPER, omega[here], h[here])
+    # the plain formula
+    w, cross = np.sqrt(omega[here]), covariance(new, HYPER, old) * np.sqrt(omega[here])
+    inner = np.eye(len(w)) + w[:, None] * covariance(old, HYPER) * w
+    inner[np.diag_indices(len(w))] += 1e-6 * HYPER.scale * w**2
+    solved = np.linalg.solve(inner, np.column_stack([h[here] / w, cross.T]))
+    found_mean = cross @ solved[:, 0]
+    found_spread = covariance(new, HYPER) - cross @ solved[:, 1:]
     np.testing.assert_allclose(found_mean, mean[there], atol=ALGEBRA)
     np.testing.assert_allclose(
         found_spread + 1e-6 * HYPER.scale * np.eye(3), spread[np.ix_(there, there)], atol=ALGEBRA
@@ -188,9 +193,9 @@ def test_the_marginal_likelihood_is_the_gaussian_density_and_its_gradient_that_o
     where,
 ):
     outputs, logs = np.random.default_rng(3).normal(size=(12, 5)), np.log([3.0, 2.0, 0.9, 0.4])
-    log_p = kernel_fit.log_likelihood_of(where, outputs)
+    log_p = gaussian_process.log_likelihood_of(where, outputs)
     on_grid = len(np.unique(where.time, axis=0)) * len(np.unique(where.space, axis=0)) == 12
-    assert isinstance(log_p, kernel_fit.Grid if on_grid else kernel_fit.Rows)
+    assert isinstance(log_p, gaussian_process.Grid if on_grid else gaussian_process.Rows)
     value, gradient = log_p(Kernel(*np.exp(logs)))
     full = covariance(where, Kernel(*np.exp(logs))) + 0.4 * np.eye(12)
     assert value == pytest.approx(
@@ -206,12 +211,12 @@ def test_the_marginal_likelihood_is_the_gaussian_density_and_its_gradient_that_o
 def test_the_fit_finds_the_kernel_that_outputs_were_drawn_with():
     where, true, random = grid(30, 12), Kernel(12.0, 2.5, 0.8, 0.3), np.random.default_rng(5)
     root = np.linalg.cholesky(covariance(where, true) + 0.3 * np.eye(360))
-    found = kernel_fit.fitted(
+    found = gaussian_process.fitted(
         where, root @ random.normal(size=(360, 40)), Kernel(30.0, 5.0, 1.0, 1.0)
     )
     # 14 400 numbers that are far from independent
     np.testing.assert_allclose(found, true, rtol=0.15)
-    assert kernel_fit.fitted(where, np.zeros((360, 4)), true) == true
+    assert gaussian_process.fitted(where, np.zeros((360, 4)), true) == true
 
 
 def test_the_smoothing_is_the_regression():
@@ -221,7 +226,7 @@ def test_the_smoothing_is_the_regression():
     for prior in (dense(where, HYPER), low_rank(where, HYPER)):
         # jitter, threshold
         np.testing.assert_allclose(
-            kernel_fit.smoothed(prior, observed, outputs, 0.5), wanted, atol=1e-4
+            gaussian_process.smoothed(prior, observed, outputs, 0.5), wanted, atol=1e-4
         )
 
 

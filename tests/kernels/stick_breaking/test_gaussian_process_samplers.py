@@ -10,13 +10,12 @@ from scipy.special import expit, log_expit, softmax
 
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking.sbm_gp import draw_sticks, draw_weights
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.jit import kernel
-from workbench.kernels.stick_breaking.elliptical_slice import draw_columns
 from workbench.kernels.stick_breaking.gaussian_process import Inputs, Kernel, covariance, low_rank
+from workbench.kernels.stick_breaking.logistic_normal import draw_columns
 from workbench.kernels.stick_breaking.sticks import probabilities
-from workbench.kernels.uniforms import absorb, draw_key, uniform
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.threads import one_blas_thread
+from workbench.kernels.uniforms import absorb, draw_key, normal, stream_of, uniform
 
 ROWS, N_WORDS, LENGTHS = 4, 3, np.array([3, 0, 2, 5])
 WHERE = Inputs(np.array([[0.0], [1.0], [2.5], [4.0]]), np.array([[0.0], [1.0], [0.0], [1.5]]))

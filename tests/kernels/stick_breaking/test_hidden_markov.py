@@ -12,11 +12,15 @@ from kernels.stick_breaking.geweke import assert_same_expectations
 from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
 from workbench.engines.stick_breaking import hmm
-from workbench.kernels.dirichlet import draw_log_dirichlets
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.hidden_markov import count_states, draw_states, filter_forward
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import next_uniform, stream_of
+from workbench.kernels.uniforms import (
+    absorb,
+    draw_key,
+    draw_log_dirichlets,
+    next_uniform,
+    stream_of,
+)
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
     "hmm_T3"

@@ -34,8 +34,7 @@ from workbench.kernels.stick_breaking.logistic_normal import (
     sampled_theta,
 )
 from workbench.kernels.stick_breaking.logistic_normal import softmax as write_softmax
-from workbench.kernels.uniforms import absorb, draw_key
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import absorb, draw_key, stream_of
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
 

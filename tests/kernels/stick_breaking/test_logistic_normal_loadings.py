@@ -9,14 +9,13 @@ from scipy.special import log_softmax, logsumexp
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.state_space import draw_mniw, mniw_posterior
-from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+from workbench.kernels.stick_breaking.logistic_normal import (
     draw_loadings,
     largest_psi,
     sums_after,
 )
 from workbench.kernels.stick_breaking.particle_gibbs import draw_path, filter_particles
-from workbench.kernels.uniforms import absorb, draw_key, uniform
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import absorb, draw_key, normal, stream_of, uniform
 
 VARIANCE = 0.6
 

@@ -10,7 +10,7 @@ from scipy.special import expit, logsumexp
 from toys import called
 
 from workbench.kernels.gaussian import inverse, log_determinant
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.stick_breaking.variational import (
     NO_NODES,
     NODE_WEIGHTS,

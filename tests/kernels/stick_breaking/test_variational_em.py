@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, brentq, minimize
 from scipy.special import logsumexp, softmax
 from toys import called, corpus_of
 
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.stick_breaking.variational_em import (
     best_variance,
     climb,

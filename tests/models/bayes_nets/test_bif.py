@@ -10,10 +10,9 @@ import pytest
 from missing import skip_without
 
 from workbench.models.bayes_nets.bayes_net import BayesNet
-from workbench.models.bayes_nets.bif import published, read_bif
-from workbench.models.bayes_nets.drawing import draw_hidden, draw_records
+from workbench.models.bayes_nets.files import published, read_bif
 from workbench.models.bayes_nets.nodes import Node
-from workbench.models.bayes_nets.simulated import published_net
+from workbench.models.bayes_nets.simulated import draw_hidden, draw_records, published_net
 from workbench.models.model import ModelError
 from workbench.records import DataError
 

@@ -5,7 +5,7 @@ import pytest
 from missing import skip_without
 
 import workbench as wb
-from workbench.models.bayes_nets import bif, simulated
+from workbench.models.bayes_nets import files, simulated
 from workbench.models.bayes_nets.simulated import SIMULATED, simulate_records
 from workbench.records import DataError
 from workbench.runs.loading import kind_of, named_set
@@ -81,7 +81,7 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(chain, name, given, 
 
 
 def test_without_pgmpy_the_name_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(bif, "find_spec", lambda name: None)
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
     monkeypatch.setattr(simulated, "find_spec", lambda name: None)
     assert {each.whereabouts() for each in SIMULATED.values()} == {"by hand"}
     sentence = r"network 'alarm': networks in BIF need the package pgmpy, .*\[bif\]' adds it"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.corpus import Corpus
-from workbench.models.scores import Predicted
+from workbench.models.model import Predicted
 from workbench.models.stick_breaking.scores import GAINS, HITS, chance_among_top, expected_hits
 
 ABOUT = {"n_documents": 4, "n_words": 4}

@@ -7,7 +7,7 @@ from runs.parts.conftest import drawn_corpus
 import workbench as wb
 from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer as writing
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.runs.execution.cluster import cost
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.spec import make_spec

@@ -24,7 +24,7 @@ from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.files import HEIGHTS, File, FileError, picture_file
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
 from workbench.measures import Curve
-from workbench.measures.smoothing import smoothed
+from workbench.measures.curves import smoothed
 from workbench.models import VARIABLES
 from workbench.numbers import format_size
 from workbench.report import export_run, write_report

@@ -10,7 +10,7 @@ from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, message, text
 from workbench.measures import Move, describe_moves
-from workbench.measures.lineage import descent, edges_of
+from workbench.measures.matching import descent, edges_of
 from workbench.report.drawing import FORMATS
 
 STEP, LINE = 20, 26

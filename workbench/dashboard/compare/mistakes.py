@@ -16,7 +16,7 @@ from workbench.engines import get_engine
 from workbench.engines.options import split_options
 from workbench.errors import InputError
 from workbench.models import LDA
-from workbench.models.bayes_nets.bif import published
+from workbench.models.bayes_nets.files import published
 from workbench.models.options import OptionError
 from workbench.runs.execution.compare import NETWORK, check_kinds
 from workbench.runs.execution.worker import SLOTS

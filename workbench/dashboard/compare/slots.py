@@ -33,7 +33,7 @@ from workbench.dashboard.compare.grouping import NO_ROWS
 from workbench.dashboard.shared.numbers import COLUMNS, by_size
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS
-from workbench.measures.smoothing import smoothed
+from workbench.measures.curves import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
 """Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""

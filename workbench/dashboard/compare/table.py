@@ -15,7 +15,7 @@ from workbench.dashboard.shared.link import LONGEST, Part, attribute_part
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading, describe_changes
-from workbench.measures.settings import differing, every_setting, settings_of
+from workbench.measures.learning import differing, every_setting, settings_of
 from workbench.numbers import DASH, format_duration
 from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST

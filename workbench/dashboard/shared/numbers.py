@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.engines import every_score
-from workbench.measures.quantities import quantity
+from workbench.measures.curves import quantity
 
 COLUMNS = (
     "iteration",

@@ -17,14 +17,12 @@ from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
     clique_marginals,
-    predict_cells,
     prepared,
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.engine import DOUBLE, VARIATIONAL, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.cvb0 import sweep
 from workbench.kernels.bayes_nets.propagate import add_marginals
 from workbench.models.bayes_nets.bayes_net import BayesNet
@@ -49,25 +47,30 @@ def init(
     """Return the initial state: distributions of hidden nodes given tables of random counts."""
     trees = trees_of(records, model)
     ready = prepared(records, model, trees)
-    own = clique_marginals(
+    marginals = clique_marginals(
         ready, np.log(model.tables.means(initial_counts(model.tables, context))), context
     )
-    return State(counts_of(ready, own, model.tables.n_cells), own, model.tables.alpha.copy(), trees)
+    return State(
+        counts_of(ready, marginals, model.tables.n_cells),
+        marginals,
+        model.tables.alpha.copy(),
+        trees,
+    )
 
 
-def counts_of(ready: Prepared, own: np.ndarray, n_cells: int) -> np.ndarray:
+def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarray:
     """Return (table cell,) expected counts of all records, summed afresh so that rounding errors do not accumulate."""
-    found = np.zeros(n_cells)
+    counts = np.zeros(n_cells)
     add_marginals(
         0,
         len(ready.plan.patterns),
         ready.plan,
         ready.first_own,
-        own,
+        marginals,
         np.empty(ready.plan.n_factors),
-        found,
+        counts,
     )
-    return found
+    return counts
 
 
 def step(
@@ -75,7 +78,7 @@ def step(
 ) -> tuple[State, dict]:
     """Update the distinct records once; then learn priors that are due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
-    counts, own = counts_of(ready, state.own, tables.n_cells), state.own
+    counts, marginals = counts_of(ready, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)
     q, inverse, changed = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows), 0.0
     for first, last in ready.slices:
@@ -95,13 +98,13 @@ def step(
                 q,
                 inverse,
                 ready.first_own,
-                own,
+                marginals,
                 np.zeros(len(q)),
                 *workspace(ready.plan),
             ),
         )
     alpha = learnt_alpha(model, options, context, state.alpha, counts)
-    return state._replace(counts=counts, own=own, alpha=alpha), {
+    return state._replace(counts=counts, own=marginals, alpha=alpha), {
         "updates": len(ready.plan.patterns),
         "change": changed,
     }
@@ -111,37 +114,13 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
     return model.state_shares(state.counts) | watched(model, options, state)
 
 
-def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
-    """Return the expected counts of all tables, and their priors if learnt."""
-    return {"n_cpt": state.counts} | kept(options, state)
-
-
-def predict(
-    records: Records,
-    model: BayesNet,
-    options: Learning,
-    state: State,
-    cells,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
-    means = model.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
-    return predict_cells(
-        records, model, np.log(means), cells, 1 if context is None else context.n_threads
-    )
-
-
-def idle(options: Learning) -> str:
-    return "records are visited one after another, each with what the last one changed"
-
-
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
     """Return the memory in bytes: counts and of the probabilities of cliques, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
-    own = DOUBLE * int(ready.first_own[-1])
+    n_bytes = DOUBLE * int(ready.first_own[-1])
     return Memory(
-        2 * cells + own,
+        2 * cells + n_bytes,
         indices=40 * records.n_distinct * len(net.nodes),
         step=6 * cells,
         look=3 * cells,
@@ -170,5 +149,7 @@ def engine(name: str = "bn-cvb0") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "records are visited one after another, each with what the last one changed"
+        ),
     )

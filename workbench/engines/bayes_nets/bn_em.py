@@ -19,12 +19,12 @@ from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     evidence,
     expected_counts,
+    memory,
     predict_cells,
     prepared,
     trees_of,
 )
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
 from workbench.models.options import option
@@ -100,24 +100,13 @@ def predict(
     model: BayesNet,
     options: Options,
     state: State,
-    cells,
+    cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return (cell,) the probability of each cell given the other training cells of its record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
-    return predict_cells(
-        records, model, np.log(theta), cells, 1 if context is None else context.n_threads
-    )
-
-
-def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Return the memory in bytes: distributions and counts, plans, and the counts of slices."""
-    net = model.for_data(records)
-    cells = net.tables.n_cells * DOUBLE
-    return Memory(
-        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
-    )
+    return predict_cells(records, model, np.log(theta), cells, context)
 
 
 def engine(name: str = "bn-em") -> Engine:

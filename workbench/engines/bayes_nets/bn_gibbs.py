@@ -20,14 +20,12 @@ from workbench.engines.bayes_nets.bn_vb import initial_counts
 from workbench.engines.bayes_nets.cases import (
     Prepared,
     log_joint,
-    predict_cells,
     prepared,
     trees_of,
     workspace,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
+from workbench.engines.engine import DOUBLE, SAMPLER, Engine, Memory, StepContext, WarmStart
 from workbench.kernels.bayes_nets.gibbs import draw_given_tables, draw_log_tables
 from workbench.kernels.bayes_nets.gibbs import sweep as sweep_cases
 from workbench.kernels.threads import each_slice
@@ -132,7 +130,12 @@ class Moves(NamedTuple):
 
 
 def swept(
-    ready: Prepared, tables: Tables, counts, cells, context: StepContext, chain: int = 0
+    ready: Prepared,
+    tables: Tables,
+    counts: np.ndarray,
+    cells: np.ndarray,
+    context: StepContext,
+    chain: int = 0,
 ) -> Moves:
     """Draw the hidden nodes of every record in turn, counts and cells in place.
 
@@ -144,10 +147,10 @@ def swept(
         context.key(ACCEPTED_NODES, chain),
     )
     q, inverse = tables.alpha + counts, 1.0 / (tables.alpha_rows + rows)
-    drawn, found = np.empty(most_cliques(ready), np.int32), np.zeros(2)
+    drawn, n_draws = np.empty(most_cliques(ready), np.int32), np.zeros(2)
     for first, last in ready.slices:
         context.interrupt()
-        found += sweep_cases(
+        n_draws += sweep_cases(
             first,
             last,
             ready.plan,
@@ -167,10 +170,10 @@ def swept(
             *workspace(ready.plan),
             drawn,
         )
-    return moves_of(ready, found[1], found[0])
+    return moves_of(ready, n_draws[1], n_draws[0])
 
 
-def moves_of(ready: Prepared, n_moved, n_accepted) -> Moves:
+def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
     """Return `Moves` as shares of all records with hidden nodes."""
     n = ready.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
@@ -197,34 +200,6 @@ def step(
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
     log_p = log_joint(model.tables.with_priors(state.alpha), state.counts)
     return {"log_joint": log_p} | model.state_shares(state.counts) | watched(model, options, state)
-
-
-def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the counts of all tables, and their priors if learnt."""
-    return {"n_cpt": state.counts} | kept(options, state)
-
-
-def predict(
-    records: Records,
-    model: BayesNet,
-    options: Options,
-    state: State,
-    cells,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
-    means = model.tables.with_priors(state.alpha).means(state.counts)
-    return predict_cells(
-        records, model, np.log(means), cells, 1 if context is None else context.n_threads
-    )
-
-
-def idle(options: Options) -> str | None:
-    return (
-        None
-        if options.tables == "drawn"
-        else "records are drawn one after another; set tables=drawn"
-    )
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
@@ -260,5 +235,9 @@ def engine(name: str = "bn-gibbs") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            None
+            if options.tables == "drawn"
+            else "records are drawn one after another; set tables=drawn"
+        ),
     )

@@ -27,10 +27,16 @@ from workbench.engines.bayes_nets.cases import (
     trees_of,
 )
 from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+)
 from workbench.engines.lda.hybrid import n_chains_option
-from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.threads import each_task
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.plan import cases_among, cases_of
@@ -99,9 +105,9 @@ def step(
     if sampled.n_sampled:
         beside = model.tables.with_priors(state.alpha + state.mean)
 
-        def sweep(chain, interrupt):
-            own = context._replace(interrupt=interrupt)
-            return swept(sampled, beside, state.counts[chain], state.cells[chain], own, chain)
+        def sweep(chain: int, interrupt):
+            of_task = context._replace(interrupt=interrupt)
+            return swept(sampled, beside, state.counts[chain], state.cells[chain], of_task, chain)
 
         moves = each_task(
             [partial(sweep, chain) for chain in range(n_chains)],
@@ -146,18 +152,13 @@ def predict(
     model: BayesNet,
     options: Options,
     state: State,
-    cells,
+    cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return (cell,) the probability of each cell given its record's other training cells, averaged over chains."""
-    tables, n_threads = (
-        model.tables.with_priors(state.alpha),
-        1 if context is None else context.n_threads,
-    )
+    tables = model.tables.with_priors(state.alpha)
     means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
-    return np.mean(
-        [predict_cells(records, model, logs, cells, n_threads) for logs in means], axis=0
-    )
+    return np.mean([predict_cells(records, model, logs, cells, context) for logs in means], axis=0)
 
 
 def samples(records: Records, options: Options) -> bool:
@@ -189,15 +190,6 @@ def memory(records: Records, model: BayesNet, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return (
-        "one chain draws its records one after another"
-        if options.n_chains == 1 and options.r > 0
-        else None
-    )
-
-
 def engine(name: str = "bn-hybrid") -> Engine:
     return Engine(
         name=name,
@@ -221,5 +213,9 @@ def engine(name: str = "bn-hybrid") -> Engine:
         predict=predict,
         fold_in=None,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "one chain draws its records one after another"
+            if options.n_chains == 1 and options.r > 0
+            else None
+        ),
     )

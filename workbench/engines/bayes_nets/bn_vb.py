@@ -22,13 +22,12 @@ from scipy.special import digamma
 from workbench.engines.bayes_nets.cases import (
     expected_counts,
     log_joint,
-    predict_cells,
+    memory,
     prepared,
     trees_of,
 )
-from workbench.engines.bayes_nets.priors import Learning, kept, learnt_alpha, watched
+from workbench.engines.bayes_nets.priors import Learning, counts, learnt_alpha, predict, watched
 from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Memory
 from workbench.kernels.uniforms import TABLE_COUNTS, fill_uniform
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.bayes_nets.tables import Tables
@@ -61,9 +60,9 @@ def init(
 
 def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
     """Return (table cell,) random counts, uniform in [0, 2)."""
-    found = np.empty(tables.n_cells)
-    fill_uniform(context.key(TABLE_COUNTS), found)
-    return 2.0 * found
+    uniforms = np.empty(tables.n_cells)
+    fill_uniform(context.key(TABLE_COUNTS), uniforms)
+    return 2.0 * uniforms
 
 
 def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
@@ -89,34 +88,6 @@ def step(
 def watch(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
     bound = state.entropy + log_joint(model.tables.with_priors(state.alpha), state.counts)
     return {"bound": bound} | model.state_shares(state.counts) | watched(model, options, state)
-
-
-def counts(records: Records, model: BayesNet, options: Learning, state: State) -> dict:
-    """Return the expected counts of all tables, and their priors if learnt."""
-    return {"n_cpt": state.counts} | kept(options, state)
-
-
-def predict(
-    records: Records,
-    model: BayesNet,
-    options: Learning,
-    state: State,
-    cells,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
-    n_threads = 1 if context is None else context.n_threads
-    means = model.tables.with_priors(state.alpha).means(state.counts)
-    return predict_cells(records, model, np.log(means), cells, n_threads)
-
-
-def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
-    """Return the memory in bytes: counts, plans, and the counts of slices."""
-    net = model.for_data(records)
-    cells = net.tables.n_cells * DOUBLE
-    return Memory(
-        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
-    )
 
 
 def engine(name: str = "bn-vb") -> Engine:

@@ -1,4 +1,8 @@
-"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them."""
+"""The distinct records of data with their junction trees, and what all engines of Bayesian networks do with them.
+
+`Factors` has the families of all cases as stretches of table cells, each different one once, for
+`kernels.bayes_nets.factors`.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,8 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.special import gammaln, softmax
 
-from workbench.engines.bayes_nets.factors import Factors, factors_of
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import DOUBLE, Memory, Options, StepContext
 from workbench.kernels.bayes_nets.factors import BLOCK, expect_factors, log_evidence_of_factors
 from workbench.kernels.bayes_nets.propagate import expect, log_evidence, marginals
 from workbench.kernels.threads import each_slice
@@ -23,6 +26,73 @@ from workbench.models.bayes_nets.plan import (
 )
 from workbench.models.bayes_nets.tables import Tables
 from workbench.records.records import Records
+
+MOST_CELLS, MOST_PER_WORK = 2**20, 1.0
+"""The most factor cells that are worthwhile, in all and for each number of work in a pass, in which all are filled."""
+
+
+class Factors(NamedTuple):
+    """A plan that reads factors, filled from the tables in each pass, instead of the tables."""
+
+    # offsets: first cell of a family's factor; cliques begin at multiples of a block
+    plan: Plan
+    # (factor cell,) int64: the table cell that it is; of the padding one more than there are
+    cells: np.ndarray
+    n_cells: int  # of the tables
+
+    def fill(self, tables: np.ndarray, padding: float) -> np.ndarray:
+        """Return (factor cell,) the values of a table in the layout of the factors."""
+        return np.append(tables, padding)[self.cells]
+
+    def table_sums(self, counts: np.ndarray) -> np.ndarray:
+        """Return (table cell,) sums of counts of factors."""
+        return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
+
+
+def factors_of(plan: Plan, n_cells: int) -> Factors | None:
+    """Return the factors of a plan; None if they are not worthwhile."""
+    sizes = plan.free * plan.separators
+    of_family = np.ones(len(plan.down), np.int64)
+    for (first, last), size in zip(plan.clique_families, sizes, strict=True):
+        of_family[first:last] = size
+    n_families = np.diff(plan.families)[plan.patterns]
+    family = np.arange(len(plan.offsets)) - np.repeat(
+        plan.first_offset[:-1] - plan.families[plan.patterns], n_families
+    )
+    maps, of_map = np.unique(np.column_stack([plan.down, of_family]), axis=0, return_inverse=True)
+    different, which = np.unique(
+        plan.offsets * len(maps) + of_map.ravel()[family], return_inverse=True
+    )
+    offsets, (downs, sizes_of) = (
+        different // max(len(maps), 1),
+        maps[different % max(len(maps), 1)].T,
+    )
+    starts = np.concatenate([[0], np.cumsum(_padded(sizes_of))])
+    if not 0 < starts[-1] <= min(MOST_CELLS, MOST_PER_WORK * plan.work.sum()):
+        return None
+    number = np.repeat(np.arange(len(different)), sizes_of)
+    within = np.arange(len(number)) - np.repeat(np.cumsum(sizes_of) - sizes_of, sizes_of)
+    cells = np.full(starts[-1], n_cells)
+    cells[starts[number] + within] = offsets[number] + plan.maps[downs[number] + within]
+    # A clique's cells are those of its families' factors, one after another: also for what goes by logarithms.
+    in_order = np.arange(sizes_of.max(), dtype=np.int32)
+    before = np.concatenate([[0], np.cumsum(_padded(sizes))])
+    return Factors(
+        plan._replace(
+            offsets=starts[which.ravel()],
+            down=np.full_like(plan.down, len(plan.maps)),
+            # the first cell of each clique, those of a pattern one after another in whole blocks
+            cell_at=before[:-1] - np.repeat(before[plan.cliques[:-1]], np.diff(plan.cliques)),
+            maps=np.concatenate([plan.maps, in_order]),
+        ),
+        cells,
+        n_cells,
+    )
+
+
+def _padded(sizes: np.ndarray) -> np.ndarray:
+    return -(-sizes // BLOCK) * BLOCK
+
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
 """Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
@@ -71,12 +141,12 @@ def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
     """Return the plan of these records with these trees, from a cache if possible."""
-    kept, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
-    if key not in kept:
-        kept[key] = in_slices(
+    plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
+    if key not in plans:
+        plans[key] = in_slices(
             plan_of(net, cases_within(records, net, above, up_to), trees), net.tables.n_cells
         )
-    return kept[key]
+    return plans[key]
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
@@ -123,40 +193,44 @@ def expected_counts(
         return counts, expect(first, last, ready.plan, tables, logs, *workspace(ready.plan), counts)
 
     counts, log_z = np.zeros(len(logs)), 0.0
-    for of_slice, found in each_slice(visit, ready.slices, context.n_threads, context.interrupt):
+    for of_slice, log_z_of_slice in each_slice(
+        visit, ready.slices, context.n_threads, context.interrupt
+    ):
         counts += of_slice
-        log_z += found
+        log_z += log_z_of_slice
     return factors.table_sums(counts) if factors else counts, log_z
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
     """Return the probabilities of the cells of all cliques given log tables, case after case."""
     first_own, tables = ready.first_own, np.exp(logs)
-    own = np.empty(first_own[-1])
+    probabilities = np.empty(first_own[-1])
 
     def visit(first: int, last: int):
-        marginals(first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, own)
+        marginals(
+            first, last, ready.plan, tables, logs, *workspace(ready.plan), first_own, probabilities
+        )
 
     each_slice(visit, ready.slices, context.n_threads, context.interrupt)
-    return own
+    return probabilities
 
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return (case,) log probability of each case given log tables."""
-    found, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
+    log_z, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
 
     def visit(first: int, last: int):
         if factors:
             log_evidence_of_factors(
-                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], found
+                first, last, factors.plan, tables, logs, *workspace(factors.plan)[:3], log_z
             )
         else:
-            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), found)
+            log_evidence(first, last, ready.plan, tables, logs, *workspace(ready.plan), log_z)
 
     each_slice(visit, ready.slices, n_threads, lambda: None)
-    return found
+    return log_z
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
@@ -166,21 +240,28 @@ def log_joint(tables: Tables, counts: np.ndarray) -> float:
     return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
 
 
-def predict_cells(train, net: BayesNet, logs: np.ndarray, test, n_threads: int = 1) -> np.ndarray:
+def predict_cells(
+    train: Records,
+    net: BayesNet,
+    logs: np.ndarray,
+    test: Records,
+    context: StepContext | None = None,
+) -> np.ndarray:
     """Return (cell,) the probability of each known cell of ``test`` given the other training cells of its record.
 
     Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
     """
-    kept, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
-    if key not in kept:
+    plans, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
+    if key not in plans:
         marginal = replace(net, missing="marginalised")
         both = cases_of(
             np.concatenate(_with_and_without(train, net, test)), np.ones(2 * len(test.weights))
         )
         plan = plan_of(marginal, both, junction_trees(marginal, both))
-        kept[key] = in_slices(plan, net.tables.n_cells), both.of_record
-    ready, of_record = kept[key]
+        plans[key] = in_slices(plan, net.tables.n_cells), both.of_record
+    ready, of_record = plans[key]
+    n_threads = 1 if context is None else context.n_threads
     with_it, without = np.split(evidence(ready, logs, n_threads)[of_record], 2)
     return np.exp(with_it - without)
 
@@ -200,10 +281,10 @@ def posterior(
 ) -> np.ndarray:
     """Return (row, state) the probability of each state of a hidden node given each row's known values, under log tables."""
     n_states = net.nodes[node].n_states
-    each = np.repeat(values, n_states, axis=0)
-    each[:, node] = np.tile(np.arange(n_states), len(values))
-    found = log_evidence_of(net, each, logs, n_threads).reshape(len(values), n_states)
-    return softmax(found, axis=1)
+    assigned = np.repeat(values, n_states, axis=0)
+    assigned[:, node] = np.tile(np.arange(n_states), len(values))
+    logs_of_states = log_evidence_of(net, assigned, logs, n_threads).reshape(len(values), n_states)
+    return softmax(logs_of_states, axis=1)
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
@@ -221,3 +302,12 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
     with_it = without.copy()
     with_it[cells, nodes] = added
     return with_it, without
+
+
+def memory(records: Records, net: BayesNet, options: Options) -> Memory:
+    """Return the memory in bytes: two arrays of table cells, plans, and the counts of slices."""
+    net = net.for_data(records)
+    cells = net.tables.n_cells * DOUBLE
+    return Memory(
+        2 * cells, indices=40 * records.n_distinct * len(net.nodes), step=6 * cells, look=3 * cells
+    )

@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from workbench.engines.engine import StepContext
+from workbench.engines.bayes_nets.cases import predict_cells
+from workbench.engines.engine import Options, State, StepContext
 from workbench.engines.lda.hyperparameters import TINY, WAYS, refuse_without_effect
 from workbench.engines.lda.likelihoods import Polya, climbed, drawn, within
 from workbench.errors import Named
@@ -20,6 +21,7 @@ from workbench.kernels.lda.polya import real_sites, whole_sites
 from workbench.kernels.uniforms import LEARNT_PRIORS
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.options import option
+from workbench.records.records import Records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,34 +61,30 @@ class Learning:
             )
 
 
-def learns(options) -> bool:
+def learns(options: Options) -> bool:
     """Return whether any prior is learnt."""
     return getattr(options, "learn_priors", "fixed") != "fixed"
 
 
-def due(options, step: int) -> bool:
-    """Return whether priors are learnt after this step."""
-    return (
-        learns(options)
-        and step >= max(options.learn_after, 1)
-        and (step - options.learn_after) % options.learn_every == 0
-    )
-
-
 def learnt_alpha(
     net: BayesNet,
-    options,
+    options: Options,
     context: StepContext,
     alpha: np.ndarray,
     *chains: np.ndarray,
-    whole=False,
+    whole: bool = False,
 ):
     """Return (table cell,) the priors after this step; the same array if none is due.
 
     chains : (table cell,) counts of each chain, those that are expected added
     whole : are all records sampled, so that the counts are whole?
     """
-    if not due(options, context.step):
+    due = (
+        learns(options)
+        and context.step >= max(options.learn_after, 1)
+        and (context.step - options.learn_after) % options.learn_every == 0
+    )
+    if not due:
         return alpha
     alpha = alpha.copy()
     random = np.random.Generator(np.random.Philox(int(context.key(LEARNT_PRIORS))))
@@ -103,12 +101,12 @@ def learnt_alpha(
 
 def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
     """Return (first cell, last cell, states) of the tables with one number as prior and more than one state."""
-    found = {}
+    widths = {}
     for node, table in zip(net.nodes, net.tables.table_of, strict=True):
         if table >= 0 and isinstance(node.prior, float) and node.n_states > 1:
-            found[int(table)] = node.n_states
+            widths[int(table)] = node.n_states
     starts = net.tables.starts.tolist()
-    return [(starts[table], starts[table + 1], width) for table, width in sorted(found.items())]
+    return [(starts[table], starts[table + 1], width) for table, width in sorted(widths.items())]
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
@@ -118,8 +116,8 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
     if not whole:
         rows = np.maximum(rows, 0.0)
         cells, totals = (
-            real_sites(each, None, None, None, each.shape[1], True)
-            for each in (rows, rows.sum(axis=1)[:, None])
+            real_sites(values, None, None, None, values.shape[1], True)
+            for values in (rows, rows.sum(axis=1)[:, None])
         )
         cells, totals = (
             sites._replace(weight=sites.weight / n_chains) for sites in (cells, totals)
@@ -134,7 +132,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
     )
 
 
-def watched(net: BayesNet, options, state) -> dict[str, float]:
+def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
     """Return ``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
     if not learns(options):
         return {}
@@ -142,6 +140,24 @@ def watched(net: BayesNet, options, state) -> dict[str, float]:
     return {"prior_mean": float(state.alpha[firsts].mean()) if firsts else float("nan")}
 
 
-def kept(options, state) -> dict[str, np.ndarray]:
+def kept(options: Options, state: State) -> dict[str, np.ndarray]:
     """Return ``table_prior`` of a snapshot: (table cell,) the learnt priors."""
     return {"table_prior": state.alpha} if learns(options) else {}
+
+
+def counts(records: Records, net: BayesNet, options: Learning, state: State) -> dict:
+    """Return the counts of all tables, expected or sampled, and their priors if learnt."""
+    return {"n_cpt": state.counts} | kept(options, state)
+
+
+def predict(
+    records: Records,
+    net: BayesNet,
+    options: Learning,
+    state: State,
+    cells: Records,
+    context: StepContext | None = None,
+) -> np.ndarray:
+    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
+    means = net.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
+    return predict_cells(records, net, np.log(means), cells, context)

@@ -22,7 +22,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.hdp import posteriors, split_merge
 from workbench.engines.hdp.posteriors import (
     MEAN,
@@ -33,23 +45,14 @@ from workbench.engines.hdp.posteriors import (
     priors_of_counts,
 )
 from workbench.engines.lda.fold_in import by_cvb0, mixture_probability
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.lda.responsibilities import init_option, initialise
 from workbench.engines.lda.split import none_sampled
-from workbench.engines.memory import (
-    DOUBLE,
-    Array,
-    Memory,
-    size,
-    topic_counts,
-    word_major_bytes,
-    zeros,
-)
 from workbench.errors import Named
 from workbench.kernels.count_moments import count_documents, expected_log_joint
 from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.lda import collapsed_vb
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models import HDP, Priors, topic_numbers
 from workbench.models.options import OptionError, option
@@ -206,7 +209,7 @@ def iterate(
     return state._replace(steps=state.steps + state.n_topics), change
 
 
-def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds) -> State:
+def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
     """Return the state with counts summed afresh and the hyperparameters updated `n_rounds` times."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
@@ -265,7 +268,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
     return state, zero_dk
 
 
-def count_some(corpus: Corpus, state: State, zero_dk, first: int, last: int) -> None:
+def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
     """Sum means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
@@ -304,11 +307,11 @@ def watch(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
 
 def counts(corpus: Corpus, model: HDP, options: Options, state: State) -> dict:
     """Return the expected counts, and the mean of tau if it is learnt."""
-    found = {
+    arrays_of_counts = {
         "n_kw": state.mean_wk[:, : state.n_topics].T,
         "n_dk": state.mean_dk[:, : state.n_topics],
     }
-    return found | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
+    return arrays_of_counts | ({"tau": state.tau / state.tau.sum()} if model.learn_tau else {})
 
 
 def predict(
@@ -320,10 +323,10 @@ def predict(
     context: StepContext | None = None,
 ) -> np.ndarray:
     """Return p(w|d) of each pair given the means of counts and priors, eq. 16, with the mass beyond the truncation."""
-    found = counts(corpus, model, options, state)
-    priors, n_kw = mean_priors(state).with_rest(found["n_kw"])
+    expected = counts(corpus, model, options, state)
+    priors, n_kw = mean_priors(state).with_rest(expected["n_kw"])
     n_dk = np.zeros((corpus.n_documents, len(n_kw)))
-    n_dk[:, : state.n_topics] = found["n_dk"]
+    n_dk[:, : state.n_topics] = expected["n_dk"]
     return mixture_probability(priors.theta(n_dk), np.ascontiguousarray(priors.phi(n_kw).T), pairs)
 
 

@@ -22,18 +22,25 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    SAMPLER,
+    Engine,
+    Memory,
+    NoOptions,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.cgs import initial_topics
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.split import all_sampled
-from workbench.engines.memory import Memory, size, zeros
-from workbench.engines.options import NoOptions
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, start_of, step_of
 from workbench.kernels.hdp.gibbs import SMALLEST_WEIGHT, draw_tables, draw_tokens
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.simd.lanes import aligned_zeros, padded
+from workbench.kernels.simd.vectors import aligned_zeros, padded
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import GIBBS, HDP_NEW_TOPICS, HDP_TABLES, HDP_WEIGHTS, TOPICS
 from workbench.models import HDP, ModelError, Priors, topic_numbers
@@ -211,7 +218,14 @@ def drawn_from(model: HDP, state: State, sums: dict, context: StepContext) -> St
     return state._replace(rest=float(weights[-1]), alpha_total=alpha, top_concentration=gamma)
 
 
-def _draw_concentration(random, concentration, n_tables, guests, shape, rate) -> float:
+def _draw_concentration(
+    random: np.random.Generator,
+    concentration: float,
+    n_tables: int,
+    guests: np.ndarray,
+    shape,
+    rate: float,
+) -> float:
     """Draw a concentration given the tables and customers of restaurants (steps C and E; Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import betaln, gammaln, psi
 
 from workbench.corpus import Corpus
+from workbench.engines.engine import Options, State
 from workbench.kernels.count_moments import expected_log_beta, tables_of_documents, tables_of_words
 from workbench.models import Priors
 from workbench.models.hdp import HDP
@@ -75,19 +76,19 @@ def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
     return (a / (a + b) * before)[np.argsort(order)]
 
 
-def prior_of_topics(state) -> np.ndarray:
+def prior_of_topics(state: State) -> np.ndarray:
     """Return a_k = G[alpha] G[pi_k] (topic,)."""
     return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
 
 
-def prior_of_words(state) -> np.ndarray:
+def prior_of_words(state: State) -> np.ndarray:
     """Return b_w = G[beta] G[tau_w] (word,)."""
     n_words = len(state.mean_wk)
     log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
     return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
 
 
-def priors_of_counts(state) -> tuple:
+def priors_of_counts(state: State) -> tuple:
     """Return a (topic,), b (word,) and B, the terms that the updates add to the counts."""
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
@@ -97,14 +98,14 @@ def prior_of_tau(corpus: Corpus, model: HDP) -> float:
     return model.a_tau or 40.0 / corpus.n_words
 
 
-def mean_priors(state) -> Priors:
+def mean_priors(state: State) -> Priors:
     """Return the posterior means of the priors, for predictions."""
     alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
     tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
     return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
 
 
-def hyper_round(corpus: Corpus, model: HDP, options, state, zero_dk):
+def hyper_round(corpus: Corpus, model: HDP, options: Options, state: State, zero_dk: np.ndarray):
     """Update q of every learnt hyperparameter once: sticks, gamma, alpha, tau, beta (eq. 8; spec 6, steps 3 and 4)."""
     order = state.order
     if options.reorder:
@@ -128,12 +129,12 @@ def hyper_round(corpus: Corpus, model: HDP, options, state, zero_dk):
     return learn_words(corpus, model, state._replace(alpha=alpha), zero_dk)
 
 
-def tables_of_topics(state, zero_dk) -> np.ndarray:
+def tables_of_topics(state: State, zero_dk: np.ndarray) -> np.ndarray:
     """Return S_k = sum_d E[s_dk] (topic,), eq. 12."""
     return tables_of_documents(state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state))
 
 
-def learn_words(corpus: Corpus, model: HDP, state, zero_dk):
+def learn_words(corpus: Corpus, model: HDP, state: State, zero_dk: np.ndarray):
     """Update q(tau), then q(beta), if they are learnt (eq. 8, 11, 12)."""
     if model.learn_tau:
         tau = prior_of_tau(corpus, model) + tables_of_words(

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext
-from workbench.kernels.hdp.restricted_vb import share_in_order
+from workbench.engines.engine import State, StepContext
+from workbench.kernels.hdp.conditional_vb import share_in_order
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import MOVES, uniform
 
@@ -61,7 +61,7 @@ class Inference(NamedTuple):
     priors: Callable  # (state) -> a (topic,), b (word,), B
 
 
-def attempt(corpus: Corpus, state, context: StepContext, inference: Inference):
+def attempt(corpus: Corpus, state: State, context: StepContext, inference: Inference):
     """Try one move; return the accepted or old state, and diagnostics (`updates` counts the pairs visited)."""
     move = propose(corpus, state, context)
     if move is None:
@@ -99,14 +99,14 @@ def gains(after: float, before: float) -> bool:
     return after > before + LEAST_GAIN * abs(before)
 
 
-def copied(state):
+def copied(state: State):
     """Return a copy of the state with arrays of its own."""
     return type(state)(
         *(value.copy() if isinstance(value, np.ndarray) else value for value in state)
     )
 
 
-def followed_up(state, inference: Inference):
+def followed_up(state: State, inference: Inference):
     """Return the state after the rounds and iterations that follow a move, and its bound."""
     state = inference.settle(state, HYPER_ROUNDS)
     for _ in range(SWEEPS):
@@ -117,7 +117,7 @@ def followed_up(state, inference: Inference):
 # ---------------------------------------------------------------------- what is tried
 
 
-def propose(corpus: Corpus, state, context: StepContext) -> Move | None:
+def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
     """Propose a merge or a split in alternation; the other kind if one is impossible, None if both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
@@ -126,13 +126,13 @@ def propose(corpus: Corpus, state, context: StepContext) -> Move | None:
     return kinds[0](corpus, state, sizes, key) or kinds[1](corpus, state, sizes, key)
 
 
-def propose_merge(corpus: Corpus, state, sizes, key) -> Move | None:
+def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
     """Propose to merge the next of the pairs of topics with the most similar words."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
 
-def alike(state, sizes) -> list[tuple[int, int]]:
+def alike(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
     """Return the ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
     live = np.flatnonzero(sizes >= LIVE)
     n_wk = state.mean_wk[:, live] / np.sqrt(
@@ -145,7 +145,7 @@ def alike(state, sizes) -> list[tuple[int, int]]:
     return [tuple(sorted(pair, key=lambda k: sizes[k])) for pair in pairs]
 
 
-def propose_split(corpus: Corpus, state, sizes, key) -> Move | None:
+def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
     """Propose to split a topic drawn by size; a free topic takes a part, seeded by two documents drawn by their tokens."""
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
@@ -167,7 +167,7 @@ def propose_split(corpus: Corpus, state, sizes, key) -> Move | None:
     return Move(SPLIT, giver, taker, (first, drawn(weights, uniform(key, 2))), heir)
 
 
-def drawn(weights, u) -> int:
+def drawn(weights: np.ndarray, u) -> int:
     """Return an index with probability proportional to its weight, given a uniform."""
     cumulative = np.cumsum(weights)
     return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
@@ -176,19 +176,19 @@ def drawn(weights, u) -> int:
 # ---------------------------------------------------------------------- what becomes of the responsibilities
 
 
-def merged(corpus: Corpus, state, move, context: StepContext, inference):
+def merged(corpus: Corpus, state: State, move, context: StepContext, inference):
     """Return the state with one topic merged into another, with counts not yet summed afresh."""
     pour(state.gamma, move.giver, move.taker)
     return state
 
 
-def pour(gamma, giver, taker) -> None:
+def pour(gamma: np.ndarray, giver, taker) -> None:
     """Add the responsibilities of one topic to another's and set them to zero, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
 
-def split(corpus: Corpus, state, move, context: StepContext, inference):
+def split(corpus: Corpus, state: State, move, context: StepContext, inference):
     """Return the state with a topic split in two, by document and then by pair."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
@@ -204,7 +204,7 @@ def split(corpus: Corpus, state, move, context: StepContext, inference):
     return state
 
 
-def share_out(corpus: Corpus, state, move, priors, first: int, last: int) -> None:
+def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int) -> None:
     """Divide the responsibility for the two topics anew in pairs of documents first..last, in place, given a, b and B."""
     alpha, beta, beta_sum = priors
     share_in_order(
@@ -223,7 +223,7 @@ def share_out(corpus: Corpus, state, move, priors, first: int, last: int) -> Non
     )
 
 
-def share_of_documents(corpus: Corpus, weights, seeds, beta) -> np.ndarray:
+def share_of_documents(corpus: Corpus, weights: np.ndarray, seeds, beta) -> np.ndarray:
     """Return (document,) the probability of the first seed given each document's words, smoothed and bounded away from 0 and 1.
 
     weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.

@@ -22,37 +22,45 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    topic_counts,
+)
 from workbench.engines.lda import cgs, cvb, cvb0, hybrid, svb
-from workbench.engines.lda.blocks import Blocks
-from workbench.engines.lda.factored import (
+from workbench.engines.lda.fold_in import by_gibbs
+from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
+from workbench.engines.lda.hyperparameters import learning
+from workbench.engines.lda.partition import idle_alone, partition_option
+from workbench.engines.lda.responsibilities import (
     Entropy,
     Workspace,
+    init_option,
     new_factors,
     weigh_topics,
     workspace_for,
 )
-from workbench.engines.lda.fold_in import by_gibbs
-from workbench.engines.lda.hybrid_state import CvbState, SvbState, threshold_of
-from workbench.engines.lda.hyperparameters import learning
-from workbench.engines.lda.initial_responsibilities import init_option
-from workbench.engines.lda.partition import idle_alone, partition_option
 from workbench.engines.lda.split import (
     EVERY_COUNT,
+    Blocks,
     Several,
     Split,
     SplitOfSeveral,
     several_tokens,
     split_by_count,
 )
-from workbench.engines.memory import DOUBLE, Memory, size, topic_counts
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.lda.resplit import change_sides, gaps, kept_after, trigammas, uniforms_of
 from workbench.kernels.lda.selection import take_dearest
 from workbench.kernels.lda.standard_vb import weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import SPLIT_TOPICS, SPLITS
 from workbench.models import LDA
@@ -80,7 +88,7 @@ class State(NamedTuple):
     beta: float  # prior of each word in a topic, as learnt
 
 
-def of_hybrid(options, state: State) -> SvbState | CvbState:
+def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
     """Return a state of `hybrid` with the arrays of this state (for views)."""
     if options.average == "svb":
         return SvbState(*state[:3], *state[6:12], *state[-2:])
@@ -206,11 +214,11 @@ def due(options: Options, step: int) -> bool:
     """Return whether a new split is chosen in this iteration."""
     if options.split == "counts" or not options.refresh:
         return False
-    at, wait = options.refresh, float(options.refresh)
-    while at < step and options.rarer > 1.0:
+    iteration, wait = options.refresh, float(options.refresh)
+    while iteration < step and options.rarer > 1.0:
         wait *= options.rarer
-        at += math.ceil(wait)
-    return at == step if options.rarer > 1.0 else step % options.refresh == 0
+        iteration += math.ceil(wait)
+    return iteration == step if options.rarer > 1.0 else step % options.refresh == 0
 
 
 MEANS, DRAWN = ("mean_wk", "mean_k", "var_wk", "var_k"), ("n_wk", "n_k")
@@ -337,6 +345,7 @@ def split_anew(
         weights_of(corpus, state, context),
     )
     factors, several = workspace[1:3], several_tokens(corpus, lanes, context.n_threads)
+    pairs = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
     if options.split == "random":
         sampled = at_random(corpus, options, several, context)
     else:
@@ -353,7 +362,7 @@ def split_anew(
     else:
         gamma = aligned_empty((new.n_averaged, state.gamma.shape[1]), state.gamma.dtype)
         kept_after(
-            *pairs_of(corpus),
+            *pairs,
             old.sampled,
             new.sampled,
             old.rows,
@@ -369,7 +378,7 @@ def split_anew(
         state = CvbState(*mean[:-2], *state[-6:])
     for s in range(len(state.topics)):
         change_sides(
-            *pairs_of(corpus),
+            *pairs,
             old.sampled,
             new.sampled,
             rows_of(old, state),
@@ -381,11 +390,6 @@ def split_anew(
             aligned_empty(lanes, np.float64),
         )
     return new, state, info
-
-
-def pairs_of(corpus: Corpus) -> tuple:
-    """Return the pairs of a corpus as kernels take them."""
-    return corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
@@ -415,7 +419,7 @@ def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext)
     workspace = workspace_for(
         state.entropy, Blocks, lambda: Workspace((), *new_factors(corpus, lanes), np.zeros(0))
     )
-    weigh_topics(corpus, state, sampled, False, workspace, context)
+    weigh_topics(state, sampled, False, workspace, context)
     alpha, unsized = pad_topics(state.alpha, 1.0), np.zeros(lanes)
 
     def weigh(first: int, last: int):
@@ -449,13 +453,12 @@ def gap_of_pairs(
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
-    rows, found = tuple(np.atleast_2d(each) for each in totals), np.zeros(len(several.pairs))
-    curves = tuple(aligned_empty(each.shape, np.float64) for each in rows)
+    rows, gap = tuple(np.atleast_2d(array) for array in totals), np.zeros(len(several.pairs))
+    curves = tuple(aligned_empty(array.shape, np.float64) for array in rows)
     for prior, counts, curve in zip(priors, rows, curves, strict=True):
         bounds = slice_bounds(np.zeros(len(counts) + 1, np.int64), lanes)
-        each_slice(
-            partial(_curve, (prior, counts, curve)), bounds, context.n_threads, context.interrupt
-        )
+        work = partial(trigammas, prior=prior, counts=counts, result=curve)
+        each_slice(work, bounds, context.n_threads, context.interrupt)
 
     def work(first: int, last: int):
         gaps(
@@ -475,17 +478,13 @@ def gap_of_pairs(
             state.beta,
             n_topics,
             aligned_empty(lanes, np.float64),
-            found,
+            gap,
         )
 
     each_slice(
         work, slice_bounds(several.blocks.run_begins, lanes), context.n_threads, context.interrupt
     )
-    return found
-
-
-def _curve(arrays: tuple, first: int, last: int) -> None:
-    trigammas(first, last, *arrays)
+    return gap
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
@@ -543,11 +542,6 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
-
-
 NAME = "adaptive-cgs"
 
 
@@ -572,7 +566,9 @@ def engine(name: str = NAME) -> Engine:
         predict=predict,
         fold_in=by_gibbs,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
+        ),
         when="For few updates of words that documents repeat: at as many updates as svb-cgs makes it predicts better, but "
         "each choice of the split takes as long as three sweeps of svb.",
     )

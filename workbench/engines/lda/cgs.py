@@ -15,7 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Data, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    SAMPLER,
+    Array,
+    Data,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+    zeros,
+)
 from workbench.engines.lda.fold_in import by_gibbs, mixture_probability
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -24,25 +36,25 @@ from workbench.engines.lda.hyperparameters import (
     learning,
     watched,
 )
-from workbench.engines.lda.partition import each_block, idle_alone, partition_option
-from workbench.engines.lda.scan import (
+from workbench.engines.lda.partition import (
     DOCUMENTS,
     WORDS,
     by_words,
+    each_block,
+    idle_alone,
+    partition_option,
     scan_option,
     sweep_words,
     word_order_bytes,
 )
 from workbench.engines.lda.split import Split, all_sampled
-from workbench.engines.memory import Array, Memory, partition_bytes, size, topic_counts, zeros
 from workbench.engines.parts import Largest, Meeting, Rows, arrays_of, over_parts
 from workbench.errors import Named
-from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.lda.gibbs import count_topics, draw_topics
 from workbench.kernels.lda.initial_topics import topics_of_counts, uniform_topics
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.simd.lanes import aligned_empty, pad_topics
-from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS
+from workbench.kernels.simd.vectors import aligned_empty, pad_topics
+from workbench.kernels.uniforms import GIBBS, POSTERIOR_DRAW, TOPICS, draw_dirichlets
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -117,7 +129,9 @@ def initial_chain(
     return state
 
 
-def initial_topics(corpus: Corpus, model: LDA, key, warm_start: WarmStart | None) -> np.ndarray:
+def initial_topics(
+    corpus: Corpus, model: LDA, key: np.uint64, warm_start: WarmStart | None
+) -> np.ndarray:
     """Return initial topics, (token,) uint16: uniform, those of another run, or drawn given its counts."""
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
@@ -156,7 +170,12 @@ def step(
 
 
 def sweep_all(
-    corpus: Corpus, state: State, context: StepContext, chain: int = 0, n_parts=1, scan="auto"
+    corpus: Corpus,
+    state: State,
+    context: StepContext,
+    chain: int = 0,
+    n_parts: int = 1,
+    scan: str = "auto",
 ) -> tuple[int, int]:
     """Make one Gibbs sweep over every token; return how many tokens changed topic, and the order of the sweep (see `scan`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
@@ -165,7 +184,13 @@ def sweep_all(
 
 
 def sweep(
-    corpus: Corpus, split, state: State, mean, context: StepContext, chain: int = 0, n_parts=1
+    corpus: Corpus,
+    split: Split,
+    state: State,
+    mean,
+    context: StepContext,
+    chain: int = 0,
+    n_parts: int = 1,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
@@ -177,7 +202,7 @@ def sweep(
         else np.add(mean_wk, state.n_wk, out=aligned_empty(mean_wk.shape, np.float64))
     )
 
-    def draw(first: int, last: int, part, sizes):
+    def draw(first: int, last: int, part: int, sizes: tuple):
         return draw_topics(
             first,
             last,
@@ -252,10 +277,6 @@ def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatist
     return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
 
 
-def samples(corpus: Corpus, options: Options) -> bool:
-    return True
-
-
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Return the memory in bytes: one chain, its initial topics, and a row or the lists of a sweep."""
     state, drawn = (
@@ -293,7 +314,7 @@ def engine(name: str = "cgs") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved", "scan"),
         keeps=("token_topics",),
         init=init,

@@ -21,7 +21,21 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Data, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Data,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.lda.fold_in import by_cvb0
 from workbench.engines.lda.hyperparameters import (
     Counts,
@@ -31,20 +45,10 @@ from workbench.engines.lda.hyperparameters import (
     learnt,
     watched,
 )
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.partition import each_block, idle_alone, partition_option
+from workbench.engines.lda.responsibilities import init_option, initialise
 from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.lda.svb import counts, predict, samples
-from workbench.engines.memory import (
-    DOUBLE,
-    Array,
-    Memory,
-    partition_bytes,
-    size,
-    topic_counts,
-    word_major_bytes,
-    zeros,
-)
+from workbench.engines.lda.svb import counts, predict
 from workbench.engines.parts import Largest, Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.errors import Named
 from workbench.kernels.count_moments import (
@@ -58,7 +62,7 @@ from workbench.kernels.lda.collapsed_vb import add_moments, make_workspace, upda
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.polya import add_occupied
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, weighted_entropy
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
@@ -158,7 +162,7 @@ step = step_of(Phase(recount), Phase(visit))
 
 
 def arrays(
-    corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order=True
+    corpus: Corpus, model: LDA, options: Options, n_averaged: int, second_order: bool = True
 ) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, apart from the priors."""
     mean, variance = (topic_counts(name, corpus, model.n_topics) for name in ("mean", "var"))
@@ -178,7 +182,7 @@ def initial_mean(
     split: Split,
     context: StepContext,
     warm_start: WarmStart | None = None,
-    second_order=True,
+    second_order: bool = True,
 ) -> State:
     """Return the means and variances of the initial responsibilities of the averaged pairs."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
@@ -187,15 +191,10 @@ def initial_mean(
     return recounted(corpus, split, state)
 
 
-def recounted(corpus: Corpus, split, state: State) -> State:
+def recounted(corpus: Corpus, split: Split, state: State) -> State:
     """Return the state with means and variances summed afresh from its responsibilities."""
     for array in state[:6]:
         array[...] = 0.0
-    return moments_added(corpus, split, state)
-
-
-def moments_added(corpus: Corpus, split, state: State) -> State:
-    """Add the means and variances of the responsibilities to those of the state, in place."""
     add_moments(
         corpus.indptr,
         corpus.words,
@@ -223,11 +222,11 @@ def update(
     if not len(state.gamma):
         return state, {"updates": 0, "change": Largest(0.0)}
     partition = split.partition(options.partition, sampled=False)
-    rows = [np.arange(len(state.gamma))[each.pairs] for each in partition.columns]
+    rows = [np.arange(len(state.gamma))[columns.pairs] for columns in partition.columns]
     betas = np.full(corpus.n_words, state.beta)
     mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k = state.moments
 
-    def work(first: int, last: int, part, sizes):
+    def work(first: int, last: int, part: int, sizes: tuple):
         mean_k, var_k = (*sizes, None)[:2]
         return update_in_order(
             first,
@@ -264,7 +263,7 @@ def total_entropy(options: Options, state: State, of_pairs: float) -> float:
     return of_pairs
 
 
-def entropy_of(split, state: State) -> float:
+def entropy_of(split: Split, state: State) -> float:
     """Return the entropy of the responsibilities, nats."""
     return weighted_entropy(split.averaged.counts, state.gamma)
 
@@ -300,7 +299,9 @@ def watch(
     return bounds | {"n_k": state.mean_k[:n_topics]} | watched(options, state)
 
 
-def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(
+    corpus: Corpus, state: State, of, split: Split | None = None
+) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
@@ -326,7 +327,11 @@ def sufficient_statistics(corpus, state, of, split=None) -> SufficientStatistics
 
 
 def memory(
-    corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None, second_order=True
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    n_averaged: int | None = None,
+    second_order: bool = True,
 ) -> Memory:
     """Return the memory in bytes: responsibilities, means and variances, and occupancies if priors are learnt."""
     declared = arrays(
@@ -346,9 +351,9 @@ def memory(
 def check_options(options: Options, data: Data) -> None:
     """Raise OptionError where beta is to be learnt from a corpus in several parts."""
     if data.n_parts > 1 and options.learn_beta != "fixed":
-        asked, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
+        way, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
         why = " needs all pairs of a word at once, and this corpus is kept in parts; use "
-        raise OptionError(asked, why, fixed, ", or cgs or svb")
+        raise OptionError(way, why, fixed, ", or cgs or svb")
 
 
 def engine(name: str = "cvb") -> Engine:
@@ -366,7 +371,7 @@ def engine(name: str = "cvb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound", "collapsed_bound", "change"),
         init=init,
         step=step,

@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import Options, StepContext
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.kernels.lda.document_vb import fit_documents
 from workbench.kernels.lda.fold_in import (
     MOST_PASSES,
@@ -21,8 +22,7 @@ from workbench.kernels.lda.fold_in import (
     numbers_of_words,
     sampled_theta,
 )
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
 from workbench.models import Priors
@@ -42,32 +42,16 @@ class LearntTopics(NamedTuple):
 
 
 def by_variational_bayes(
-    learnt: LearntTopics, options, documents, context: StepContext
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return theta, posterior means under q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
     priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
-    n_wk, logs, weights = (aligned_zeros((n_kw.shape[1], lanes), np.float64) for _ in range(3))
+    n_wk = aligned_zeros((n_kw.shape[1], lanes), np.float64)
     n_wk[:, live] = n_kw.T
-    sizes = log_sizes(
-        len(n_wk) * priors.beta,
-        pad_topics(n_kw.sum(axis=1)),
-        NOTHING_SAMPLED[2],
-        False,
-        priors.n_topics,
-    )
-    weigh_rows(
-        0,
-        len(n_wk),
-        np.full(lanes, priors.beta),
-        n_wk,
-        NOTHING_SAMPLED[1],
-        sizes,
-        False,
-        logs,
-        weights,
-    )
-    mean_dk, document_logs, own = (
+    n_k = pad_topics(n_kw.sum(axis=1))
+    words = weigh_words(n_wk, n_k, priors.beta, priors.n_topics, context)
+    mean_dk, document_logs, document_weights = (
         aligned_zeros((documents.n_documents, lanes), np.float64) for _ in range(3)
     )
     mean_dk[:, live] = documents.document_tokens[:, None] / priors.n_topics
@@ -81,14 +65,13 @@ def by_variational_bayes(
             documents.words,
             documents.counts,
             alpha,
-            logs,
-            weights,
+            *words,
             priors.n_topics,
             MOST_PASSES,
             TOLERANCE,
             mean_dk,
             document_logs,
-            own,
+            document_weights,
             ratios,
         )
 
@@ -97,12 +80,16 @@ def by_variational_bayes(
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def by_cvb0(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
+def by_cvb0(
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta = (alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
     return _folded_in(collapsed_theta, learnt, documents, context)
 
 
-def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> np.ndarray:
+def by_gibbs(
+    learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta, the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
@@ -110,18 +97,24 @@ def by_gibbs(learnt: LearntTopics, options, documents, context: StepContext) -> 
     return _folded_in(sampled_theta, learnt, documents, context, *arguments)
 
 
-def cvb0_under(phi: np.ndarray, alpha: np.ndarray, documents, context: StepContext) -> np.ndarray:
+def cvb0_under(
+    phi: np.ndarray, alpha: np.ndarray, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return theta by CVB0 under fixed topics phi (word, topic) and the prior alpha (topic,); see `by_cvb0`."""
     return _under(collapsed_theta, phi, alpha, documents, context)
 
 
-def _folded_in(kernel, learnt: LearntTopics, documents, context: StepContext, *given) -> np.ndarray:
+def _folded_in(
+    kernel, learnt: LearntTopics, documents: Corpus, context: StepContext, *arguments
+) -> np.ndarray:
     return _under(
-        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *given
+        kernel, word_probabilities(*learnt), learnt.priors.alphas, documents, context, *arguments
     )
 
 
-def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *given) -> np.ndarray:
+def _under(
+    kernel, phi: np.ndarray, alpha, documents: Corpus, context: StepContext, *arguments
+) -> np.ndarray:
     theta = np.empty((documents.n_documents, len(alpha)))
 
     def work(first: int, last: int):
@@ -134,21 +127,21 @@ def _under(kernel, phi: np.ndarray, alpha, documents, context: StepContext, *giv
             phi,
             alpha,
             theta,
-            *given,
+            *arguments,
         )
 
     _each_document(work, documents, len(alpha), context)
     return theta
 
 
-def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.ndarray:
+def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
     """Return theta as `by_gibbs` does, with random numbers that depend on each document's number alone."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
     def work(first: int, last: int):
         for d in range(first, last):
-            own, before = (
+            of_document, before = (
                 slice(indptr[d], indptr[d + 1]),
                 documents.tokens_before[indptr[d] : indptr[d + 1] + 1],
             )
@@ -156,8 +149,8 @@ def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.nda
                 0,
                 1,
                 sealed(np.array([0, len(before) - 1])),
-                documents.words[own],
-                documents.counts[own],
+                documents.words[of_document],
+                documents.counts[of_document],
                 phi,
                 alpha,
                 theta[d : d + 1],
@@ -171,7 +164,7 @@ def _one_by_one(learnt: LearntTopics, documents, context: StepContext) -> np.nda
     return theta
 
 
-def numbers_by_content(documents) -> np.ndarray:
+def numbers_by_content(documents: Corpus) -> np.ndarray:
     """Return a hash of the words and counts of each document, (document,) int64; equal documents have equal hashes.
 
     As ``numbers`` of a context they make theta of a document a function of its words alone, whatever documents are beside it.
@@ -181,7 +174,7 @@ def numbers_by_content(documents) -> np.ndarray:
     return numbers
 
 
-def word_probabilities(priors, n_kw) -> np.ndarray:
+def word_probabilities(priors, n_kw: np.ndarray) -> np.ndarray:
     """Return phi (word, topic), posterior means given the counts."""
     total = priors.beta * n_kw.shape[1] if np.ndim(priors.beta) == 0 else priors.beta.sum()
     return np.ascontiguousarray(
@@ -199,7 +192,7 @@ def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np
     return np.maximum(probability, sys.float_info.min)
 
 
-def _each_document(work, documents, n_topics: int, context: StepContext) -> None:
+def _each_document(work, documents: Corpus, n_topics: int, context: StepContext) -> None:
     each_slice(
         work,
         slice_bounds(documents.indptr, n_topics * PASSES),

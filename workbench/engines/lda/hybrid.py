@@ -23,7 +23,19 @@ from types import ModuleType
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    HYBRID,
+    Engine,
+    Memory,
+    Options,
+    State,
+    StepContext,
+    WarmStart,
+    partition_bytes,
+    size,
+    topic_counts,
+)
 from workbench.engines.lda import cgs, cvb, cvb0, svb
 from workbench.engines.lda.fold_in import by_gibbs
 from workbench.engines.lda.hybrid_state import (
@@ -33,6 +45,7 @@ from workbench.engines.lda.hybrid_state import (
     chain_of,
     drawn_counts,
     initial,
+    interleaved_pass,
     mean_part,
     part_of,
     split_of,
@@ -40,23 +53,20 @@ from workbench.engines.lda.hybrid_state import (
     totals,
 )
 from workbench.engines.lda.hyperparameters import SufficientStatistics, learn, learning, watched
-from workbench.engines.lda.interleaved import interleaved_pass
-from workbench.engines.lda.partition import idle_alone, partition_option
-from workbench.engines.lda.scan import DOCUMENTS
+from workbench.engines.lda.partition import DOCUMENTS, idle_alone, partition_option
 from workbench.engines.lda.split import Split
-from workbench.engines.memory import DOUBLE, Memory, partition_bytes, size, topic_counts
 from workbench.engines.parts import (
     Largest,
     Meeting,
     Phase,
     arrays_of,
-    merged_diagnostics,
     over_parts,
     step_of,
+    sum_diagnostics,
 )
 from workbench.errors import Named
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_task
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -150,7 +160,7 @@ class CvbOptions(cvb.Options, SecondOrderSampling):
     pass
 
 
-def samples(corpus: Corpus, options) -> bool:
+def samples(corpus: Corpus, options: Options) -> bool:
     """Return whether any token of the corpus is sampled."""
     return split_of(corpus, options).n_sampled > 0
 
@@ -236,7 +246,7 @@ def update(
     sums |= drawn_sums(split, state, [(n_moved, DOCUMENTS)])
     state, diagnostics = yield from concluded(corpus, options, split, state, context, sums)
     draws = draw_diagnostics({name: diagnostics.pop(name) for name in ("drawn", "moved", "scan")})
-    return state, merged_diagnostics(diagnostics, draws)
+    return state, sum_diagnostics(diagnostics, draws)
 
 
 def updated(
@@ -296,7 +306,7 @@ step = step_with(svb)
 
 
 def sweep_chains(
-    corpus: Corpus, options, split: Split, state, context: StepContext
+    corpus: Corpus, options: Options, split: Split, state: State, context: StepContext
 ) -> list[tuple[int, int]]:
     """Draw the sampled tokens of every chain, as `cgs` does if all are sampled.
 
@@ -305,25 +315,25 @@ def sweep_chains(
     if not split.n_sampled:
         return []
     fixed = averaged_moments(options, state)
-    each = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
+    of_chain = context._replace(n_threads=max(context.n_threads // len(state.topics), 1))
 
-    def sweep(s, interrupt: Callable[[], None]):
-        chain, own = chain_of(state, s), each._replace(interrupt=interrupt)
+    def sweep(s: int, interrupt: Callable[[], None]):
+        chain, of_task = chain_of(state, s), of_chain._replace(interrupt=interrupt)
         if math.isinf(options.r) or not (split.n_averaged or context.in_part):
-            return cgs.sweep_all(corpus, chain, own, s, options.partition)
-        return cgs.sweep(corpus, split, chain, fixed, own, s, options.partition), DOCUMENTS
+            return cgs.sweep_all(corpus, chain, of_task, s, options.partition)
+        return cgs.sweep(corpus, split, chain, fixed, of_task, s, options.partition), DOCUMENTS
 
     return each_task(
         [partial(sweep, s) for s in range(len(state.topics))], context.n_threads, context.interrupt
     )
 
 
-def for_bound(corpus: Corpus, options, state) -> tuple:
+def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
     """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
     return under_split(split_of(corpus, options), state)
 
 
-def under_split(split: Split, state) -> tuple:
+def under_split(split: Split, state: State) -> tuple:
     """Return `for_bound` under a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
@@ -356,14 +366,19 @@ def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> 
     return {"objective": objective, "n_k": n_k[:n_topics]} | watched(options, state)
 
 
-def counts(corpus: Corpus, model: LDA, options, state) -> dict:
+def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
     """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
     n_dk, n_wk, _ = totals(state, 0)
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
 
 def predict(
-    corpus: Corpus, model: LDA, options, state, pairs: Corpus, context: StepContext | None = None
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    state: State,
+    pairs: Corpus,
+    context: StepContext | None = None,
 ) -> np.ndarray:
     """Return p(w|d) of each pair, averaged over the chains (spec B.3)."""
     by_chain = [
@@ -373,7 +388,7 @@ def predict(
     return np.mean(by_chain, axis=0) if len(by_chain) > 1 else by_chain[0]
 
 
-def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatistics:
+def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: counts of the variational part, and sampled counts of each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
@@ -384,7 +399,7 @@ def sufficient_statistics(corpus: Corpus, state, of, split) -> SufficientStatist
     return together(expected, sampled)
 
 
-def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
+def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
     """Return the memory in bytes: both parts, their pairs, and the total counts of a chain during a sweep.
 
     Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
@@ -408,7 +423,7 @@ def memory(corpus: Corpus, model: LDA, options, *, part=svb) -> Memory:
     return Memory(state, indices, max(mean.step, sweep, start - indices), look)
 
 
-def idle(options) -> str | None:
+def idle(options: Options) -> str | None:
     """Return the reason why extra threads are of little or no use; None if they are of use."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"

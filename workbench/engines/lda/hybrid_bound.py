@@ -6,9 +6,8 @@ distribution of the sampled topics z is proportional to exp L(m + c(z)), and wit
     B = H(Q^VB) + log Z',    Z' = sum_z exp L(m + c(z)),    B <= log p(words)                      spec A.9
 
 H(Q^VB) is the entropy of the responsibilities. Z' is a sum over K^n assignments:
-`exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes the corpus, the
-split (which pairs are sampled), the state of a hybrid and that entropy; nothing is written to
-the state. `exact_in_parts` and its like take documents in parts, one of which is in memory at a time. With `cvb-cgs` and
+`exact` enumerates it, `ais` estimates it, `bracket` encloses it with Gibbs samples. Each takes documents in parts, one of
+which is in memory at a time, the state of a hybrid and that entropy; nothing is written to the state. With `cvb-cgs` and
 `cvb0-cgs` B is a valid bound too, but not what their updates raise.
 """
 
@@ -20,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, never_interrupted
+from workbench.engines.engine import State, StepContext, never_interrupted
 from workbench.engines.lda.hybrid_state import chain_of
 from workbench.engines.lda.split import Split
 from workbench.kernels.lda import annealing
 from workbench.kernels.lda.enumeration import MOST_STATES, log_joints
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import ANNEALING
 from workbench.models.options import OptionError
@@ -78,26 +77,21 @@ class HeldRows:
         return self._arrays
 
 
-def whole(corpus: Corpus, split: Split, state) -> list[Part]:
-    """Return a corpus in memory as a single part."""
+def whole(corpus: Corpus, split: Split, state: State, entropy: float) -> tuple:
+    """Return the input of a method for a corpus in memory, which is a single part."""
     chain = chain_of(state, 0)
     rows = HeldRows({"mean_dk": state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
-    return [Part(lambda: (corpus, split), rows, split.n_tokens)]
+    return [Part(lambda: (corpus, split), rows, split.n_tokens)], state, entropy
 
 
-def exact(corpus: Corpus, split: Split, state, entropy: float) -> float:
-    """Return B by enumeration of every assignment.
+def exact(parts: list[Part], state: State, entropy: float) -> float:
+    """Return B by enumeration of every assignment; only documents with sampled tokens are read.
 
     Raises
     ------
     OptionError
         Above 2**16 assignments.
     """
-    return exact_in_parts(whole(corpus, split, state), state, entropy)
-
-
-def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
-    """Return `exact` of a corpus in parts; only documents with sampled tokens are read."""
     n_topics, n_tokens = len(state.alpha), sum(part.n_tokens for part in parts)
     if n_tokens * math.log(n_topics) > math.log(MOST_STATES) + 1e-9:
         raise OptionError(
@@ -108,11 +102,11 @@ def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
     for part in parts:
         corpus, split = part.opened()
         copies = np.where(split.sampled, corpus.counts, 0)
-        own, at = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
-        documents.append(at + sum(map(len, rows)))
+        numbers, place = np.unique(np.repeat(corpus.documents, copies), return_inverse=True)
+        documents.append(place + sum(map(len, rows)))
         words.append(np.repeat(corpus.words, copies))
-        rows.append(part.rows.get()["mean_dk"][own])
-    tokens = (np.concatenate(each).astype(np.int32) for each in (documents, words))
+        rows.append(part.rows.get()["mean_dk"][numbers])
+    tokens = (np.concatenate(columns).astype(np.int32) for columns in (documents, words))
     logs = log_joints(
         *tokens,
         np.concatenate(rows),
@@ -126,9 +120,8 @@ def exact_in_parts(parts: list[Part], state, entropy: float) -> float:
 
 
 def ais(
-    corpus: Corpus,
-    split: Split,
-    state,
+    parts: list[Part],
+    state: State,
     entropy: float,
     context: StepContext,
     n_runs: int = 4,
@@ -140,27 +133,9 @@ def ais(
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
     The powers are evenly spaced. ``context.n_threads`` runs go side by side, each by its own uniforms; ``on_sweep`` is
-    called after every sweep of every one.
+    called after every sweep of every one. Parts are swept one after the other, and every token is drawn as in memory.
 
     Neal (2001); Welling, Teh & Kappen (2008), eq. 20.
-    """
-    return ais_in_parts(
-        whole(corpus, split, state), state, entropy, context, n_runs, n_temperatures, on_sweep
-    )
-
-
-def ais_in_parts(
-    parts: list[Part],
-    state,
-    entropy: float,
-    context: StepContext,
-    n_runs: int = 4,
-    n_temperatures: int = 500,
-    on_sweep: Callable[[], None] = never_interrupted,
-) -> Annealed:
-    """Estimate B as `ais` does for a corpus in parts, which are swept one after the other.
-
-    Every token is drawn as in memory; L(m) and H are sums in another order.
     """
     powers = np.linspace(0.0, 1.0, n_temperatures + 1)
     log_weights = np.full(n_runs, entropy + _log_joint_of_means(parts, state))
@@ -169,10 +144,10 @@ def ais_in_parts(
             _anneal(parts, state, context, powers, run, f"run_{run - first}_")
             for run in range(first, min(first + context.n_threads, n_runs))
         ]
-        each = [(i, i + 1) for i in range(len(runs))]
+        bounds = [(i, i + 1) for i in range(len(runs))]
         for _ in range(n_temperatures):
             gained = each_slice(
-                lambda i, _, runs=runs: next(runs[i]), each, context.n_threads, context.interrupt
+                lambda i, _, runs=runs: next(runs[i]), bounds, context.n_threads, context.interrupt
             )
             log_weights[first : first + len(runs)] += gained
             for _ in runs:
@@ -180,8 +155,8 @@ def ais_in_parts(
     return Annealed(_log_mean_exp(log_weights), _jackknife_error(log_weights), log_weights)
 
 
-def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, own: str):
-    """Yield the increase of a run's log weight at each step between powers; the run's rows have names with ``own``."""
+def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, prefix: str):
+    """Yield the increase of a run's log weight at each step between powers; names of the run's rows begin with ``prefix``."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
         state.mean_k,
@@ -199,7 +174,7 @@ def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, ow
             aligned_zeros((corpus.n_documents, lanes), np.int32),
             aligned_zeros((corpus.n_tokens,), np.uint16),
         )
-        part.rows.put({f"{own}n_dk": n_dk, f"{own}topics": topics})
+        part.rows.put({f"{prefix}n_dk": n_dk, f"{prefix}topics": topics})
     word_powers = np.zeros(mean_wk.shape)
     # it is called in the main thread alone
     interrupt = context.interrupt if context.n_threads == 1 else never_interrupted
@@ -213,7 +188,7 @@ def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, ow
             key = context._replace(step=step, before=part.before).key(ANNEALING, run)
             (corpus, split), rows = part.opened(), part.rows.get()
             tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, split.sampled
-            sampled = rows[f"{own}topics"], rows[f"{own}n_dk"], n_wk, n_k
+            sampled = rows[f"{prefix}topics"], rows[f"{prefix}n_dk"], n_wk, n_k
             for first, last in slice_bounds(corpus.indptr, lanes):
                 interrupt()
                 if step == 0:
@@ -246,9 +221,8 @@ def _anneal(parts: list[Part], state, context: StepContext, powers, run: int, ow
 
 
 def bracket(
-    corpus: Corpus,
-    split: Split,
-    state,
+    parts: list[Part],
+    state: State,
     entropy: float,
     context: StepContext,
     n_sweeps: int = 100,
@@ -269,21 +243,6 @@ def bracket(
     MemoryError
         When they do not fit.
     """
-    return bracket_in_parts(
-        whole(corpus, split, state), state, entropy, context, n_sweeps, burn_in, on_sweep
-    )
-
-
-def bracket_in_parts(
-    parts: list[Part],
-    state,
-    entropy: float,
-    context: StepContext,
-    n_sweeps: int = 100,
-    burn_in: int = 20,
-    on_sweep: Callable[[], None] = never_interrupted,
-) -> Bracket:
-    """Return `bracket` of a corpus in parts, which are swept one after the other."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     n_wk, n_k = state.n_wk[0].copy(), state.n_k[0].copy()
     for part in parts:
@@ -314,7 +273,14 @@ def bracket_in_parts(
     return Bracket(float(low), float(max(low, high)))  # below low only by the rounding of float32
 
 
-def _draw_and_weigh(part: Part, state, n_wk, n_k, key, interrupt: Callable[[], None]) -> float:
+def _draw_and_weigh(
+    part: Part,
+    state: State,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    key: np.uint64,
+    interrupt: Callable[[], None],
+) -> float:
     """Sweep the sampled tokens of a part in place; return the sum of the entropies of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
@@ -352,19 +318,19 @@ def bracket_bytes(n_tokens: int, n_topics: int) -> int:
     return 4 * n_tokens * n_topics
 
 
-def _log_joint_of_means(parts: list[Part], state) -> float:
+def _log_joint_of_means(parts: list[Part], state: State) -> float:
     """Return L(m), the log joint of the means of counts."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
     return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
 
 
-def _log_mean_exp(logs) -> float:
+def _log_mean_exp(logs: np.ndarray) -> float:
     largest = np.max(logs)
     return float(largest + np.log(np.mean(np.exp(logs - largest))))
 
 
-def _jackknife_error(logs) -> float:
+def _jackknife_error(logs: np.ndarray) -> float:
     """Return the standard error of the log-mean-exp by the jackknife over runs."""
     n = len(logs)
     if n < 2:

@@ -1,16 +1,28 @@
-"""The state of a hybrid: that of its variational engine beside that of `cgs`, how both begin, and what each gives the other."""
+"""The state of a hybrid: that of its variational engine beside that of `cgs`, how both begin, and what each gives the other.
+
+`interleaved_pass` visits all pairs in canonical order, each by its own rule. Welling, Teh & Kappen (2008), sec. 4: the tokens
+of pairs that count at most r are drawn as in `cgs`, the other pairs are updated as in `svb` or `cvb`, and every pair sees the
+counts that the pairs before it left.
+"""
 
 import math
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.engine import Options, State, StepContext, WarmStart, stacked
 from workbench.engines.lda import cgs, cvb, svb
 from workbench.engines.lda.hyperparameters import SufficientStatistics
 from workbench.engines.lda.split import EVERY_COUNT, Split, split_by_count
-from workbench.engines.memory import stacked
+from workbench.engines.parts import Largest
+from workbench.kernels.jit import kernel
+from workbench.kernels.lda import collapsed_vb, standard_vb
+from workbench.kernels.lda.gibbs import ENDS, draw_pair, inverse_sizes
+from workbench.kernels.simd.vectors import pad_topics
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import GIBBS
 from workbench.models.lda import LDA
 
 
@@ -27,34 +39,34 @@ def _state(name: str, part: type) -> type:
 SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State)
 
 
-def part_of(state):
+def part_of(state: State):
     """Return the module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
     return svb if isinstance(state, SvbState) else cvb
 
 
-def mean_part(state):
+def mean_part(state: State):
     """Return the state of the variational engine within that of a hybrid."""
     return part_of(state).State(*state[:-6], *state[-2:])
 
 
-def chain_of(state, s: int) -> cgs.State:
+def chain_of(state: State, s: int) -> cgs.State:
     """Return the sampled part of one chain (for views)."""
     return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
 
 
-def totals(state, s: int) -> tuple:
+def totals(state: State, s: int) -> tuple:
     """Return n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
     return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
 
 
-def threshold_of(options) -> np.int64:
+def threshold_of(options: Options) -> np.int64:
     """Return the largest count of a sampled pair."""
     return (
         EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
     )
 
 
-def split_of(corpus: Corpus, options) -> Split:
+def split_of(corpus: Corpus, options: Options) -> Split:
     """Return the split by the option r."""
     return split_by_count(corpus, threshold_of(options))
 
@@ -62,12 +74,12 @@ def split_of(corpus: Corpus, options) -> Split:
 def initial(
     corpus: Corpus,
     model: LDA,
-    options,
+    options: Options,
     split: Split,
     n_chains: int,
     context: StepContext,
     warm_start: WarmStart | None,
-    part,
+    part: ModuleType,
 ):
     """Return the initial state under a split."""
     chains = [
@@ -79,12 +91,12 @@ def initial(
     return state(*mean[:-2], *drawn, *mean[-2:])
 
 
-def drawn_counts(state) -> tuple:
+def drawn_counts(state: State) -> tuple:
     """Return the sampled counts (chain, row, topic) as input of the variational engines."""
     return state.n_dk, state.n_wk, state.n_k[:, None]
 
 
-def averaged_moments(options, state) -> tuple:
+def averaged_moments(options: Options, state: State) -> tuple:
     """Return the means of the counts of averaged pairs, and their variances; None unless tokens are drawn with variances."""
     return (
         state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
@@ -99,3 +111,152 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
             for mean, drawn in zip(expected, sampled, strict=True)
         )
     )
+
+
+def interleaved_pass(
+    corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
+) -> tuple[int, dict]:
+    """Visit all pairs once in canonical order, each by its own rule; return the number of moved tokens and the diagnostics.
+
+    mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
+    (chain, …) arrays.
+    """
+    collapsed = isinstance(mean, cvb.State)
+    moments = mean.moments if collapsed else (*mean[:3], None, None, None)
+    alpha, n_topics, key = pad_topics(mean.alpha), len(mean.alpha), context.key(GIBBS)
+    workspace = collapsed_vb.make_workspace(alpha, n_topics, len(alpha))
+
+    def work(first: int, last: int):
+        return visit_in_order(
+            first,
+            last,
+            corpus.indptr,
+            corpus.words,
+            corpus.counts,
+            corpus.tokens_before,
+            split.sampled,
+            *chain[:4],
+            split.rows,
+            mean.gamma,
+            *moments,
+            *drawn,
+            alpha,
+            mean.beta,
+            n_topics,
+            key,
+            collapsed,
+            workspace,
+        )
+
+    results = each_slice(work, slice_bounds(corpus.indptr, len(mean.mean_k)), 1, context.interrupt)
+    info = {"updates": len(mean.gamma)} | (
+        {"change": Largest(max(change for _, change in results))} if collapsed else {}
+    )
+    return sum(n_moved for n_moved, _ in results), info
+
+
+@kernel
+def visit_in_order(
+    first: int,
+    last: int,
+    indptr,
+    words,
+    counts,
+    tokens_before,
+    sampled,
+    topics,
+    n_dk,
+    n_wk,
+    n_k,
+    variational_before,
+    kept,
+    mean_dk,
+    mean_wk,
+    mean_k,
+    var_dk,
+    var_wk,
+    var_k,
+    sampled_dk,
+    sampled_wk,
+    sampled_k,
+    alpha,
+    beta,
+    n_topics: int,
+    key,
+    collapsed,
+    workspace,
+):
+    """Visit the pairs of documents first..last in canonical order: draw sampled pairs, update the others.
+
+    Returns how many tokens moved and the largest change of gamma (`collapsed` only).
+    """
+    words_beta, betas = len(mean_wk) * beta, np.full(len(mean_wk), beta)
+    inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    cumulative, ends, gamma = np.empty(len(mean_k)), np.zeros(ENDS), np.empty(len(mean_k))
+    n_moved, largest = 0, 0.0
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            w = words[pair]
+            if sampled[pair]:
+                n_moved += draw_pair(
+                    tokens_before[pair],
+                    counts[pair],
+                    key,
+                    topics,
+                    n_dk[d],
+                    n_wk[w],
+                    n_k,
+                    mean_dk[d],
+                    mean_wk[w],
+                    mean_k,
+                    alpha,
+                    beta,
+                    words_beta,
+                    inverse,
+                    cumulative,
+                    ends,
+                )
+                continue
+            if collapsed:
+                changed = collapsed_vb.update_pair(
+                    d,
+                    w,
+                    counts[pair],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    var_dk,
+                    var_wk,
+                    var_k,
+                    sampled_dk,
+                    sampled_wk,
+                    sampled_k,
+                    alpha,
+                    betas,
+                    words_beta,
+                    n_topics,
+                    kept,
+                    variational_before[pair],
+                    workspace,
+                )
+                largest = max(largest, changed)
+            else:
+                standard_vb.update_pair(
+                    d,
+                    w,
+                    counts[pair],
+                    mean_dk,
+                    mean_wk,
+                    mean_k,
+                    sampled_dk,
+                    sampled_wk,
+                    sampled_k,
+                    alpha,
+                    beta,
+                    n_topics,
+                    kept,
+                    variational_before[pair],
+                    gamma,
+                )
+            inverse = inverse_sizes(n_k, mean_k, words_beta, 0)
+    return n_moved, largest

@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import Options, State, StepContext
 from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, drawn, within
 from workbench.engines.parts import Meeting
 from workbench.errors import Named
@@ -93,11 +93,11 @@ class Learning:
                 )
 
 
-def learning(own: type) -> type:
+def learning(options: type) -> type:
     """Decorate an engine's options: a frozen dataclass with the options for learning priors after them."""
-    about = {"__module__": own.__module__, "__doc__": own.__doc__}
+    about = {"__module__": options.__module__, "__doc__": options.__doc__}
     return dataclass(frozen=True)(
-        type(own.__name__, (Learning, dataclass(frozen=True)(own)), about)
+        type(options.__name__, (Learning, dataclass(frozen=True)(options)), about)
     )
 
 
@@ -110,7 +110,7 @@ def refuse_without_effect(changed: set, names: tuple, *because) -> None:
             )
 
 
-def learnt(options) -> tuple[str, ...]:
+def learnt(options: Options) -> tuple[str, ...]:
     """Return which of alpha and beta are learnt, by name."""
     return tuple(
         name
@@ -119,7 +119,7 @@ def learnt(options) -> tuple[str, ...]:
     )
 
 
-def due(options, step: int, samples: bool) -> bool:
+def due(options: Options, step: int, samples: bool) -> bool:
     """Return whether a prior is learnt after this step; ``samples``: whether any token is sampled."""
     if not learnt(options) or step < max(options.learn_after, 1):
         return False
@@ -161,7 +161,7 @@ class Prior(NamedTuple):
         return len(self.x) == 1
 
 
-def asked(state, options, name: str, n_words: int) -> Prior:
+def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
     """Return the values of alpha or beta that the options let be learnt: one, or one per topic."""
     n_topics = len(state.alpha)
     if name == "beta":
@@ -173,8 +173,8 @@ def asked(state, options, name: str, n_words: int) -> Prior:
 
 def learn(
     corpus: Corpus,
-    options,
-    state,
+    options: Options,
+    state: State,
     context: StepContext,
     sampled: bool,
     statistics: Callable,
@@ -194,24 +194,26 @@ def learn(
     def of_counts(name: str):
         return likelihood(state)(corpus, statistics(corpus, state, name), priors[name])
 
-    own = {name: of_counts(name) for name in names if name == "alpha"}
-    state, sums = yield Meeting(state, sums | {f"likelihood of {name}": own[name] for name in own})
+    of_part = {name: of_counts(name) for name in names if name == "alpha"}
+    state, sums = yield Meeting(
+        state, sums | {f"likelihood of {name}": of_part[name] for name in of_part}
+    )
     for name, prior in priors.items():
         key = f"likelihood of {name}"
-        found = sums.pop(key) if key in sums else of_counts(name)
+        likelihood_of_prior = sums.pop(key) if key in sums else of_counts(name)
         if getattr(options, f"learn_{name}") == "maximised":
-            x = climbed(found, within(prior.x))
+            x = climbed(likelihood_of_prior, within(prior.x))
         else:
             random = np.random.Generator(
                 np.random.Philox(int(context.key(HYPERPARAMETERS, name == "beta")))
             )
             gamma_prior = getattr(options, f"a_{name}"), getattr(options, f"b_{name}")
-            x = drawn(found, within(prior.x), *gamma_prior, random)
+            x = drawn(likelihood_of_prior, within(prior.x), *gamma_prior, random)
         new[name] = float(x[0]) if name == "beta" else np.full(prior.n_topics, x)
     return state._replace(**new), sums
 
 
-def watched(options, state) -> dict:
+def watched(options: Options, state: State) -> dict:
     """Return the present values of alpha and beta, those that are learnt."""
     return {name: getattr(state, name) for name in learnt(options)}
 
@@ -227,7 +229,7 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
     return Polya(whole_sites(groups, n_chains), totals, prior.copies, n_chains == 1)
 
 
-def document_sizes(corpus):
+def document_sizes(corpus: Corpus):
     """Return N_d of the documents that have tokens, as sites."""
     return whole_sites([corpus.document_tokens])
 

@@ -42,11 +42,11 @@ class Polya(NamedTuple):
     copies: int
     whole: bool = False  # are they whole counts, of one chain?
 
-    def value(self, x) -> float:
+    def value(self, x: np.ndarray) -> float:
         """Return f(x)."""
         return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
 
-    def slopes(self, x) -> Slopes:
+    def slopes(self, x: np.ndarray) -> Slopes:
         """Return the derivatives g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
@@ -55,7 +55,7 @@ class Polya(NamedTuple):
         )
         return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
 
-    def along(self, x, g: int):
+    def along(self, x: np.ndarray, g: int):
         """Return f as a function of one x_g, the others fixed, up to a constant."""
         others = self.copies * (x.sum() - x[g])
 
@@ -75,7 +75,7 @@ class Polya(NamedTuple):
         """Return whether the likelihood is constant: no counts or a single category."""
         return len(self.totals.n) == 0 or self.copies * (len(self.cells.indptr) - 1) == 1
 
-    def _sum(self, x) -> np.ndarray:
+    def _sum(self, x: np.ndarray) -> np.ndarray:
         return np.array([self.copies * x.sum()])
 
 
@@ -91,7 +91,7 @@ class Dirichlet(NamedTuple):
     copies: int
     shift: float = 0.0
 
-    def value(self, x) -> float:
+    def value(self, x: np.ndarray) -> float:
         """Return f(x)."""
         x = x + self.shift
         logs = (
@@ -100,7 +100,7 @@ class Dirichlet(NamedTuple):
         )
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
-    def slopes(self, x) -> Slopes:
+    def slopes(self, x: np.ndarray) -> Slopes:
         """Return the derivatives g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k /
         (copies D).
         """
@@ -113,7 +113,7 @@ class Dirichlet(NamedTuple):
             np.maximum(inverse_digamma(of_sum + self.log_means / scale) - self.shift, 0.0),
         )
 
-    def along(self, x, g: int):
+    def along(self, x: np.ndarray, g: int):
         """Return f as a function of one x_g, the others fixed, up to a constant."""
         others, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
 
@@ -193,7 +193,9 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
         return np.full(len(x), slope / abs(curvature))
 
 
-def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.ndarray:
+def drawn(
+    likelihood, x: np.ndarray, shape: float, rate: float, random: np.random.Generator
+) -> np.ndarray:
     """Return x after one draw that leaves its posterior under independent Gamma(shape, rate) priors invariant.
 
     By auxiliary variables where the counts are whole and not too large for one of each token, by slice sampling each log
@@ -204,7 +206,9 @@ def drawn(likelihood, x: np.ndarray, shape: float, rate: float, random) -> np.nd
     return within((draw_by_tables if few else draw_by_slices)(likelihood, x, shape, rate, random))
 
 
-def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
+def draw_by_tables(
+    likelihood: Polya, x: np.ndarray, shape, rate: float, random: np.random.Generator
+) -> np.ndarray:
     """Draw x by auxiliary tables: given eta_d ~ Beta(A, N_d) and t_g, x_g is Gamma(shape + t_g, rate - copies sum_d log eta_d).
 
     t_g adds, over the cells of the group, the successes of n draws with probability x / (x + l), l = 0 .. n - 1;
@@ -218,17 +222,17 @@ def draw_by_tables(likelihood: Polya, x, shape, rate, random) -> np.ndarray:
         more_than, x[:, None] / (x[:, None] + np.arange(more_than.shape[1]))
     ).sum(axis=1)
     rows = np.repeat(likelihood.totals.n, likelihood.totals.weight.astype(np.int64))
-    one = log_gamma_variates(likelihood.copies * x.sum(), len(rows), random)
+    total = likelihood.copies * x.sum()
+    # logs of Gamma(total, 1) variates, which themselves may underflow
+    one = np.log(random.standard_gamma(total + 1.0, len(rows)))
+    one += np.log1p(-random.random(len(rows))) / total
     log_eta = one - np.logaddexp(one, np.log(random.standard_gamma(rows)))
     return random.standard_gamma(shape + tables) / (rate - likelihood.copies * log_eta.sum())
 
 
-def log_gamma_variates(shape: float, size: int, random) -> np.ndarray:
-    """Return logs of Gamma(shape, 1) variates, which themselves may underflow."""
-    return np.log(random.standard_gamma(shape + 1.0, size)) + np.log1p(-random.random(size)) / shape
-
-
-def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:
+def draw_by_slices(
+    likelihood, x: np.ndarray, shape, rate: float, random: np.random.Generator
+) -> np.ndarray:
     """Draw each log x_g in turn by slice sampling: step out by 1, then shrink (Neal 2003, fig. 3, 5)."""
     x = x.copy()
     for g in range(len(x)):
@@ -248,7 +252,7 @@ def draw_by_slices(likelihood, x, shape, rate, random) -> np.ndarray:
 _LOWEST, _HIGHEST = math.log(SMALLEST) - 1e-9, math.log(LARGEST) + 1e-9
 
 
-def slice_sample(density, u: float, random) -> float:
+def slice_sample(density, u: float, random: np.random.Generator) -> float:
     """Return a slice-sampling draw of u that leaves exp(density) invariant."""
     level = density(u) + math.log1p(-random.random())
     low = u - random.random()

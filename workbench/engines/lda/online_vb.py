@@ -26,17 +26,26 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import vb
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import learn, learning, watched
-from workbench.engines.lda.initial_responsibilities import init_option
-from workbench.engines.lda.svb import counts, predict, samples, sufficient_statistics
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.lda.responsibilities import init_option
+from workbench.engines.lda.svb import counts, predict, sufficient_statistics
 from workbench.engines.parts import alone
 from workbench.errors import Got, Named
 from workbench.kernels.lda.log_joint import log_documents, log_topics
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.uniforms import BATCHES, permutation
 from workbench.models import LDA
 from workbench.models.options import OptionError, option
@@ -154,11 +163,11 @@ def step(
             else batch_of(*some_documents(corpus, rows))
         )
         rate = 0.0 if options.hold_topics else options.rate(number)
-        found = take_in(batch, state, options, rate, n_total / len(rows), context)
-        state.mean_dk[slice(None) if whole else rows] = found.mean_dk
-        state.fitted_wk[batch.used] += found.new_wk
-        entropy += found.entropy
-        n_visited += found.n_visited
+        visited = take_in(batch, state, options, rate, n_total / len(rows), context)
+        state.mean_dk[slice(None) if whole else rows] = visited.mean_dk
+        state.fitted_wk[batch.used] += visited.new_wk
+        entropy += visited.entropy
+        n_visited += visited.n_visited
     state = state._replace(entropy=entropy)
     info = {"updates": n_visited, "topic_change": change_of(before, state.mean_wk), "rho": rate}
     arguments = sufficient_statistics, info, lambda state: partial(vb.likelihood, options, state)
@@ -177,13 +186,13 @@ def n_batches(n_documents: int, options: Options) -> int:
     return -(-n_documents // options.batch_size)
 
 
-def some_documents(corpus: Corpus, rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return indptr, words and counts of some documents of a corpus."""
     indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
 
 
-def batch_of(indptr, words, counts) -> Batch:
+def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
     """Return a batch of documents as a Corpus; its words are named by their numbers in the vocabulary."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True
@@ -199,14 +208,14 @@ def take_in(
 
     share : documents that each document of the batch stands for, D / S.
     """
-    found = visit(batch, state, options, context)
+    visited = visit(batch, state, options, context)
     for mean, rows, new in (
-        (state.mean_wk, batch.used, found.new_wk),
-        (state.mean_k, slice(None), found.new_k),
+        (state.mean_wk, batch.used, visited.new_wk),
+        (state.mean_k, slice(None), visited.new_k),
     ):
         mean *= 1.0 - rate
         mean[rows] += (rate * share) * new
-    return found
+    return visited
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
@@ -284,7 +293,7 @@ def engine(name: str = "online-vb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound", "topic_change", "rho"),
         init=init,
         step=step,

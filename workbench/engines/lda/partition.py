@@ -1,4 +1,6 @@
-"""A corpus cut so that several threads can sample it, with an answer that depends on the cut alone.
+"""The order of a sweep: a corpus cut into blocks for several threads, and tokens drawn word after word.
+
+The answer depends on the cut alone.
 
 Documents are cut into P ranges and words into P sets of about equal numbers of tokens; a block is the pairs of a range with
 the words of a set. A sweep has P phases. In phase s the blocks (range i, set i + s mod P) are worked off side by side: no
@@ -8,6 +10,11 @@ copy of its own, and what the blocks changed is added up, in order, when the pha
 Yan, Xu & Qi (2009), sec. 3.1; the delay in n_k is what makes the AD-LDA of Newman, Asuncion, Smyth & Welling (2009)
 approximate, there for n_wk too. With P = 1 there is one block and no copy: the exact chain, in canonical order. A draw belongs
 to its token, so for each P the answer is one, however many threads there are.
+
+Tokens are drawn document after document, or word after word. Every order of the same conditionals leaves the posterior as it
+is, so this is a matter of time alone. A draw in document order looks at every topic, one in word order at those that the
+document holds: with many topics, once documents hold few of them, the latter is cheaper. The choice is a function of the
+state, never of the machine, so that a resumed run repeats it.
 """
 
 import heapq
@@ -19,11 +26,19 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.data.arrays import sealed
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import StepContext
+from workbench.engines.engine import State, StepContext, cached_by_corpus, word_major_bytes
 from workbench.kernels.lda.selection import select_pairs
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.lda.sparse_gibbs import (
+    draw_words,
+    entries_fit,
+    make_lists,
+    mean_held,
+    starts_of_lists,
+    write_back,
+)
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics
 from workbench.kernels.threads import each_slice, each_task, slice_bounds
+from workbench.kernels.uniforms import GIBBS
 from workbench.models.options import option
 
 MOST_PARTS = 64
@@ -104,7 +119,7 @@ def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partitio
     """
     ranges = ranges_of(corpus.tokens_before[corpus.indptr], n_parts)
     sets = sets_of_words(corpus, n_parts)
-    return Partition(ranges, [column_of(corpus, pairs, sets, part) for part in range(n_parts)])
+    return Partition(ranges, [columns_of(corpus, pairs, sets, part) for part in range(n_parts)])
 
 
 def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
@@ -114,11 +129,6 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
         middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)
     ).tolist()
     return list(pairwise([0, *ends, len(middles)]))
-
-
-def column_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, of: int) -> Columns:
-    """Return those of some pairs of a corpus whose word is in one set; sets (word,)."""
-    return _columns(corpus, pairs, np.flatnonzero(sets[corpus.words[pairs]] == of))
 
 
 @cached_by_corpus
@@ -136,13 +146,15 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
     return sets
 
 
-def _columns(corpus: Corpus, pairs, places) -> Columns:
-    own = pairs[places]
+def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int) -> Columns:
+    """Return those of some pairs of a corpus whose word is in one set; sets (word,)."""
+    places = np.flatnonzero(sets[corpus.words[pairs]] == number)
+    in_set = pairs[places]
     arrays = (
-        np.searchsorted(own, corpus.indptr),
-        corpus.words[own],
-        corpus.counts[own],
-        corpus.tokens_before[own],
+        np.searchsorted(in_set, corpus.indptr),
+        corpus.words[in_set],
+        corpus.counts[in_set],
+        corpus.tokens_before[in_set],
     )
     # as those of a corpus are: for others kernels would be compiled once more
     return Columns(*map(sealed, arrays), places)
@@ -158,21 +170,27 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
     if n_parts == 1:
         bounds = slice_bounds(partition.columns[0].indptr, len(sizes[0]))
         return each_slice(lambda *rows: work(*rows, 0, sizes), bounds, 1, context.interrupt)
-    copies = [aligned_zeros((n_parts, *each.shape), each.dtype) for each in sizes]
+    copies = [aligned_zeros((n_parts, *array.shape), array.dtype) for array in sizes]
     for phase in range(n_parts):
-        for shared, own in zip(sizes, copies, strict=True):
-            own[...] = shared
+        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
+            copies_of_blocks[...] = shared
         blocks = [
-            _block(partition, i, (i + phase) % n_parts, [own[i] for own in copies], work)
+            _block(
+                partition,
+                i,
+                (i + phase) % n_parts,
+                [copies_of_blocks[i] for copies_of_blocks in copies],
+                work,
+            )
             for i in range(n_parts)
         ]
         results += each_task(blocks, context.n_threads, context.interrupt)
-        for shared, own in zip(sizes, copies, strict=True):
-            add_changes(shared, own)
+        for shared, copies_of_blocks in zip(sizes, copies, strict=True):
+            add_changes(shared, copies_of_blocks)
     return [result for of_block in results for result in of_block]
 
 
-def _block(partition, i, part, sizes, work) -> Callable:
+def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
     """Return the task that visits the documents of range i with the words of a part."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
     return lambda interrupt: each_slice(
@@ -183,6 +201,73 @@ def _block(partition, i, part, sizes, work) -> Callable:
 def add_changes(shared, copies) -> None:
     """Add the change of each copy to the shared sizes, in order; negative values from rounding become zero."""
     before = shared.copy()
-    for own in copies:
-        shared += own - before
+    for changed in copies:
+        shared += changed - before
     np.maximum(shared, 0, out=shared)
+
+
+DOCUMENTS, WORDS = 0, 1
+"""The orders, as they are recorded."""
+SPARED, COST = 220, 1.5
+"""Words are the cheaper order if a draw skips SPARED topics: all but those of the token's document, each of
+which costs COST times as much in a list as in a row. Measured; see docs/decisions/kernels.md."""
+
+
+def scan_option():
+    return option(
+        "auto",
+        "order in which tokens are visited: documents, words, or auto = words where documents have few of many topics",
+        choices=("auto", "documents", "words"),
+        late=True,
+    )
+
+
+def by_words(corpus: Corpus, state: State, scan: str) -> bool:
+    """Return whether the sweep of a chain goes word by word; see `COST`."""
+    n_topics = len(state.alpha)
+    spared = n_topics - SPARED
+    if (
+        scan == "documents"
+        or (scan == "auto" and spared <= 0)
+        or not entries_fit(corpus.document_tokens, n_topics)
+    ):
+        return False
+    return scan == "words" or COST * mean_held(state.n_dk, corpus.document_tokens) < spared
+
+
+def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int = 0) -> int:
+    """Make one Gibbs sweep over every token, word by word; return how many tokens moved."""
+    n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
+    lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
+    key, by_word = context.key(GIBBS, chain), corpus.by_word
+
+    def draw(first: int, last: int):
+        return draw_words(
+            first,
+            last,
+            by_word.indptr,
+            by_word.documents,
+            *corpus.tokens_by_word,
+            state.topics,
+            state.n_wk,
+            state.n_k,
+            *lists,
+            alpha,
+            state.beta,
+            n_topics,
+            key,
+        )
+
+    n_moved = sum(each_slice(draw, slice_bounds(by_word.indptr, len(alpha)), 1, context.interrupt))
+    write_back(state.n_dk, *lists)
+    return n_moved
+
+
+def word_order_bytes(corpus: Corpus, n_topics: int, scan: str) -> tuple[int, int]:
+    """Return the bytes of the corpus in word-major order and of the lists of a sweep, if words may be the order."""
+    if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
+        return 0, 0
+    entries = int(starts_of_lists(corpus.document_tokens, n_topics)[-1])
+    return word_major_bytes(corpus) + corpus.n_pairs * (8 + 4), entries * np.dtype(
+        np.int32
+    ).itemsize

@@ -1,19 +1,156 @@
-"""The split of a hybrid: which pairs of a corpus are sampled, token by token, and which are averaged.
+"""Which pairs of a corpus are sampled, token by token (the split of a hybrid), and which are averaged, in blocks.
 
 Welling, Teh & Kappen (2008) sample the pairs that count at most r (`split_by_count`); any set of pairs is as valid a split.
+
+`Blocks` is the order in which `parallel_vb` visits the averaged pairs: blocks of documents, in a block word after word. A run
+is the pairs of one word in one block. The rows of a word are read once for a run and those of a block's documents stay in a
+cache, so blocks are as large as that allows, and a few for several threads. What `parallel_vb` counts has the same bits
+however the blocks are cut, but not what is added up over places: the cuts depend on the corpus and the number of topics alone.
 """
 
+import math
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.lda.blocks import Blocks, blocks_of, pairs_of_places, without
+from workbench.engines.engine import DOUBLE, cached_by_corpus
 from workbench.engines.lda.partition import Partition, partition_marked, partition_of
-from workbench.kernels.lda.selection import sum_of
+from workbench.kernels import threads as slices
+from workbench.kernels.lda.selection import select_places, sum_of
+from workbench.kernels.lda.standard_vb import GROUP
+
+BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
+"""About the most of the rows of a block's documents, weights and counts, and of these documents."""
+FEWEST, FEW_DOCUMENTS = 4, 512
+"""Least number of blocks, if each then has FEW_DOCUMENTS documents and a slice of work."""
+STEPS, STEP_SHARE = 16, 0.5
+"""Least number of steps with several threads, which wait for each other, unless a step is less than STEP_SHARE of a slice."""
+SPARE = GROUP - 1
+"""Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
+
+
+class Blocks(NamedTuple):
+    ranges: list[tuple[int, int]]  # of documents, for each block
+    # (block, step + 1) int64: where the runs of each step begin, and end; words in order
+    cuts: np.ndarray
+    # (run,) int32: the word; a last run of each block is what is spare, and in no step
+    run_words: np.ndarray
+    run_begins: np.ndarray  # (run + 1,) int64: the first place
+    pair_documents: np.ndarray  # (place,) int32
+    pair_counts: np.ndarray  # (place,) int32, 0 where it is spare
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps of each block."""
+        return self.cuts.shape[1] - 1
+
+    @property
+    def visited(self) -> tuple:
+        """Runs and their pairs, as arguments of `parallel_vb.visit_runs`."""
+        return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
+
+    def pairs_at(self, places: np.ndarray) -> tuple:
+        """Return documents, words and counts of the pairs at these places."""
+        runs = np.searchsorted(self.run_begins, places, side="right") - 1
+        return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
+
+
+def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
+    """Return the pairs of a corpus in blocks, for rows of `lanes` padded topics."""
+    bounds = block_bounds(corpus, lanes)
+    last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
+    n_places = corpus.n_pairs + SPARE * len(bounds)
+    documents, counts = np.empty(n_places, np.int32), np.zeros(n_places, np.int32)
+    cuts, words, begins, place, n_runs = [], [], [], 0, 0
+    for first, last in bounds:
+        pairs = pairs_in_order(corpus, first, last)
+        in_order, after = corpus.words[pairs], place + len(pairs)
+        documents[place:after], counts[place:after] = corpus.documents[pairs], corpus.counts[pairs]
+        documents[after : after + SPARE] = first
+        starts = np.flatnonzero(np.diff(in_order, prepend=-1))
+        cuts.append(n_runs + np.searchsorted(in_order[starts], last_words))
+        words += [in_order[starts], [0]]
+        begins += [place + starts, [after]]
+        place, n_runs = after + SPARE, n_runs + len(starts) + 1
+    begins.append([place])
+    runs = np.concatenate(words).astype(np.int32), np.concatenate(begins).astype(np.int64)
+    return Blocks(bounds, np.array(cuts), *runs, documents, counts)
+
+
+def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
+    """Return the pairs of the documents first..last, word after word: (pair,) int64."""
+    begin, end = corpus.indptr[first], corpus.indptr[last]
+    return begin + np.argsort(corpus.words[begin:end], kind="stable")
+
+
+def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
+    """Return the pair at each place, (place,) int64; -1 at unused places."""
+    spare = np.full(SPARE, -1)
+    return np.concatenate(
+        [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
+    )
+
+
+def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
+    """Return the same blocks without some pairs; runs may become empty.
+
+    pairs (place,): see `pairs_of_places`; left_out (pair,) bool
+    """
+    begins, documents = np.empty_like(blocks.run_begins), np.empty_like(blocks.pair_documents)
+    counts = np.empty_like(blocks.pair_counts)
+    n_places = select_places(
+        blocks.run_begins,
+        blocks.pair_documents,
+        blocks.pair_counts,
+        pairs,
+        left_out,
+        begins,
+        documents,
+        counts,
+    )
+    return blocks._replace(
+        run_begins=begins, pair_documents=documents[:n_places], pair_counts=counts[:n_places]
+    )
+
+
+def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
+    """Return ranges of documents with at most twice the mean number of pairs and of documents, long documents excepted."""
+    n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
+    few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
+    n_blocks = max(
+        few, -(-n_documents * row_bytes // BLOCK_BYTES), -(-n_documents // BLOCK_DOCUMENTS)
+    )
+    share = corpus.indptr / max(corpus.n_pairs, 1) + np.arange(n_documents + 1) / n_documents
+    cuts = np.searchsorted(share, np.linspace(0, share[-1], n_blocks + 1)[1:-1])
+    return list(pairwise(np.unique([0, *cuts, n_documents]).tolist()))
+
+
+def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
+    """Return the number of steps of every block: about one slice each in the largest block, or less for several threads."""
+    n_slices = (
+        max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
+        * lanes
+        / slices.SLICE_WORK
+    )
+    least = min(STEPS, math.ceil(n_slices / STEP_SHARE)) if n_threads > 1 and len(bounds) > 1 else 1
+    return max(math.ceil(n_slices), least)
+
+
+def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
+    """Return (step + 1,) the first word of each step and one after the last; steps have about equally many pairs."""
+    before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
+    ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
+    return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
+
+
+def block_bytes(n_pairs: int) -> int:
+    """Return the maximum bytes of `Blocks`: those where no two pairs of a block have the same word."""
+    return n_pairs * (4 + 4 + 4 + 8)
+
 
 EVERY_COUNT = np.int64(2**62)
 """The threshold under which every pair lies."""

@@ -19,14 +19,17 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.blocks import Blocks, block_bytes
-from workbench.engines.lda.factored import (
-    Entropy,
-    weigh_topics,
-    words_of_parts,
-    workspace_for,
-    workspace_in_blocks,
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    zeros,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import (
@@ -36,9 +39,16 @@ from workbench.engines.lda.hyperparameters import (
     learning,
     watched,
 )
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
-from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, topic_counts, zeros
+from workbench.engines.lda.responsibilities import (
+    Entropy,
+    init_option,
+    initialise,
+    new_workspace,
+    weigh_topics,
+    words_of_parts,
+    workspace_for,
+)
+from workbench.engines.lda.split import Blocks, Split, block_bytes, none_sampled
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from, predictive
 from workbench.kernels.lda.parallel_vb import add_words, count_by_logs, visit_runs
@@ -48,7 +58,7 @@ from workbench.kernels.lda.standard_vb import (
     weigh_rows,
     weighted_entropy,
 )
-from workbench.kernels.simd.lanes import pad_topics, padded
+from workbench.kernels.simd.vectors import pad_topics, padded
 from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.models import LDA
 from workbench.models.options import option
@@ -172,7 +182,12 @@ IDLE = {
 
 
 def update_in_parallel(
-    corpus: Corpus, split, state: State, sampled, context: StepContext, point=False
+    corpus: Corpus,
+    split: Split,
+    state: State,
+    sampled: tuple,
+    context: StepContext,
+    point: bool = False,
 ) -> Entropy:
     """Recompute the counts of documents and topics from the same weights, in place; return the entropy of the responsibilities.
 
@@ -184,12 +199,12 @@ def update_in_parallel(
     def make():
         cut = partial(split.blocks, lanes, context.n_threads)
         of_words = words_of_parts(state, sampled, point, context)
-        return workspace_in_blocks(corpus, lanes, context.derived("blocks", cut), of_words)
+        return new_workspace(corpus, lanes, of_words, context.derived("blocks", cut))
 
     workspace = workspace_for(state.entropy, Blocks, make)
     blocks, documents, topics = workspace.order, workspace.document_factors, workspace.word_factors
 
-    def visit(block, step):
+    def visit(block: int, step: int):
         first, last = blocks.ranges[block]
         if step == 0:
             weigh_rows(first, last, alpha, mean_dk, sampled[0], np.zeros(lanes), False, *documents)
@@ -204,7 +219,7 @@ def update_in_parallel(
             workspace.ratios,
         )
 
-    weigh_topics(corpus, state, sampled, point, workspace, context)
+    weigh_topics(state, sampled, point, workspace, context)
     mean_wk[:] = 0.0
     n_tiny = sum(
         map(
@@ -223,7 +238,9 @@ def update_in_parallel(
     return Entropy(corpus, mean, workspace, n_topics)
 
 
-def update_sequentially(corpus: Corpus, split, state: State, sampled, context: StepContext) -> None:
+def update_sequentially(
+    corpus: Corpus, split: Split, state: State, sampled: tuple, context: StepContext
+) -> None:
     """Update pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
@@ -247,7 +264,7 @@ def update_sequentially(corpus: Corpus, split, state: State, sampled, context: S
     each_slice(work, slice_bounds(corpus.indptr, len(state.mean_k)), 1, context.interrupt)
 
 
-def entropy_of(split, state: State) -> float:
+def entropy_of(split: Split, state: State) -> float:
     """Return the entropy of the responsibilities, nats; NaN before the first parallel update."""
     if not len(state.gamma):
         return float(state.entropy)
@@ -297,15 +314,13 @@ def predict(
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
-def sufficient_statistics(corpus: Corpus, state: State, of, split=None) -> SufficientStatistics:
+def sufficient_statistics(
+    corpus: Corpus, state: State, of, split: Split | None = None
+) -> SufficientStatistics:
     """Return the sufficient statistics of alpha or beta: the expected counts."""
     return SufficientStatistics(
         Counts(state.mean_dk if of == "alpha" else state.mean_wk), Counts(state.mean_k[None])
     )
-
-
-def samples(corpus: Corpus, options: Options) -> bool:
-    return False
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None) -> Memory:
@@ -340,7 +355,7 @@ def engine(name: str = "svb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

@@ -4,12 +4,13 @@ import numpy as np
 from scipy.special import psi, softmax
 
 from workbench.corpus import Corpus
+from workbench.engines.engine import Options, State
 from workbench.engines.lda import adaptive, cgs, hybrid, vb
 from workbench.engines.lda.split import Split, all_sampled, none_sampled
 from workbench.models.options import OptionError
 
 
-def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
+def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.ndarray:
     """Return q(z) of every token, (chain, token, topic), in canonical order; one chain if nothing is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
@@ -28,9 +29,16 @@ def token_probabilities(corpus: Corpus, options, state) -> np.ndarray:
     gamma, topics = np.zeros((0, len(state.alpha))), np.zeros((1, 0), int)
     if split.n_sampled:
         topics = np.atleast_2d(state.topics)[:, np.repeat(split.sampled, corpus.counts)]
-    if split.n_averaged:
-        stored = len(getattr(state, "gamma", ()))
-        gamma = state.gamma[:, : len(state.alpha)] if stored else _by_counts(corpus, split, state)
+    if len(getattr(state, "gamma", ())):
+        gamma = state.gamma[:, : len(state.alpha)]
+    elif split.n_averaged:
+        one_chain = isinstance(state, vb.State) or not split.n_sampled
+        totals = (
+            [state[:3]]
+            if one_chain
+            else [hybrid.totals(state, s) for s in range(len(state.topics))]
+        )
+        gamma = responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
     return every_token(corpus, split.sampled, gamma, topics)
 
 
@@ -38,16 +46,16 @@ def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
     """Return (state, token, topic): responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
-    found, of_sampled = (
+    probabilities, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
     )
-    found[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
-    found[:, of_sampled] = np.eye(gamma.shape[1])[topics]
-    return found
+    probabilities[:, ~of_sampled] = np.repeat(gamma, corpus.counts[~sampled], axis=0)
+    probabilities[:, of_sampled] = np.eye(gamma.shape[1])[topics]
+    return probabilities
 
 
-def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
+def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tuple]:
     """Return which pairs are sampled in a state of an LDA engine, and that state without its split."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
@@ -58,16 +66,6 @@ def split_of(corpus: Corpus, options, state) -> tuple[Split, tuple]:
     if isinstance(state, hybrid.SvbState | hybrid.CvbState):
         return hybrid.split_of(corpus, options), state
     return none_sampled(corpus), state
-
-
-def _by_counts(corpus: Corpus, split: Split, state) -> np.ndarray:
-    """Return (averaged pair, topic) responsibilities given the counts of a state."""
-    totals = (
-        [state[:3]]
-        if isinstance(state, vb.State) or not split.n_sampled
-        else [hybrid.totals(state, s) for s in range(len(state.topics))]
-    )
-    return responsibilities(corpus, split.sampled, totals, state.alpha, state.beta)
 
 
 def responsibilities(

@@ -22,35 +22,44 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.factored import (
-    Entropy,
-    weigh_topics,
-    words_of_parts,
-    workspace_for,
-    workspace_in_slices,
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    topic_counts,
+    word_major_bytes,
+    zeros,
 )
 from workbench.engines.lda.fold_in import by_variational_bayes
 from workbench.engines.lda.hyperparameters import dirichlet, learn, learning, watched
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
 from workbench.engines.lda.likelihoods import Dirichlet
+from workbench.engines.lda.responsibilities import (
+    Entropy,
+    init_option,
+    initialise,
+    new_workspace,
+    weigh_topics,
+    words_of_parts,
+    workspace_for,
+)
 from workbench.engines.lda.split import none_sampled
 from workbench.engines.lda.svb import (
     COUNTS,
     counts,
     in_parallel,
     predict,
-    samples,
     sufficient_statistics,
     update_in_parallel,
 )
-from workbench.engines.memory import DOUBLE, Memory, size, topic_counts, word_major_bytes, zeros
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
-from workbench.kernels.lda.document_vb import fit_documents
+from workbench.kernels.lda.document_vb import count_words, fit_documents
 from workbench.kernels.lda.log_joint import log_documents, log_joint_from
 from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import pad_topics
+from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.threads import each_slice
 from workbench.models import LDA
 from workbench.models.options import option
@@ -127,23 +136,15 @@ def step(
 
     The same bits for any number of threads.
     """
-    state, info = update(corpus, options, state, context)
-    sums = info | arrays_of(state, *COUNTS, "entropy")
-    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
-    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
-    return state, {"updates": diagnostics["updates"]}
-
-
-def update(
-    corpus: Corpus, options: Options, state: State, context: StepContext
-) -> tuple[State, dict]:
-    """Return the state after a fit; its priors are unchanged."""
     if options.restart_documents:
         spread_evenly(corpus, state)
     entropy, n_visited = fit(corpus, options, state, context)
     # what it is computed from does not outlast the work on a part
-    entropy = float(entropy) if context.in_part else entropy
-    return state._replace(entropy=entropy), {"updates": n_visited}
+    state = state._replace(entropy=float(entropy) if context.in_part else entropy)
+    sums = {"updates": n_visited} | arrays_of(state, *COUNTS, "entropy")
+    arguments = sufficient_statistics, sums, lambda state: partial(likelihood, options, state)
+    state, diagnostics = yield from learn(corpus, options, state, context, False, *arguments)
+    return state, {"updates": diagnostics["updates"]}
 
 
 def fit(
@@ -159,7 +160,7 @@ def fit(
 
     def make():
         of_words = words_of_parts(state, NOTHING_SAMPLED, point, context)
-        return workspace_in_slices(corpus, len(mean_k), of_words)
+        return new_workspace(corpus, len(mean_k), of_words)
 
     workspace = workspace_for(state.entropy, tuple, make)
     documents, topics, ratios = workspace.document_factors, workspace.word_factors, workspace.ratios
@@ -195,7 +196,7 @@ def fit(
             mean_wk,
         )
 
-    weigh_topics(corpus, state, NOTHING_SAMPLED, point, workspace, context)
+    weigh_topics(state, NOTHING_SAMPLED, point, workspace, context)
     n_visited = each_slice(fit_some, workspace.order[0], context.n_threads, context.interrupt)
     mean_k[:] = sum(
         each_slice(count_some, workspace.order[1], context.n_threads, context.interrupt)
@@ -255,12 +256,12 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
     """Return the memory in bytes: counts, weights and ratios of pairs; a bound at a point takes three more arrays by word."""
     arrays = topic_counts("mean", corpus, model.n_topics)
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
-    found = in_parallel(corpus, state, corpus.n_pairs)
+    forecast = in_parallel(corpus, state, corpus.n_pairs)
     if options.n_inner > 1:
-        found = Memory(
+        forecast = Memory(
             state, word_major_bytes(corpus) + state + corpus.n_pairs * DOUBLE, step=state
         )
-    return found._replace(look=0 if options.topics == "full" else 3 * of_words)
+    return forecast._replace(look=0 if options.topics == "full" else 3 * of_words)
 
 
 def engine(name: str = "vb") -> Engine:
@@ -278,7 +279,7 @@ def engine(name: str = "vb") -> Engine:
         model=LDA,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

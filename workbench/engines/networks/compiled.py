@@ -11,25 +11,40 @@ Rows of a level are numbered as the network numbers them (`Rows`), documents apa
 
 In variational Bayes row sums are part of the number of a cell, x_kt = e(xi_kt) / e(sum_t xi_kt), so that numbers stay within
 0..1 however small the priors; the number of the word is weighed by pair. See `kernels.networks.field`, `kernels.networks.vb`.
+
+Priors of levels learn from expected or sampled counts. The rows of a group j share a prior alpha_j; what is maximised, given q
+(spec D.3), is the bound as a function of it::
+
+    f = K_j { lnG(sum_t alpha_t) - sum_t lnG(alpha_t) } + sum_t alpha_t S_t,   S_t = sum_rows { psi(xi_t) - psi(sum_t xi_t) }
+
+of a level that learns a scalar, with one number for all groups and values. From sampled counts it is their Polya likelihood.
+Rows without a token are left out: they only echo the prior. Newton steps with safeguards (`engines.lda.likelihoods`), up to
+1000.
 """
 
 import itertools
 import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import psi
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.memory import Array
+from workbench.engines.engine import Array, Options, State, StepContext, cached_by_corpus
+from workbench.engines.lda.likelihoods import Dirichlet, Polya, climbed, within
 from workbench.engines.networks.paths import Paths, paths_of
+from workbench.engines.parts import Meeting
+from workbench.kernels.lda.polya import whole_sites
 from workbench.kernels.networks.field import Field, Owners
 from workbench.kernels.networks.vb import Cells
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.models.model import ModelError
+from workbench.models.networks.levels import learnt_priors, spread
 from workbench.models.networks.network import AUTHORS, WORD, Level, Network, Variable
-from workbench.models.networks.variables import learnt_priors, spread
+from workbench.models.options import option
 
 
 class FlatPriors(NamedTuple):
@@ -66,12 +81,12 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return the priors by level, (group, value) views of the array; the last level has one number per group for all words."""
-    found, at = {}, 0
+    by_level, begin = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
-        found[level.name] = alphas[at : at + math.prod(shape)].reshape(shape)
-        at += math.prod(shape)
-    return found
+        by_level[level.name] = alphas[begin : begin + math.prod(shape)].reshape(shape)
+        begin += math.prod(shape)
+    return by_level
 
 
 @lru_cache(maxsize=64)
@@ -81,7 +96,7 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     """Return the priors in the layout of the counts."""
-    own, rest = (
+    of_document, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
     )
@@ -89,7 +104,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
     *above, last = [level for level in paths.network.levels if level.table != AUTHORS]
     for level in above:
         places = paths.places[level.name]
-        flat, first = (own, 0) if level.of_documents else (rest, paths.rest_at)
+        flat, first = (of_document, 0) if level.of_documents else (rest, paths.rest_at)
         rows = (
             np.asarray(level.table, float)
             if level.kind == "observed"
@@ -102,7 +117,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
             known[places.cells - first] = True
     beta, places = np.zeros(paths.n_leaves), paths.places[last.name]
     beta[places.cells] = by_level[last.name][places.groups, 0]
-    return FlatPriors(own, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
+    return FlatPriors(of_document, rest, beta, np.where(beta > 0, n_words * beta, 1.0), known)
 
 
 def count_arrays(
@@ -117,14 +132,14 @@ def count_arrays(
     }
 
 
-def cells_of(paths: Paths, level: Level, n_own, n_rest) -> np.ndarray:
+def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
     """Return ((document,) row, value) counts of a level, the last one excluded."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
-def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
-    """Return (expected) counts of every level, along the dims of `models.networks.variables`.
+def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, np.ndarray]:
+    """Return (expected) counts of every level, along the dims of `models.networks.levels`.
 
     ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
 
@@ -140,7 +155,7 @@ def counts_of(paths: Paths, counts, n_dr) -> dict[str, np.ndarray]:
     }
 
 
-def watched(paths: Paths, n_k, alphas: np.ndarray) -> dict[str, np.ndarray]:
+def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
     """Return diagnostics of every engine: tokens of each row of the last level, and the priors of the levels that learn."""
     return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
@@ -174,10 +189,10 @@ def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> Compi
 
 
 @lru_cache(maxsize=8)
-def _compiled(network: Network, alphas: bytes, n_words) -> CompiledNetwork:
+def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
     paths = paths_of(network)
     priors = priors_of(paths, np.frombuffer(alphas), n_words)
-    (own, own_sign), (rest, rest_sign) = (
+    (of_document, own_sign), (rest, rest_sign) = (
         _cells(paths, True, priors.own),
         _cells(paths, False, priors.rest),
     )
@@ -192,7 +207,7 @@ def _compiled(network: Network, alphas: bytes, n_words) -> CompiledNetwork:
         paths,
         _field(paths),
         priors,
-        own,
+        of_document,
         rest,
         own_sign,
         rest_sign,
@@ -206,8 +221,11 @@ def _field(paths: Paths) -> Field:
     """Return the runs of paths without row sums, for `kernels.networks.field`."""
     runs = paths.runs
     scalars, vectors = (
-        chained([factor for factor in factors if not paths.is_row[factor[0]]] for factors in each)
-        for each in ((run.scalars for run in runs), (run.vectors for run in runs))
+        chained(
+            [factor for factor in factors if not paths.is_row[factor[0]]]
+            for factors in factors_of_runs
+        )
+        for factors_of_runs in ((run.scalars for run in runs), (run.vectors for run in runs))
     )
     n_blocks, leaf = np.array([(run.n_lanes // LANES, run.leaf) for run in runs]).T.copy()
     return Field(n_blocks, *scalars, *vectors, leaf, np.array([run.moves for run in runs]))
@@ -216,8 +234,8 @@ def _field(paths: Paths) -> Field:
 def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the index of the first factor of each run, and the addresses and strides of all factors."""
     factors = list(factors)
-    at, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
-    return np.cumsum([0, *map(len, factors)]), at, stride
+    addresses, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
+    return np.cumsum([0, *map(len, factors)]), addresses, stride
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
@@ -265,3 +283,142 @@ def _owners(corpus: Corpus, author: Variable | None) -> Owners:
             "leave them out, or give each an author of its own"
         )
     return Owners(np.cumsum([0, *map(len, ids)]), np.array(list(itertools.chain(*ids)), np.int64))
+
+
+LARGEST = 1e3
+"""Where a learnt prior of a network ends: that of a row that is hardly used confirms itself, and drifts (spec D.7)."""
+STEPS = 20
+"""The most Newton steps at a time; what they need of the counts is summed once."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Options for learning the priors; a mixin of the options of the engines of networks."""
+
+    learn_after: int = option(8, "iterations before the first prior update", low=0, whole=True)
+    learn_every: int = option(8, "iterations between prior updates", low=1, whole=True)
+
+
+def learning_levels(network: Network) -> list[Level]:
+    """Return the levels whose priors learn."""
+    return [
+        level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"
+    ]
+
+
+def learns(network: Network, options: Options, step: int) -> bool:
+    """Return whether a prior is learnt after this step."""
+    due = (
+        step >= max(options.learn_after, 1)
+        and (step - options.learn_after) % options.learn_every == 0
+    )
+    return due and bool(learning_levels(network))
+
+
+def learn(
+    network: Network,
+    options: Options,
+    context: StepContext,
+    alphas: np.ndarray,
+    state: NamedTuple,
+    counts_of: Callable,
+    sums: dict,
+    sampled: bool = False,
+) -> Generator:
+    """Combine the sums of the parts at the end of a step and update the learnt priors by Newton steps.
+
+    counts_of : (state) -> counts of chains that share the priors, each with n_own, n_rest, n_wk and n_k; of whole numbers if
+        `sampled`. The mean of what each says is maximised.
+    sums : what else the parts bring to the meeting
+
+    Returns the state after the meeting, the other sums, and all priors.
+    """
+    levels, alphas = [], alphas.copy()
+    if learns(network, options, context.step):
+        levels, by_level = learning_levels(network), alphas_of(network, alphas)
+    inputs = {level.name: (level, by_level[level.name], sampled) for level in levels}
+    of_part = {
+        f"likelihoods of {level.name}": Added(
+            likelihoods(network, *inputs[level.name], counts_of(state))
+        )
+        for level in levels
+        if level.of_documents
+    }
+    state, sums = yield Meeting(state, sums | of_part)
+    for level in levels:
+        name, prior = f"likelihoods of {level.name}", by_level[level.name]
+        if name in sums:
+            of_groups = sums[name]
+        else:
+            of_groups = likelihoods(network, *inputs[level.name], counts_of(state))
+        if level.learn == "scalar":
+            prior[:] = _climbed(of_groups[0], np.array([prior.mean()]))
+        else:
+            for j, likelihood in enumerate(of_groups):
+                prior[j] = _climbed(likelihood, prior[j])
+    diagnostics = {name: value for name, value in sums.items() if name not in of_part}
+    return state, diagnostics, alphas
+
+
+class Added(tuple):
+    """A sum of likelihoods of several priors, added one by one."""
+
+    def __add__(self, other: "Added") -> "Added":
+        return Added(one + another for one, another in zip(self, other, strict=True))
+
+
+def likelihoods(
+    network: Network, level: Level, prior: np.ndarray, sampled: bool, states: list
+) -> list:
+    """Return the likelihoods of a level's prior given counts of chains: one for all groups, or one for each."""
+    copies = len(states[0].n_wk) if level.draws == WORD else 1
+    parts = [
+        np.concatenate([rows_of(network, level, state, j) for state in states])
+        for j in range(len(prior))
+    ]
+    if level.learn == "scalar":
+        return [_likelihood(parts, prior, copies, sampled, pooled=True)]
+    return [
+        _likelihood([part], prior[j : j + 1], copies, sampled, pooled=False)
+        for j, part in enumerate(parts)
+    ]
+
+
+def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndarray:
+    """Return (row, value) counts of the rows of a group that have tokens, of all documents."""
+    paths = paths_of(network)
+    cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
+    if level.draws == WORD:
+        rows = state.n_wk[:, cells].T
+    elif level.of_documents:
+        rows = state.n_own[:, cells].reshape(-1, cells.shape[1])
+    else:
+        rows = state.n_rest[cells - paths.rest_at]
+    return rows[rows.sum(axis=1) > 0]
+
+
+def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
+    """Return the likelihood of one number per value, or (pooled, or of words) of one number for all values."""
+    n_values = parts[0].shape[1]
+    one = pooled or copies > 1
+    if sampled:
+        rows = np.concatenate(parts)
+        totals = whole_sites([rows.sum(axis=1)])
+        return Polya(whole_sites([rows] if one else rows.T), totals, n_values if one else 1)
+    log_means = np.zeros(n_values)
+    for rows, alpha in zip(parts, prior, strict=True):
+        xi = rows + alpha
+        log_means += psi(xi).sum(axis=0) - psi(xi.sum(axis=1)).sum()
+    n_rows = sum(map(len, parts))
+    return Dirichlet(
+        n_rows, log_means.sum(keepdims=True) if one else log_means, n_values if one else 1
+    )
+
+
+def _climbed(likelihood, x: np.ndarray) -> np.ndarray:
+    x = within(x, LARGEST)
+    for _ in range(STEPS):
+        before, x = x, climbed(likelihood, x, LARGEST)
+        if x is before:
+            break
+    return x

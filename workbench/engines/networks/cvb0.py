@@ -18,28 +18,36 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
 from workbench.engines.lda.cvb import RECOUNT_EVERY, STORED, precision_option
-from workbench.engines.lda.initial_responsibilities import init_option
+from workbench.engines.lda.responsibilities import init_option
 from workbench.engines.lda.split import none_sampled
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import (
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of, predict
 from workbench.engines.networks.gibbs import check
 from workbench.engines.networks.path_slots import laid_out
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
 from workbench.engines.networks.vb import COUNTS, documents_joint, initialise_rows, log_joint
-from workbench.engines.networks.weights import predict
 from workbench.engines.parts import (
     Largest,
     Meeting,
@@ -51,7 +59,7 @@ from workbench.engines.parts import (
 )
 from workbench.kernels.networks.cvb0 import Added, add_paths, spread_over_paths, update_paths
 from workbench.kernels.networks.path_slots import Counts
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import slice_bounds
 from workbench.kernels.uniforms import PATHS
 from workbench.models.networks.network import Network
@@ -205,7 +213,7 @@ def visit(
     new = np.empty((most_owners, len(real)))
     for first, last in slice_bounds(corpus.indptr, paths.n_lanes * most_owners):
         context.interrupt()
-        found = update_paths(
+        largest = update_paths(
             first,
             last,
             corpus.indptr,
@@ -220,7 +228,7 @@ def visit(
             Counts(*state[:4]),
             new,
         )
-        change = max(change, found)
+        change = max(change, largest)
     sums = {"updates": corpus.n_pairs, "change": Largest(change)}
     arguments = model, options, context, state.alphas, state, lambda state: [state], sums
     state, diagnostics, alphas = yield from learn(*arguments)
@@ -273,7 +281,7 @@ def engine(name: str = "network-cvb0") -> Engine:
         model=Network,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound", "change"),
         init=init,
         step=step,

@@ -15,23 +15,32 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.lda.cgs import samples
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda.split import Split, all_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.networks import weights
+from workbench.engines.networks import fold_in
 from workbench.engines.networks.compiled import (
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
 from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
 from workbench.engines.networks.path_slots import laid_out, numbers_of, scratch_of, shares
-from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.networks.vb import COUNTS, documents_joint, log_joint
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
 from workbench.kernels.networks.gibbs import draw_paths
@@ -70,7 +79,7 @@ def check(network: Network) -> Network:
     ------
     ModelError
     """
-    for level in weights.check(network).levels:
+    for level in fold_in.check(network).levels:
         if level.kind == "point":
             raise ModelError(
                 f"level '{level.name}' is a point estimate, and sampling integrates rows out; make it 'dirichlet', "
@@ -79,7 +88,7 @@ def check(network: Network) -> Network:
     return network
 
 
-def arrays(corpus: Corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, the priors excepted."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
         paths, corpus, np.int32, np.int64
@@ -127,7 +136,9 @@ def initial_chain(
     return state
 
 
-def initial_places(corpus: Corpus, model: Network, key, warm_start: WarmStart | None) -> np.ndarray:
+def initial_places(
+    corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
+) -> np.ndarray:
     """Return (token,) int32 initial places: uniform, drawn given another run's counts, or its topics."""
     paths, owners, places = (
         paths_of(model),
@@ -192,7 +203,13 @@ def step(
 
 
 def sweep(
-    corpus: Corpus, model: Network, split, state: State, mean, context: StepContext, chain: int = 0
+    corpus: Corpus,
+    model: Network,
+    split: Split,
+    state: State,
+    mean,
+    context: StepContext,
+    chain: int = 0,
 ) -> int:
     """Make one Gibbs sweep over the sampled tokens, with expected counts if any (`Counts`); return how many moved."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
@@ -259,14 +276,16 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
         np.repeat(np.arange(corpus.n_documents), corpus.document_tokens),
     )
     slot, lane = np.divmod(state.places, paths.n_lanes)
-    at = (
+    addresses = (
         lanes.factors[lane]
         + owners.ids[owners.indptr[documents] + slot][:, None] * lanes.factor_strides[lane]
     )
-    of_rest = np.maximum(at - paths.rest_at, 0)
+    of_rest = np.maximum(addresses - paths.rest_at, 0)
     drawn = np.repeat((split or all_sampled(corpus)).sampled, corpus.counts)[:, None]
     return float(
-        np.log(priors.rest[of_rest[drawn & (at >= paths.rest_at) & priors.known[of_rest]]]).sum()
+        np.log(
+            priors.rest[of_rest[drawn & (addresses >= paths.rest_at) & priors.known[of_rest]]]
+        ).sum()
     )
 
 
@@ -296,8 +315,8 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
     number[paths.leaf_places] = np.arange(model.n_topics)
-    found = counts_of(paths, state, rows_of_documents(corpus, model, state))
-    return found | {"token_topics": number[rows_of_tokens(model, state)]}
+    of_levels = counts_of(paths, state, rows_of_documents(corpus, model, state))
+    return of_levels | {"token_topics": number[rows_of_tokens(model, state)]}
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
@@ -321,14 +340,14 @@ def engine(name: str = "network-gibbs") -> Engine:
         model=Network,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,
         step=step,
         watch=watch,
         counts=counts,
-        predict=weights.predict,
+        predict=fold_in.predict,
         fold_in=by_variational_bayes,
         learnt=learnt_of,
         memory=memory,

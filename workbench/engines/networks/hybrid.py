@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import HYBRID, Engine, StepContext, WarmStart
+from workbench.engines.engine import DOUBLE, HYBRID, Engine, Memory, StepContext, WarmStart, stacked
 from workbench.engines.lda.hybrid import (
     chains_of,
     n_chains_option,
@@ -29,14 +29,24 @@ from workbench.engines.lda.hybrid import (
     samples_any,
 )
 from workbench.engines.lda.hybrid_state import split_of
-from workbench.engines.memory import DOUBLE, Memory, stacked
 from workbench.engines.networks import gibbs as network_gibbs
 from workbench.engines.networks import vb as network_vb
-from workbench.engines.networks.compiled import compile_network, counts_of, owners_of, watched
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
+from workbench.engines.networks.compiled import (
+    Learning,
+    compile_network,
+    counts_of,
+    learn,
+    owners_of,
+    watched,
+)
+from workbench.engines.networks.fold_in import (
+    NO_CHAIN,
+    Sampled,
+    by_variational_bayes,
+    learnt_of,
+    predictive,
+)
 from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
-from workbench.engines.networks.weights import NO_CHAIN, Sampled, predictive
 from workbench.engines.parts import Meeting, Phase, Rows, arrays_of, over_parts, step_of
 from workbench.kernels.networks.path_slots import Counts
 from workbench.kernels.threads import each_task
@@ -169,7 +179,7 @@ def sweep_chains(
             state.mean_own, np.where(known, 0.0, state.mean_rest), state.mean_wk, state.mean_k
         )
 
-    def sweep(s, interrupt: Callable[[], None]):
+    def sweep(s: int, interrupt: Callable[[], None]):
         return network_gibbs.sweep(
             corpus, model, split, chain_of(state, s), mean, context._replace(interrupt=interrupt), s
         )
@@ -195,8 +205,8 @@ def watch(
     chains = range(len(state.places))
     known = [network_gibbs.log_known(corpus, model, chain_of(state, s), split) for s in chains]
     joints = [network_vb.documents_joint(compiled, corpus, totals(state, s)) for s in chains]
-    own = np.array([joint["own"] for joint in joints])
-    sums = {"own": own, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
+    of_documents = np.array([joint["own"] for joint in joints])
+    sums = {"own": of_documents, "of_authors": joints[0]["of_authors"], "known": np.array(known)}
     state, sums = yield Meeting(state, sums)
     joints = [
         network_vb.log_joint(compiled, totals(state, s), sums["own"][s], sums["of_authors"])
@@ -256,15 +266,6 @@ def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
     )
 
 
-def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little use; None if they are of use."""
-    return (
-        "one chain draws its tokens one after another"
-        if options.n_chains == 1 and options.r > 0
-        else None
-    )
-
-
 def engine(name: str = "network-hybrid") -> Engine:
     return Engine(
         name=name,
@@ -289,6 +290,10 @@ def engine(name: str = "network-hybrid") -> Engine:
         fold_in=by_variational_bayes,
         learnt=learnt_of,
         memory=memory,
-        idle=idle,
+        idle=lambda options: (
+            "one chain draws its tokens one after another"
+            if options.n_chains == 1 and options.r > 0
+            else None
+        ),
         suits=network_gibbs.check,
     )

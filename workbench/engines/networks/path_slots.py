@@ -15,7 +15,7 @@ from workbench.engines.networks.compiled import FlatPriors, chained
 from workbench.engines.networks.paths import Paths, paths_of
 from workbench.kernels.lda.gibbs import ENDS
 from workbench.kernels.networks.path_slots import Bands, Numbers, PathSlots, Scratch, Shape
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.models.networks.network import AUTHORS, Network
 
 
@@ -72,16 +72,16 @@ def laid_out(network: Network) -> Laid:
     return Laid(Shape(*((0,) * int(size) for size in sizes)), lanes, _bands(paths, first))
 
 
-def _bands(paths, first) -> Bands:
+def _bands(paths: Paths, first: np.ndarray) -> Bands:
     """Return runs that end in the same rows, by the first of each; first (run + 1,) their lanes."""
-    found = defaultdict(list)
+    members_of = defaultdict(list)
     for number, run in enumerate(paths.runs):
-        found[run.leaf, run.moves, run.n_lanes].append(number)
-    leaves, moves, widths = map(list, zip(*found, strict=True))
+        members_of[run.leaf, run.moves, run.n_lanes].append(number)
+    leaves, moves, widths = map(list, zip(*members_of, strict=True))
     of_run = np.empty(len(paths.runs), np.int64)
-    for band, members in enumerate(found.values()):
+    for band, members in enumerate(members_of.values()):
         of_run[members] = band
-    ptr, runs = _listed(found.values())
+    ptr, runs = _listed(members_of.values())
     return Bands(
         np.cumsum([0, *widths]),
         np.repeat(np.arange(len(widths)), widths),
@@ -93,26 +93,29 @@ def _bands(paths, first) -> Bands:
     )
 
 
-def _by_run(paths) -> tuple[np.ndarray, np.ndarray]:
+def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
     """Return (run, scalar) addresses and strides of a run's one-number factors; shorter runs are filled with a constant 1."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
-    at, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
-    return at.copy(), stride.copy()
+    addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
+    return addresses.copy(), stride.copy()
 
 
-def _by_lane(paths, first) -> tuple[np.ndarray, np.ndarray]:
+def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (lane, factor) addresses and strides of a lane's factors but the word's, filled up with a constant 1."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
-    at, stride = np.full((first[-1], most), paths.one_at), np.zeros((first[-1], most), np.int64)
+    addresses, stride = (
+        np.full((first[-1], most), paths.one_at),
+        np.zeros((first[-1], most), np.int64),
+    )
     for run, begin in zip(paths.runs, first.tolist(), strict=False):
         here, n_scalars = slice(begin, begin + run.n_lanes), len(run.scalars)
         for f, (address, step) in enumerate(run.scalars + run.vectors):
-            at[here, f], stride[here, f] = (
+            addresses[here, f], stride[here, f] = (
                 address + (np.arange(run.n_lanes) if f >= n_scalars else 0),
                 step,
             )
-    return at, stride
+    return addresses, stride
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
@@ -138,7 +141,9 @@ def shares(paths: Paths) -> bool:
     )
 
 
-def numbers_of(paths: Paths, priors: FlatPriors, n_rest, n_wk, n_k) -> Numbers:
+def numbers_of(
+    paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
+) -> Numbers:
     """Return numbers of all cells and row sums at the start of a sweep; those of a document are set at its visit."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
@@ -174,7 +179,7 @@ def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
-def _touched(paths, first) -> tuple[list, list]:
+def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
     """Return by lane the runs whose one-number factor a token there changes, and the lanes whose other factor changes."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):

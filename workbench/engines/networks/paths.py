@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.kernels.simd.lanes import LANES, padded
+from workbench.kernels.simd.vectors import LANES, padded
 from workbench.models.model import ModelError
 from workbench.models.networks.levels import Region, regions_of
 from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Network, Rows
@@ -306,12 +306,12 @@ def _addresses(
     if inner is None:
         end = start + math.prod(sizes)
         return np.arange(start, end).reshape(sizes), end, end
-    at = block.axes.index(inner)
-    length = sizes.pop(at)
+    axis = block.axes.index(inner)
+    length = sizes.pop(axis)
     width = length if dense else padded(length)
     end = start + math.prod(sizes) * width
     numbers = np.arange(start, end).reshape(*sizes, width)[..., :length]
-    return np.moveaxis(numbers, -1, at), end, end - width + padded(length)
+    return np.moveaxis(numbers, -1, axis), end, end - width + padded(length)
 
 
 def _factors(
@@ -326,16 +326,16 @@ def _factors(
     along = fine[0] if fine else None
     names = sorted(region.spans, key=lambda name: name == along)
     sizes = [region.spans[name][1] - region.spans[name][0] + 1 for name in names]
-    length, found = sizes[-1] if along else 1, {}
+    length, factors = sizes[-1] if along else 1, {}
     for block in blocks:
         order = [block.axes.index(name) for name in names if name in block.axes]
         shape = [size if name in block.axes else 1 for name, size in zip(names, sizes, strict=True)]
-        at = np.broadcast_to(
+        addresses = np.broadcast_to(
             layout.addresses[block].transpose(order).reshape(shape), sizes
         ).reshape(-1, length)
-        at = np.pad(at, ((0, 0), (0, padded(length) - length)), constant_values=-1)
-        found[block.what, block.level] = at, along in block.axes
-    return found
+        addresses = np.pad(addresses, ((0, 0), (0, padded(length) - length)), constant_values=-1)
+        factors[block.what, block.level] = addresses, along in block.axes
+    return factors
 
 
 def _places(network: Network, level: Level, layout: _Layout) -> Places:
@@ -344,12 +344,12 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
     drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:
         by = [name for name in rows.by if name != DOCUMENT]
-        found = {
+        places = {
             "cells": np.full((*network.shape(rows), *drawn), -1),
             "rows": np.full(network.shape(rows), -1),
         }
         first = {name: network.span(rows, name)[0] for name in by}
-        for block, at in layout.addresses.items():
+        for block, addresses in layout.addresses.items():
             if (block.level, block.rows) == (level.name, rows):
                 here = {
                     name: slice(a - first.get(name, 0), b + 1 - first.get(name, 0))
@@ -358,13 +358,15 @@ def _places(network: Network, level: Level, layout: _Layout) -> Places:
                 if author in by:
                     steps = layout.strides[level.name] * np.arange(layout.n_authors)
                     axis = by.index(author)
-                    at = np.expand_dims(at, axis) + steps.reshape(-1, *[1] * (at.ndim - axis))
+                    addresses = np.expand_dims(addresses, axis) + steps.reshape(
+                        -1, *[1] * (addresses.ndim - axis)
+                    )
                 axes = [*by, level.draws] if block.what == "cells" and drawn else by
-                found[block.what][tuple(here.get(name, slice(None)) for name in axes)] = at
-        if (found["cells"] < 0).any():
+                places[block.what][tuple(here.get(name, slice(None)) for name in axes)] = addresses
+        if (places["cells"] < 0).any():
             raise ModelError(
                 f"level '{level.name}' has rows that no path visits; limit them (when)"
             )
-        cells.append(found["cells"].reshape(-1, *drawn))
-        sums.append(found["rows"].ravel())
+        cells.append(places["cells"].reshape(-1, *drawn))
+        sums.append(places["rows"].ravel())
     return Places(np.concatenate(cells), np.concatenate(sums), np.array(network.row_groups(level)))

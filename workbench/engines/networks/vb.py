@@ -26,35 +26,44 @@ import numpy as np
 from scipy.special import xlogy
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.factored import workspace_in_slices
-from workbench.engines.lda.initial_responsibilities import init_option, initialise
+from workbench.engines.engine import (
+    DOUBLE,
+    VARIATIONAL,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.lda.responsibilities import init_option, initialise, new_workspace
 from workbench.engines.lda.split import Split, none_sampled
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.networks.compiled import (
     CompiledNetwork,
+    Learning,
     compile_network,
     count_arrays,
     counts_of,
     initial_alphas,
+    learn,
     owners_of,
     watched,
 )
-from workbench.engines.networks.fold_in import by_variational_bayes, learnt_of
-from workbench.engines.networks.paths import paths_of
-from workbench.engines.networks.priors import Learning, learn
-from workbench.engines.networks.weights import (
+from workbench.engines.networks.fold_in import (
     NO_CHAIN,
     Sampled,
+    by_variational_bayes,
     check,
     corpus_numbers,
+    learnt_of,
     predict,
     word_numbers,
 )
+from workbench.engines.networks.paths import Paths, paths_of
 from workbench.engines.parts import Meeting, Rows, arrays_of, over_parts
-from workbench.kernels.lda.factored_entropy import log_weights
-from workbench.kernels.lda.word_counts import count_words
+from workbench.kernels.lda.document_vb import count_words
+from workbench.kernels.lda.standard_vb import log_weights
 from workbench.kernels.networks.vb import (
     fit_documents,
     random_cells,
@@ -62,7 +71,7 @@ from workbench.kernels.networks.vb import (
     signed_rises,
     sum_rows,
 )
-from workbench.kernels.simd.lanes import aligned_zeros
+from workbench.kernels.simd.vectors import aligned_zeros
 from workbench.kernels.threads import each_slice, each_task
 from workbench.kernels.uniforms import PATHS
 from workbench.models import Priors
@@ -135,7 +144,7 @@ def init(
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
-def arrays(corpus: Corpus, paths) -> dict[str, Array]:
+def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state, the priors excepted."""
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
@@ -154,7 +163,7 @@ def initial_mean(
     paths, lanes = compiled.paths, compiled.paths.n_leaves
     entropy = math.nan if split.n_averaged else 0.0
     state = State(**zeros(arrays(corpus, paths)), alphas=alphas, entropy=entropy)
-    kept = aligned_zeros((0, lanes), np.float64)
+    no_gamma = aligned_zeros((0, lanes), np.float64)
     initialise_rows(
         corpus,
         compiled.n_rows,
@@ -163,7 +172,7 @@ def initial_mean(
         split.sampled,
         context,
         warm_start,
-        kept,
+        no_gamma,
         state.n_dr,
         state.n_wk,
         state.n_k,
@@ -195,15 +204,15 @@ def initial_mean(
 
 def initialise_rows(
     corpus: Corpus,
-    n_rows,
-    alphas,
+    n_rows: int,
+    alphas: np.ndarray,
     options: Options,
-    sampled,
+    sampled: np.ndarray,
     context: StepContext,
     warm_start: WarmStart | None,
     *kept_and_counts,
 ) -> None:
-    """Return initial counts of the last level's rows, treated as topics; see `initial_responsibilities.initialise`."""
+    """Return initial counts of the last level's rows, treated as topics; see `responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
@@ -238,16 +247,16 @@ def sweep(
     paths, lanes, by_word = compiled.paths, compiled.paths.n_leaves, corpus.by_word
     owners, workspace = owners_of(paths.network, corpus), WORKSPACES.pop(corpus, None)
     if workspace is None or len(workspace.word_factors[0][0]) != lanes:
-        workspace = workspace_in_slices(corpus, lanes)
+        workspace = new_workspace(corpus, lanes)
     document_slices, word_slices = workspace.order
     x, logs = corpus_numbers(compiled, state.n_rest, sampled)
     words, ends = (*workspace.word_factors, compiled.n_rows), workspace.document_factors
 
     def fit(slices, interrupt: Callable[[], None]):
-        own_x, own_logs, expected, found = x.copy(), logs.copy(), np.zeros(len(x)), []
+        own_x, own_logs, expected, results = x.copy(), logs.copy(), np.zeros(len(x)), []
         for first, last in slices:
             interrupt()
-            found.append(
+            results.append(
                 fit_documents(
                     first,
                     last,
@@ -270,7 +279,7 @@ def sweep(
                     expected,
                 )
             )
-        return found, expected[paths.rest_at :]
+        return results, expected[paths.rest_at :]
 
     word_numbers(
         compiled, state.n_wk, state.n_k, word_slices, *workspace.word_factors, context, sampled
@@ -303,7 +312,7 @@ def sweep(
     sum_rows(compiled.rest, state.n_rest[None])
     if not context.in_part:  # or each part would keep one
         WORKSPACES[corpus] = workspace
-    of_documents = [found for parts, _ in fitted for found in parts]
+    of_documents = [results for parts, _ in fitted for results in parts]
     entropy = (
         sum(entropy for entropy, _ in of_documents)
         - log_weights(state.n_wk, *workspace.word_factors)
@@ -336,9 +345,9 @@ def watch(
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
     """Return the arguments of `log_joint` that documents determine."""
-    own = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
+    rises = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
-    return {"own": own, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
+    return {"own": rises, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 
 def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
@@ -347,18 +356,18 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
     own, of_authors : the parts that are sums over documents, see `documents_joint`
     """
     priors, rest = compiled.priors, state.n_rest[None]
-    found = own + signed_rises(rest, priors.rest, compiled.rest_sign)
+    joint = own + signed_rises(rest, priors.rest, compiled.rest_sign)
     for cells in compiled.points:
-        found += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
+        joint += log_estimates(state.n_rest[cells], state.n_rest[cells].sum(axis=1))
     known = priors.known & (rest[0] > 0)
-    found += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
+    joint += float(np.sum(rest[0][known] * np.log(priors.rest[known])))
     if compiled.words_are_points:
-        return found - of_authors + log_estimates(state.n_wk, state.n_k)
+        return joint - of_authors + log_estimates(state.n_wk, state.n_k)
     sizes = signed_rises(state.n_k[None], priors.beta_total, compiled.live)
-    return found - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
+    return joint - of_authors + signed_rises(state.n_wk, priors.beta, compiled.live) - sizes
 
 
-def log_estimates(counts, sizes) -> float:
+def log_estimates(counts: np.ndarray, sizes: np.ndarray) -> float:
     """Return sum n log(n / sum n), with 0 log 0 = 0."""
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 
@@ -405,7 +414,7 @@ def engine(name: str = "network-vb") -> Engine:
         model=Network,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

@@ -15,34 +15,35 @@ log p(words, phi | mu, Sigma), never falls. theta is its mean under q, over 100 
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import (
+from workbench.engines.engine import (
     DOUBLE,
+    VARIATIONAL,
     Array,
+    Engine,
     Memory,
+    StepContext,
+    WarmStart,
     size,
     topic_counts,
     word_major_bytes,
     zeros,
 )
+from workbench.engines.lda.fold_in import mixture_probability, word_probabilities
 from workbench.engines.stick_breaking import ln_ctm, sb_ctm
 from workbench.engines.stick_breaking.fold_in import LearntCorrelations, learnt_of
 from workbench.kernels.gaussian import inverse, log_determinant, niw_posterior_in_slices
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.lda.document_vb import count_words
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.logistic_normal import expected_theta
 from workbench.kernels.stick_breaking.variational_em import fit_documents
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.models.options import option
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 
 class State(NamedTuple):
@@ -129,15 +130,20 @@ def step(
 ) -> tuple[State, dict]:
     """Fit each document from its last position, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
-    found = Fitted(*state[:3], *workspace(corpus, n_topics))
+    fitted = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
-    n_visited = fit(corpus, phi, gaussian, options.n_inner, options.inner_tolerance, found, context)
+    n_visited = fit(
+        corpus, phi, gaussian, options.n_inner, options.inner_tolerance, fitted, context
+    )
     # no pair went by its logs
-    of_words = found.weights, found.weights, phi, phi, n_topics, found.ratios, state.mean_wk
-    count = partial(count_some, corpus, of_words)
+    of_words = fitted.weights, fitted.weights, phi, phi, n_topics, fitted.ratios, state.mean_wk
+
+    def count(first: int, last: int):
+        return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
+
     slices = slice_bounds(corpus.by_word.indptr, n_topics)
     state.mean_k[:] = sum(each_slice(count, slices, context.n_threads, context.interrupt))
-    return with_gaussian(state._replace(entropy=entropy_of(corpus, found, phi, state)), context), {
+    return with_gaussian(state._replace(entropy=entropy_of(corpus, fitted, phi, state)), context), {
         "updates": n_visited
     }
 
@@ -162,9 +168,9 @@ def fit(
     corpus: Corpus,
     phi: np.ndarray,
     gaussian,
-    most_passes,
-    tolerance,
-    found: Fitted,
+    most_passes: int,
+    tolerance: float,
+    fitted: Fitted,
     context: StepContext,
 ) -> int:
     """Run the E-step of all documents in place, given mu and Sigma^-1; return the number of pairs visited."""
@@ -182,27 +188,22 @@ def fit(
     )
 
     def fit_some(first: int, last: int):
-        return fit_documents(first, last, *arguments, *found)
+        return fit_documents(first, last, *arguments, *fitted)
 
     slices = sb_ctm.stick_slices(corpus.n_documents, len(mean))
     return sum(each_slice(fit_some, slices, context.n_threads, context.interrupt))
 
 
-def count_some(corpus: Corpus, of_words, first: int, last: int) -> np.ndarray:
-    """Sum the expected counts of words first..last in place; return their sum (topic,)."""
-    return count_words(first, last, *corpus.by_word, corpus.counts, *of_words)
-
-
-def entropy_of(corpus: Corpus, found: Fitted, phi: np.ndarray, state: State) -> float:
+def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) -> float:
     """Return the entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), zero weights left
     out.
     """
     live = slice(len(state.mean))
-    logs = found.psi - found.psi.max(axis=1, keepdims=True)
-    of_pairs = (corpus.counts * np.log(corpus.counts / found.ratios)).sum()
+    logs = fitted.psi - fitted.psi.max(axis=1, keepdims=True)
+    of_pairs = (corpus.counts * np.log(corpus.counts / fitted.ratios)).sum()
     return float(
         of_pairs
-        - (found.mean_dk[:, live] * logs).sum()
+        - (fitted.mean_dk[:, live] * logs).sum()
         - (state.mean_wk[:, live] * np.log(phi[:, live])).sum()
     )
 
@@ -264,14 +265,14 @@ def predict(
 
 
 def fold_in(
-    learnt: LearntCorrelations, options: Options, documents, context: StepContext
+    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return E_q[theta] (document, topic) by the E-step alone, started at mu with the run's passes and tolerance."""
     n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
     phi[:, live] = word_probabilities(*learnt.of_words)
     mean_dk = np.empty((documents.n_documents, n_topics))
-    found = Fitted(
+    fitted = Fitted(
         np.tile(learnt.mean, (shape[0], 1)),
         np.ones(shape),
         mean_dk,
@@ -283,10 +284,10 @@ def fold_in(
         (learnt.mean, inverse(learnt.covariance)),
         options.n_inner,
         options.inner_tolerance,
-        found,
+        fitted,
         context,
     )
-    return expected_theta(found.psi, found.variance)
+    return expected_theta(fitted.psi, fitted.variance)
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:
@@ -319,7 +320,7 @@ def engine(name: str = "ctm-em") -> Engine:
         model=LogisticNormalTopics,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         keeps=("psi_variance",),
         fixed=("prior",),

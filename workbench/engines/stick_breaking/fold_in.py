@@ -1,18 +1,17 @@
 """theta of unseen documents under correlated topics, by Gibbs sampling or variational inference, with what a run has learnt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import StepContext
+from workbench.corpus import Corpus
+from workbench.engines.engine import Options, StepContext
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.kernels.gaussian import inverse
 from workbench.kernels.lda.fold_in import MOST_PASSES
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED, log_sizes, weigh_rows
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, pad_topics, padded
 from workbench.kernels.stick_breaking import correlated_topics, logistic_normal
 from workbench.kernels.stick_breaking.variational import (
     NODE_WEIGHTS,
@@ -22,6 +21,7 @@ from workbench.kernels.stick_breaking.variational import (
 )
 from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import FOLD_IN
+from workbench.models.model import Model
 
 TOLERANCE = 1e-6
 """A document is fitted when the mean of none of its sticks changes by more."""
@@ -35,14 +35,16 @@ class LearntCorrelations(NamedTuple):
     covariance: np.ndarray  # (stick, stick) or (component, component): Sigma
 
 
-def learnt_of(model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
+def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
     """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     return LearntCorrelations(
         topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
     )
 
 
-def by_gibbs(learnt: LearntCorrelations, options, documents, context: StepContext) -> np.ndarray:
+def by_gibbs(
+    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
@@ -58,7 +60,7 @@ def by_gibbs(learnt: LearntCorrelations, options, documents, context: StepContex
 
 
 def by_gibbs_of_components(
-    learnt: LearntCorrelations, options, documents, context: StepContext
+    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
     precision = logistic_normal.padded_rows(inverse(learnt.covariance))
@@ -67,7 +69,7 @@ def by_gibbs_of_components(
     )
 
 
-def _sampled(kernel, learnt, documents, context: StepContext, *gaussian) -> np.ndarray:
+def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian) -> np.ndarray:
     phi = word_probabilities(*learnt.of_words)
     theta = np.empty((documents.n_documents, phi.shape[1]))
 
@@ -105,7 +107,7 @@ def _sampled(kernel, learnt, documents, context: StepContext, *gaussian) -> np.n
 
 
 def by_variational_inference(
-    learnt: LearntCorrelations, options, documents, context: StepContext
+    learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return the mean of theta (document, topic) under q(psi) at its fixed point; sticks of a document are independent."""
     (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
@@ -151,33 +153,3 @@ def by_variational_inference(
         context.interrupt,
     )
     return expected_probabilities(sticks, variances)
-
-
-def weigh_words(
-    mean_wk, mean_k, beta: float, n_topics: int, context: StepContext
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + mean_wk)."""
-    n_words, lanes = mean_wk.shape
-    sizes = log_sizes(n_words * beta, mean_k, NOTHING_SAMPLED[2], False, n_topics)
-    logs, weights = (aligned_empty(mean_wk.shape, np.float64) for _ in range(2))
-
-    def weigh(first: int, last: int):
-        weigh_rows(
-            first,
-            last,
-            np.full(lanes, beta),
-            mean_wk,
-            NOTHING_SAMPLED[1],
-            sizes,
-            False,
-            logs,
-            weights,
-        )
-
-    each_slice(
-        weigh,
-        slice_bounds(np.zeros(n_words + 1, np.int64), lanes),
-        context.n_threads,
-        context.interrupt,
-    )
-    return logs, weights

@@ -13,13 +13,13 @@ from workbench.kernels.gaussian import inverse, log_determinant
 from workbench.models.stick_breaking.correlated_topics import NormalInverseWishart
 
 
-def natural(q: NormalInverseWishart, centre) -> tuple:
+def natural(q: NormalInverseWishart, centre: np.ndarray) -> tuple:
     """Return the natural parameters of a normal-inverse-Wishart about a centre (stick,)."""
     shift = q.mean - centre
     return q.kappa * shift, q.kappa, q.nu, q.scale + q.kappa * np.outer(shift, shift)
 
 
-def from_natural(parameters, centre) -> NormalInverseWishart:
+def from_natural(parameters, centre: np.ndarray) -> NormalInverseWishart:
     """Return the normal-inverse-Wishart of natural parameters about a centre."""
     weighted, kappa, nu, second = parameters
     shift = weighted / kappa
@@ -32,8 +32,8 @@ def moved(
     prior: NormalInverseWishart,
     n: int,
     share: float,
-    total,
-    scatter,
+    total: np.ndarray,
+    scatter: np.ndarray,
     rate: float,
 ):
     """Return q moved by a rate in [0, 1] towards the posterior of n documents, of which a share was seen.
@@ -64,7 +64,11 @@ def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
 
 
 def bound(
-    q: NormalInverseWishart, prior: NormalInverseWishart, n_documents: int, total, scatter
+    q: NormalInverseWishart,
+    prior: NormalInverseWishart,
+    n_documents: int,
+    total: np.ndarray,
+    scatter: np.ndarray,
 ) -> float:
     """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
 

@@ -19,11 +19,19 @@ import numpy as np
 from scipy.special import gammaln
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.options import NoOptions
-from workbench.engines.stick_breaking.sequences import sequences_of
-from workbench.kernels.dirichlet import draw_log_dirichlets
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    NoOptions,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import sequences_of
 from workbench.kernels.stick_breaking.hidden_markov import (
     backward_messages,
     count_states,
@@ -32,8 +40,14 @@ from workbench.kernels.stick_breaking.hidden_markov import (
     predict_pairs,
 )
 from workbench.kernels.threads import each_slice, slice_bounds
-from workbench.kernels.uniforms import EMISSIONS, FIRST_STATE, HIDDEN_STATES, TRANSITIONS
-from workbench.models.stick_breaking.hidden_markov import HiddenMarkov
+from workbench.kernels.uniforms import (
+    EMISSIONS,
+    FIRST_STATE,
+    HIDDEN_STATES,
+    TRANSITIONS,
+    draw_log_dirichlets,
+)
+from workbench.models.stick_breaking.linear_dynamical import HiddenMarkov
 
 
 class State(NamedTuple):
@@ -158,7 +172,7 @@ def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State)
     }
 
 
-def log_of_rows(counts, prior: float, logs) -> float:
+def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
     """Return log p(rows, counts): rows (row, column) from Dirichlet(prior), given as logs, and counts drawn from them."""
     n_rows, n = logs.shape
     return float(
@@ -227,11 +241,6 @@ def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
     )
 
 
-def samples(corpus: Corpus, options: NoOptions) -> bool:
-    """Return True: every document's state is sampled."""
-    return True
-
-
 def engine(name: str = "hmm") -> Engine:
     return Engine(
         name=name,
@@ -246,7 +255,7 @@ def engine(name: str = "hmm") -> Engine:
         model=HiddenMarkov,
         options=NoOptions,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         init=init,
         step=step,

@@ -19,13 +19,21 @@ import numpy as np
 from scipy.special import log_softmax
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
 from workbench.engines.lda import cgs
-from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
 from workbench.engines.stick_breaking.fold_in import by_gibbs_of_components, learnt_of
-from workbench.engines.stick_breaking.in_order import draw_in_order
+from workbench.engines.stick_breaking.sb_ctm import draw_in_order
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.log_joint import log_topics
 from workbench.kernels.stick_breaking.logistic_normal import (
@@ -34,7 +42,7 @@ from workbench.kernels.stick_breaking.logistic_normal import (
     padded_rows,
 )
 from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN
-from workbench.models.stick_breaking.logistic_normal import LogisticNormalTopics
+from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 COMPONENT_WORK = 64
 """About how many pair-topics take as long as one component."""
@@ -78,7 +86,7 @@ def init(
     return with_gaussian(model, state, context)
 
 
-def initial_components(n_dk) -> np.ndarray:
+def initial_components(n_dk: np.ndarray) -> np.ndarray:
     """Return (document, component) of mean 0 whose softmax is each document's topic shares."""
     logs = np.log(n_dk + sb_ctm.START_ALPHA)
     return logs - logs.mean(axis=1, keepdims=True)
@@ -142,20 +150,6 @@ def counts(
     }
 
 
-def predict(
-    corpus: Corpus,
-    model: LogisticNormalTopics,
-    options: sb_ctm.Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
-    live = slice(model.n_topics)
-    phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
-    return mixture_probability(model.theta_of(state.psi), phi, pairs)
-
-
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
     """Return the memory in bytes: topics, counts and components; no array has documents times squared topics."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
@@ -179,14 +173,14 @@ def engine(name: str = "ln-ctm") -> Engine:
         model=LogisticNormalTopics,
         options=sb_ctm.Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,
         step=step,
         watch=watch,
         counts=counts,
-        predict=predict,
+        predict=sb_ctm.predict,
         fold_in=by_gibbs_of_components,
         learnt=learnt_of,
         memory=memory,

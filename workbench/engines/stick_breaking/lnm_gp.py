@@ -9,8 +9,6 @@ The covariance is of all documents: psi of those without tokens moves with the o
 them. The kernel is that of the sticks, fitted to the raw process (`sbm_gp`). The columns are drawn one after another.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,28 +16,38 @@ import numpy as np
 from scipy.special import softmax
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import (
     SMOOTHING,
     average_option,
     cached_covariance,
+    counts,
     in_corpus_order,
     initial_kernel,
-    kernel_numbers,
+    kernel_of,
     kernel_option,
     mean_share,
+    predictions,
     process_bytes,
     rank_option,
     rows_of,
-    running,
     smoothed_shares,
     take_in,
+    watch,
 )
-from workbench.kernels.blas import one_blas_thread
-from workbench.kernels.stick_breaking.elliptical_slice import draw_columns
-from workbench.kernels.stick_breaking.gaussian_process import Kernel, normals, prior_draws
-from workbench.kernels.stick_breaking.kernel_fit import smoothed
+from workbench.kernels.stick_breaking.gaussian_process import normals, prior_draws, smoothed
+from workbench.kernels.stick_breaking.logistic_normal import draw_columns
+from workbench.kernels.threads import one_blas_thread
 from workbench.kernels.uniforms import PROCESS_SLICES, PROCESSES
 from workbench.models.stick_breaking.gaussian_process import LogisticNormalProcess
 
@@ -105,7 +113,7 @@ def step(
     """Draw the columns of psi, word by word."""
     rows = rows_of(corpus, model)
     with one_blas_thread():
-        prior = cached_covariance(corpus, model, Kernel(*state.kernel.tolist()), options.rank)
+        prior = cached_covariance(corpus, model, kernel_of(state), options.rank)
         noise = normals(context.key(PROCESSES), 0, (prior.n_noise, corpus.n_words))
         context.interrupt()
         drawn = prior_draws(prior, noise)
@@ -125,51 +133,19 @@ def step(
         context.key(PROCESS_SLICES),
     )
     state.psi[:] = psi.T
-    state = take_in(state, current(corpus, model, state), context.step, options.average_after)
+    state = take_in(
+        state,
+        state.mean_probability,
+        current(corpus, model, state),
+        context.step,
+        options.average_after,
+    )
     return state, {"updates": tried * corpus.n_documents}
 
 
 def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:
     """Return (document, word) the drawn probabilities."""
     return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
-
-
-def watch(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
-    """Return the hyperparameters of the kernel."""
-    return kernel_numbers(state)
-
-
-def counts(corpus: Corpus, model: LogisticNormalProcess, options: Options, state: State) -> dict:
-    """Return the processes and their mean, their order of the words, and the running mean of the probabilities."""
-    return {
-        "psi": state.psi,
-        "mu": state.mean,
-        "stick_words": rows_of(corpus, model).words,
-    } | running(state)
-
-
-def predict(
-    corpus: Corpus,
-    model: LogisticNormalProcess,
-    options: Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair: one draw of the probabilities of its document."""
-    return current(corpus, model, state)[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: LogisticNormalProcess,
-    options: Options,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the drawn probabilities of all words in these documents."""
-    return current(corpus, model, state)[rows]
 
 
 def memory(corpus: Corpus, model: LogisticNormalProcess, options: Options) -> Memory:
@@ -203,8 +179,7 @@ def engine(name: str = "lnm-gp") -> Engine:
         step=step,
         watch=watch,
         counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        **predictions(current),
         fold_in=None,
         memory=memory,
         idle=lambda options: "the columns of logistic-normal processes are drawn one after another",

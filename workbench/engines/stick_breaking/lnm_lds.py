@@ -13,8 +13,6 @@ of a sweep, by A and B as just drawn. Forecasts begin at that document: those of
 all words before it, held-out ones too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,20 +21,31 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import take_in
 from workbench.engines.stick_breaking.sbm_lds import (
-    START_SYSTEM,
+    Rows,
+    counts,
     draw_dynamics,
     forecasts,
     rows_of,
-    take_in,
+    start_dynamics,
+    watch,
+    with_variance,
 )
-from workbench.engines.stick_breaking.sbm_lds import counts as counts_of_states
-from workbench.kernels.simd.lanes import padded
-from workbench.kernels.state_space import draw_inverse_gamma
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
-from workbench.kernels.stick_breaking.logistic_normal_loadings import (
+from workbench.kernels.stick_breaking.logistic_normal import (
     draw_loadings,
     largest_psi,
     sums_after,
@@ -102,15 +111,10 @@ def init(
     warm_start: WarmStart | None = None,
 ) -> State:
     """Return the initial state: C from its prior, A = I / 2, states from a draw that starts at 0."""
-    state, n = (
-        State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0),
-        model.state_dim,
-    )
+    state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
     state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
-    state.system[:] = START_SYSTEM * np.eye(n)
-    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     draw_states(corpus, model, options, state, context)
     draw_states_ahead(corpus, model, state, context)
     return state
@@ -127,16 +131,11 @@ def step(
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)
-    if model.learn_sigma_c2:
-        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
-        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(
-            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(LOADING_SLICES, 1)))
-        )
+    state = with_variance(model, state, context.key(LOADING_SLICES, 1))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states_ahead(corpus, model, state, context)
     n_drawn = int((rows.sequences.ends - rows.sequences.indptr[:-1]).sum())
-    return take_in(state, context.step, options.average_after), {
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
         "updates": n_drawn,
         "moved": n_new / n_drawn,
     }
@@ -170,9 +169,9 @@ def draw_states(
         n,
     )
 
-    def draw(s, interrupt: Callable[[], None]):
+    def draw(s: int, interrupt: Callable[[], None]):
         first, end = sequences.indptr[s], sequences.ends[s]
-        own, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
+        sequence_key, n_times = np.uint64(absorb(key, sequences.keys[s])), end - first
         if n_times == 0:
             return 0
         path, log_weights = by_row[first:end], np.zeros(lanes)
@@ -190,12 +189,14 @@ def draw_states(
                 rows.counts.counts,
                 *laws,
                 path,
-                own,
+                sequence_key,
                 particles,
                 ancestors,
                 log_weights,
             )
-        return draw_path(particles, ancestors, log_weights, n, path, np.uint64(absorb(own, 1)))
+        return draw_path(
+            particles, ancestors, log_weights, n, path, np.uint64(absorb(sequence_key, 1))
+        )
 
     n_new = sum(
         each_task(
@@ -221,21 +222,26 @@ def draw_states_ahead(
     for s, (first, end, last) in enumerate(
         zip(sequences.indptr[:-1], sequences.ends, sequences.indptr[1:], strict=True)
     ):
-        own = np.uint64(absorb(key, sequences.keys[s]))
+        sequence_key = np.uint64(absorb(key, sequences.keys[s]))
         if end == first:
             draw_last(
                 upper_root(np.linalg.inv(covariance)),
                 mean,
-                np.uint64(absorb(own, 1)),
+                np.uint64(absorb(sequence_key, 1)),
                 by_row[first : first + 1],
             )
         draw_onward(
-            by_row[max(end - 1, first) : last], state.system, root, np.uint64(absorb(own, 2))
+            by_row[max(end - 1, first) : last],
+            state.system,
+            root,
+            np.uint64(absorb(sequence_key, 2)),
         )
     state.states[sequences.documents] = by_row
 
 
-def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> None:
+def draw_rows_of_loadings(
+    rows: Rows, state: State, by_row: np.ndarray, context: StepContext
+) -> None:
     """Draw C given the states of the documents that have tokens."""
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
@@ -271,11 +277,6 @@ def draw_rows_of_loadings(rows, state: State, by_row, context: StepContext) -> N
             after,
             context.key(LOADING_SLICES),
         )
-
-
-def watch(corpus: Corpus, model: LogisticNormalSystem, options: Options, state: State) -> dict:
-    """Return the variance of C if it is drawn."""
-    return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
 def predict(
@@ -325,7 +326,7 @@ def engine(name: str = "lnm-lds") -> Engine:
         init=init,
         step=step,
         watch=watch,
-        counts=counts_of_states,
+        counts=counts,
         predict=predict,
         fold_in=None,
         memory=memory,

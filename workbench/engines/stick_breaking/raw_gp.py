@@ -8,31 +8,40 @@ less its mean over them; with a kernel that all sticks share::
 It is exact after one iteration, and every iteration is the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import BASELINE, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.engine import (
+    BASELINE,
+    DOUBLE,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import (
     cached_covariance,
+    fixed_probabilities,
     in_corpus_order,
     initial_kernel,
-    kernel_numbers,
+    kernel_of,
     kernel_option,
+    predictions,
     process_bytes,
     rank_option,
     raw_targets,
     rows_of,
+    watch,
 )
-from workbench.kernels.blas import one_blas_thread
-from workbench.kernels.stick_breaking.gaussian_process import Kernel
-from workbench.kernels.stick_breaking.kernel_fit import smoothed
+from workbench.kernels.stick_breaking.gaussian_process import smoothed
 from workbench.kernels.stick_breaking.sticks import probabilities
+from workbench.kernels.threads import one_blas_thread
 from workbench.models.stick_breaking.gaussian_process import RawGaussianProcess
 
 
@@ -70,7 +79,7 @@ def with_probabilities(
     corpus: Corpus, model: RawGaussianProcess, options: Options, state: State
 ) -> State:
     """Return the state with the probabilities of all documents under its kernel."""
-    rows, hyper = rows_of(corpus, model), Kernel(*state.kernel.tolist())
+    rows, hyper = rows_of(corpus, model), kernel_of(state)
     targets = raw_targets(rows)
     centre = targets.mean(axis=0)
     with one_blas_thread():
@@ -88,40 +97,6 @@ def step(
     return with_probabilities(corpus, model, options, state), {
         "updates": corpus.n_documents * (corpus.n_words - 1)
     }
-
-
-def watch(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
-    """Return the hyperparameters of the kernel."""
-    return kernel_numbers(state)
-
-
-def counts(corpus: Corpus, model: RawGaussianProcess, options: Options, state: State) -> dict:
-    """Return the probabilities."""
-    return {"running_probability": state.probability}
-
-
-def predict(
-    corpus: Corpus,
-    model: RawGaussianProcess,
-    options: Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair."""
-    return state.probability[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: RawGaussianProcess,
-    options: Options,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the probabilities of all words in these documents."""
-    return state.probability[rows]
 
 
 def memory(corpus: Corpus, model: RawGaussianProcess, options: Options) -> Memory:
@@ -154,9 +129,8 @@ def engine(name: str = "raw-gp") -> Engine:
         init=init,
         step=step,
         watch=watch,
-        counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        counts=fixed_probabilities,
+        **predictions(lambda corpus, model, state: state.probability),
         fold_in=None,
         memory=memory,
         idle=lambda options: "the regression is one product of matrices",

@@ -11,8 +11,6 @@ likewise. Forecasts are given what came before all held-out words, and none of t
 mean given their state, whichever is chosen. The program's noise of 1e-3 on y has no use, and is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,24 +20,38 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
 from workbench.engines.stick_breaking import sbm_lds
+from workbench.engines.stick_breaking.rows import sequences_of, take_in
 from workbench.engines.stick_breaking.sbm_lds import (
-    START_SYSTEM,
+    counts,
     draw_dynamics,
     draw_sequences,
-    take_in,
+    start_dynamics,
 )
-from workbench.engines.stick_breaking.sequences import sequences_of
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.gaussian_process import normals
 from workbench.kernels.stick_breaking.linear_dynamical import draw_last, draw_onward, upper_root
-from workbench.kernels.threads import each_task
-from workbench.kernels.uniforms import SYSTEM_LOADINGS, SYSTEM_PARTICLES, absorb
-from workbench.kernels.variates import gamma, normal, stream_of
+from workbench.kernels.threads import each_task, one_blas_thread
+from workbench.kernels.uniforms import (
+    SYSTEM_LOADINGS,
+    SYSTEM_PARTICLES,
+    absorb,
+    gamma,
+    normal,
+    stream_of,
+)
 from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem
 
@@ -106,8 +118,12 @@ def shares_of(corpus: Corpus) -> Shares:
 def arrays(corpus: Corpus, model: GaussianDynamicalSystem) -> dict[str, Array]:
     """Return the shapes and types of the arrays of a state."""
     square = Array((corpus.n_words, corpus.n_words))
-    own = {"loadings": Array((corpus.n_words, model.state_dim)), "root": square, "bartlett": square}
-    return sbm_lds.arrays(corpus, model) | own
+    of_emission = {
+        "loadings": Array((corpus.n_words, model.state_dim)),
+        "root": square,
+        "bartlett": square,
+    }
+    return sbm_lds.arrays(corpus, model) | of_emission
 
 
 def init(
@@ -120,8 +136,7 @@ def init(
     """Return the initial state: states from a system with A = I / 2, and C and R given these."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
-    state.system[:], state.noise[:] = START_SYSTEM * np.eye(n), (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     nothing = np.zeros((corpus.n_documents, n, n)), np.zeros((corpus.n_documents, n))
     draw_sequences(sequences, model, state, *nothing, context)
     with one_blas_thread():
@@ -145,10 +160,14 @@ def step(
     context.interrupt()
     draw_dynamics(sequences, sequences.pairs, model, state, context)
     draw_sequences(sequences, model, state, precision, h, context)
-    return take_in(state, context.step, options.average_after), {"updates": len(shares.documents)}
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
+        "updates": len(shares.documents)
+    }
 
 
-def emission_posterior(corpus: Corpus, states) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+def emission_posterior(
+    corpus: Corpus, states: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
     """Return (mean, precision, nu, scale) of C and R given the states (document, state_dim); see `mniw_posterior`."""
     shares, n_words = shares_of(corpus), corpus.n_words
     z = states[shares.documents]
@@ -175,13 +194,13 @@ def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def draw_bartlett(nu, key, found):
+def draw_bartlett(nu, key, lower):
     """Write T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
-    for i in range(len(found)):
+    for i in range(len(lower)):
         stream, half = gamma(stream_of(key, i), 0.5 * (nu - i))
-        found[i, i] = np.sqrt(2.0 * half)
+        lower[i, i] = np.sqrt(2.0 * half)
         for j in range(i):
-            stream, found[i, j] = normal(stream)
+            stream, lower[i, j] = normal(stream)
 
 
 def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -196,16 +215,6 @@ def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
     )
     precision[shares.documents], h[shares.documents] = white.T @ white, shares.y @ weighted
     return precision[sequences.documents], h[sequences.documents]
-
-
-def watch(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """Return no diagnostics: everything learnt is an array."""
-    return {}
-
-
-def counts(corpus: Corpus, model: GaussianDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the states, the parameters of their dynamics and emissions, and their running mean."""
-    return sbm_lds.counts(corpus, model, options, state)
 
 
 def clipped(shares: np.ndarray) -> np.ndarray:
@@ -225,10 +234,10 @@ def predict(
     """Return p of each pair by the mean given the drawn state; after the last training tokens, by a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
-    row, found = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
+    row, probability = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
     by_row, root = state.states[sequences.documents], upper_root(state.noise)
 
-    def of_sequence(s, interrupt: Callable[[], None]):
+    def of_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
         own = np.flatnonzero((row >= first) & (row < end))
@@ -236,13 +245,13 @@ def predict(
         for cut in range(0, len(known), 1000):
             p = clipped(by_row[known[cut : cut + 1000]] @ state.loadings.T + centre)
             of_cut = own[(place >= cut) & (place < cut + 1000)]
-            found[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
+            probability[of_cut] = p[np.searchsorted(known, row[of_cut]) - cut, pairs.words[of_cut]]
         ahead = np.flatnonzero((row >= end) & (row < last))
         if len(ahead):
             p = forecast(s, last - end, end > first)
-            found[ahead] = p[row[ahead] - end, pairs.words[ahead]]
+            probability[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
-    def forecast(s, n_rows, begun):
+    def forecast(s: int, n_rows: int, begun):
         """Return (row, word) forecast probabilities in the rows after the last tokens of a sequence."""
         own = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":
@@ -277,7 +286,7 @@ def predict(
         each_task(
             [partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt
         )
-    return found
+    return probability
 
 
 def memory(corpus: Corpus, model: GaussianDynamicalSystem, options: Options) -> Memory:
@@ -310,7 +319,7 @@ def engine(name: str = "raw-lds") -> Engine:
         watches=(),
         init=init,
         step=step,
-        watch=watch,
+        watch=lambda corpus, model, options, state: {},
         counts=counts,
         predict=predict,
         fold_in=None,

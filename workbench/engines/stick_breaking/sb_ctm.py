@@ -1,6 +1,7 @@
 """Gibbs sampling of correlated topics by stick-breaking and Polya-gamma augmentation, with the topics integrated out.
 
-Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega^-1 kappa. With phi integrated out, a sweep is::
+Linderman, Johnson & Adams (2015), eq. 10-13; the mean in eq. 13 must read Omega^-1 kappa. With phi integrated out, a sweep
+is::
 
     z_i      ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = pi(psi_d)      token i removed from the counts
     omega_dt ~  PG(N_dt, psi_dt),  N_dt = sum_{s>=t} n_ds
@@ -11,9 +12,11 @@ omega is drawn where it is used and not kept: it is no part of the state. Docume
 
 With `topics=drawn` phi is drawn first, phi_t ~ Dirichlet(beta + n_t), and z_i ~ theta_dt phi_tw given it: documents are then
 independent, and tokens are drawn on all threads. phi is not kept either.
-"""
 
-from __future__ import annotations
+`draw_in_order` is a pass over the documents of any topic model with Gaussian shares. With phi integrated out the topic of a
+token depends on those of all tokens before it, so that tokens are drawn one after the other. What a document alone has depends
+on its own tokens, and is drawn on one thread while another draws the next tokens.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -22,35 +25,94 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    word_major_bytes,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import mixture_probability
 from workbench.engines.lda.split import all_sampled
-from workbench.engines.memory import DOUBLE, Array, Memory, size, word_major_bytes, zeros
 from workbench.engines.stick_breaking.fold_in import by_gibbs, learnt_of
-from workbench.engines.stick_breaking.in_order import draw_in_order
-from workbench.kernels.dirichlet import draw_dirichlets
 from workbench.kernels.gaussian import draw_niw, log_joint_of_rows, niw_posterior_in_slices
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.lda.log_joint import log_topics
-from workbench.kernels.simd.lanes import aligned_zeros, padded
-from workbench.kernels.stick_breaking.correlated_topics import draw_sticks, draw_topics
-from workbench.kernels.stick_breaking.given_phi import count_words_again, draw_topics_given
-from workbench.kernels.stick_breaking.sticks import log_probabilities, probabilities, sticks_of
-from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.simd.vectors import aligned_zeros, padded
+from workbench.kernels.stick_breaking.correlated_topics import (
+    count_words_again,
+    draw_sticks,
+    draw_topics,
+    draw_topics_given_phi,
+)
+from workbench.kernels.stick_breaking.sticks import log_probabilities, sticks_of
+from workbench.kernels.threads import each_slice, each_wave, slice_bounds
 from workbench.kernels.uniforms import (
     DRAWN_TOPICS,
-    STICK_ORDER,
+    GIBBS,
     STICK_WEIGHTS,
     STICKS,
     STICKS_GAUSSIAN,
     TOPICS_GIVEN_PHI,
-    draw_key,
-    permutation,
+    draw_dirichlets,
 )
 from workbench.models import LDA
+from workbench.models.model import Model
 from workbench.models.options import option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics
+
+
+def draw_in_order(
+    corpus: Corpus,
+    model: Model,
+    state: tuple,
+    context: StepContext,
+    draw_topics,
+    draw_own,
+    own_work: int,
+) -> int:
+    """Draw the topic of every token in canonical order; after each slice of documents, draw the documents' own variables.
+
+    Parameters
+    ----------
+    draw_topics
+        Kernel of a slice of tokens, phi integrated out, on the first five arrays of the state; returns how many topics changed.
+    draw_own
+        ``draw_own(first, last)`` for documents whose tokens have been drawn; in any order, on any thread.
+    own_work
+        How many pair-topics take as long as a topic's part of one document there.
+
+    Returns
+    -------
+    int
+        How many tokens moved to another topic.
+    """
+    slices = slice_bounds(
+        corpus.indptr + own_work * np.arange(corpus.n_documents + 1), model.n_topics
+    )
+    tokens, key = (
+        (corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before),
+        context.key(GIBBS),
+    )
+
+    def visit(number, part: int):
+        if part == 0:
+            return draw_topics(*slices[number], *tokens, *state[:5], model.beta, key)
+        draw_own(*slices[number])
+        return 0
+
+    return sum(
+        map(
+            sum, each_wave(visit, len(slices), 2, context.n_threads, context.interrupt, n_ordered=1)
+        )
+    )
+
 
 START_ALPHA = 0.1
 """alpha of the sweeps of collapsed Gibbs sampling at the start, and what is added to their counts for the first sticks."""
@@ -123,7 +185,7 @@ def ordered_start(
     """Return (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with the topics in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
-    rank = np.argsort(stick_order(model, start.n_k[: model.n_topics]))
+    rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
     topics[:] = rank[topics]
     for array in counted:
         array[:] = 0
@@ -155,14 +217,6 @@ def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
     """Return the forecast of memory including the state of `cgs` during the initial sweeps."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
-
-
-def stick_order(model: CorrelatedTopics, n_k) -> np.ndarray:
-    """Return (topic,) the numbers of the initial topics in stick order."""
-    if model.order != "random":
-        by_size = np.argsort(-n_k, kind="stable")
-        return by_size if model.places is None else by_size[model.places]
-    return permutation(np.uint64(draw_key(model.order_seed, STICK_ORDER, 0, 0)), len(n_k))
 
 
 def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
@@ -213,12 +267,12 @@ def draw_given_phi(
         context.key(TOPICS_GIVEN_PHI),
     )
     of_documents, of_words = (
-        slice_bounds(each, len(state.n_k)) for each in (corpus.indptr, corpus.by_word.indptr)
+        slice_bounds(bounds, len(state.n_k)) for bounds in (corpus.indptr, corpus.by_word.indptr)
     )
 
     def draw_some_topics(first: int, last: int):
         tokens = corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, state.topics
-        return draw_topics_given(first, last, *tokens, state.n_dk, state.sticks, phi, key)
+        return draw_topics_given_phi(first, last, *tokens, state.n_dk, state.sticks, phi, key)
 
     def count_some_words(first: int, last: int):
         count_words_again(
@@ -235,7 +289,7 @@ def draw_given_phi(
     return n_moved
 
 
-def weighted(precision, mean) -> np.ndarray:
+def weighted(precision: np.ndarray, mean) -> np.ndarray:
     """Return Sigma^-1 mu (stick,), summed in a fixed order: the bits of BLAS depend on its threads."""
     return (precision * mean).sum(axis=1)
 
@@ -283,7 +337,8 @@ def predict(
     """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
-    return mixture_probability(probabilities(state.sticks), phi, pairs)
+    # the fifth array of a state is psi, as sticks or components
+    return mixture_probability(model.theta_of(state[4]), phi, pairs)
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
@@ -312,7 +367,7 @@ def engine(name: str = "sb-ctm") -> Engine:
         model=CorrelatedTopics,
         options=Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("log_joint", "moved"),
         keeps=("token_topics",),
         init=init,

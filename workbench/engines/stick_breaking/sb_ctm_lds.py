@@ -11,8 +11,6 @@ Where documents share the sticks of their year there are no psi_d and Sigma stay
 h_t = kappa(sum_d n_d). A year without a document has no potential, and its state comes from the system alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
@@ -21,21 +19,35 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.times import nearest_years, years_of
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
 from workbench.engines.lda import cgs
 from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics, word_probabilities
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
 from workbench.engines.stick_breaking import sb_ctm
-from workbench.engines.stick_breaking.in_order import draw_in_order
-from workbench.engines.stick_breaking.sb_ctm import ordered_start, stick_work, with_start
+from workbench.engines.stick_breaking.sb_ctm import (
+    draw_in_order,
+    ordered_start,
+    stick_work,
+    with_start,
+)
 from workbench.engines.stick_breaking.sb_dtm import Options
 from workbench.kernels.gaussian import draw_niw
 from workbench.kernels.state_space import draw_mniw, draw_states, mniw_posterior
-from workbench.kernels.stick_breaking.correlated_topics import draw_topics, sampled_theta
-from workbench.kernels.stick_breaking.evolving_prevalence import (
+from workbench.kernels.stick_breaking.correlated_topics import (
     draw_sticks_of_years,
+    draw_topics,
     own_potentials,
+    sampled_theta,
     shared_potentials,
 )
 from workbench.kernels.stick_breaking.sticks import probabilities, sticks_of
@@ -48,8 +60,7 @@ from workbench.kernels.uniforms import (
     STICK_WEIGHTS,
     STICKS,
 )
-from workbench.models.stick_breaking.dynamic_topics import by_year
-from workbench.models.stick_breaking.evolving_prevalence import EvolvingPrevalence
+from workbench.models.stick_breaking.dynamic_topics import EvolvingPrevalence, by_year
 
 
 class State(NamedTuple):
@@ -209,7 +220,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 
 
 def by_gibbs(
-    learnt: LearntPrevalence, options: Options, documents, context: StepContext
+    learnt: LearntPrevalence, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
     """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20; theta of the year if documents share it.
 
@@ -277,7 +288,7 @@ def engine(name: str = "sb-ctm-lds") -> Engine:
         model=EvolvingPrevalence,
         options=Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("moved",),
         keeps=("token_topics",),
         init=init,

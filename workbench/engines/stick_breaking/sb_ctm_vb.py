@@ -23,24 +23,26 @@ import numpy as np
 from scipy.special import digamma
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import VARIATIONAL, Engine, StepContext, WarmStart
-from workbench.engines.lda.fold_in import mixture_probability
-from workbench.engines.lda.svb import samples
-from workbench.engines.memory import (
+from workbench.engines.engine import (
     DOUBLE,
+    VARIATIONAL,
     Array,
+    Engine,
     Memory,
+    StepContext,
+    WarmStart,
     size,
     topic_counts,
     word_major_bytes,
     zeros,
 )
+from workbench.engines.lda.fold_in import mixture_probability
+from workbench.engines.lda.responsibilities import weigh_words
 from workbench.engines.stick_breaking import gaussian_posterior
 from workbench.engines.stick_breaking.fold_in import (
     TOLERANCE,
     by_variational_inference,
     learnt_of,
-    weigh_words,
 )
 from workbench.engines.stick_breaking.sb_ctm import (
     START_ALPHA,
@@ -52,10 +54,10 @@ from workbench.engines.stick_breaking.sb_ctm import (
 )
 from workbench.errors import Got, Named
 from workbench.kernels.gaussian import niw_posterior
-from workbench.kernels.lda.factored_entropy import log_weights
+from workbench.kernels.lda.document_vb import count_words
 from workbench.kernels.lda.log_joint import log_topics
-from workbench.kernels.lda.word_counts import count_words
-from workbench.kernels.simd.lanes import aligned_empty, aligned_zeros, padded
+from workbench.kernels.lda.standard_vb import log_weights
+from workbench.kernels.simd.vectors import aligned_empty, aligned_zeros, padded
 from workbench.kernels.stick_breaking.sticks import dirichlet_moments, sticks_of
 from workbench.kernels.stick_breaking.variational import (
     NO_NODES,
@@ -128,9 +130,9 @@ class Options:
 def check_options(options: Options, corpus: Corpus) -> None:
     """Raise OptionError for batches larger than the corpus, and for rates of batches without batches."""
     for name in () if options.batch else ("tau", "kappa"):
-        if (given := getattr(options, name)) != getattr(Options, name):
+        if (value := getattr(options, name)) != getattr(Options, name):
             raise OptionError(
-                Named(name, given),
+                Named(name, value),
                 " is without effect while ",
                 Named("batch", 0),
                 "; set ",
@@ -243,7 +245,12 @@ def batches_of(n_documents: int, options: Options, context: StepContext) -> list
 
 
 def fit(
-    part, rows, model: CorrelatedTopics, options: Options, state: State, context: StepContext
+    part: Corpus,
+    rows: np.ndarray,
+    model: CorrelatedTopics,
+    options: Options,
+    state: State,
+    context: StepContext,
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
     """Fit documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
 
@@ -287,13 +294,13 @@ def fit(
     )
     slices = stick_slices(part.n_documents, n_topics)
     for first in range(0, len(slices), TOGETHER):
-        for found in each_slice(
+        for sums in each_slice(
             work, slices[first : first + TOGETHER], context.n_threads, context.interrupt
         ):
-            of_documents += found[0]
-            total += found[1]
-            scatter += found[2]
-            n_visited += found[3]
+            of_documents += sums[0]
+            total += sums[1]
+            scatter += sums[2]
+            n_visited += sums[3]
 
     def count(first: int, last: int):
         return count_words(
@@ -383,7 +390,7 @@ def engine(name: str = "sb-ctm-vb") -> Engine:
         model=CorrelatedTopics,
         options=Options,
         state=State,
-        samples=samples,
+        samples=lambda corpus, options: False,
         watches=("bound",),
         init=init,
         step=step,

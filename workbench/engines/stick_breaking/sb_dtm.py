@@ -11,8 +11,6 @@ v is a word's place on the stick, by decreasing tokens: rare words early on the 
 is used and not kept. A year without a token has omega = 0, and its sticks come from the walk alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,14 +20,22 @@ import numpy as np
 
 from workbench.corpus import Corpus
 from workbench.corpus.times import Years, nearest_years, years_of
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.lda import cgs
-from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
+from workbench.engines.lda.fold_in import BURN_IN, KEPT, PASSES, LearntTopics
 from workbench.engines.stick_breaking.sb_ctm import START_ALPHA, initial_counts, with_start
 from workbench.kernels.lda.fold_in import mixture, sampled_theta
-from workbench.kernels.simd.lanes import aligned_zeros, pad_topics, padded
+from workbench.kernels.simd.vectors import aligned_zeros, pad_topics, padded
 from workbench.kernels.state_space import draw_inverse_gamma
 from workbench.kernels.stick_breaking.dynamic_topics import (
     SMALLEST,
@@ -81,7 +87,7 @@ def rows_of(corpus: Corpus) -> Rows:
     return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
 
 
-def rows_in(corpus: Corpus, year, n_years: int, order=None) -> np.ndarray:
+def rows_in(corpus: Corpus, year, n_years: int, order: np.ndarray | None = None) -> np.ndarray:
     """Return (pair,) the row of each pair's word in its document's year; ``order`` is the words' order, default: their own."""
     words = corpus.words if order is None else np.argsort(order)[corpus.words]
     kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
@@ -198,7 +204,7 @@ def token_counts(corpus: Corpus, state: State) -> np.ndarray:
     return n_rk
 
 
-def probabilities_of(sticks, context: StepContext | None = None) -> np.ndarray:
+def probabilities_of(sticks: np.ndarray, context: StepContext | None = None) -> np.ndarray:
     """Return phi (year * word, topic), padded, with words in stick order."""
     n_years, n_sticks, n_topics = sticks.shape
     phi = aligned_zeros((n_years * (n_sticks + 1), padded(n_topics)), np.float64)
@@ -216,8 +222,8 @@ def probabilities_of(sticks, context: StepContext | None = None) -> np.ndarray:
 
 
 def watch(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
-    found = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
-    return found | ({"q": state.variance} if model.learn_q else {})
+    diagnostics = {"n_k": state.n_dk[:, : model.n_topics].sum(axis=0, dtype=np.int64)}
+    return diagnostics | ({"q": state.variance} if model.learn_q else {})
 
 
 def counts(corpus: Corpus, model: DynamicTopics, options: Options, state: State) -> dict:
@@ -254,7 +260,9 @@ def predict(
     return mixture_of_rows(theta, probabilities_of(state.sticks), pairs, of_pairs)
 
 
-def mixture_of_rows(theta: np.ndarray, phi: np.ndarray, pairs, rows) -> np.ndarray:
+def mixture_of_rows(
+    theta: np.ndarray, phi: np.ndarray, pairs: Corpus, rows: np.ndarray
+) -> np.ndarray:
     """Return p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
@@ -269,19 +277,21 @@ class LearntDrift(NamedTuple):
     first: int  # year
     n_years: int
 
-    def rows(self, documents) -> np.ndarray:
+    def rows(self, documents: Corpus) -> np.ndarray:
         """Return (pair,) the row of each pair in its year: the nearest known year, the last if no year is given."""
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 
-def learnt_of(model: DynamicTopics, last: Mapping, topics) -> LearntDrift:
+def learnt_of(model: DynamicTopics, last: Mapping, topics: LearntTopics) -> LearntDrift:
     """Return the learnt part of a run, from its last snapshot (arrays by name)."""
     phi = np.maximum(np.asarray(last["phi_by_time"], float).transpose(0, 2, 1), SMALLEST)
     years = np.asarray(last["time"])
     return LearntDrift(model.alphas, phi.reshape(-1, model.n_topics), int(years[0]), len(years))
 
 
-def by_gibbs(learnt: LearntDrift, options: Options, documents, context: StepContext) -> np.ndarray:
+def by_gibbs(
+    learnt: LearntDrift, options: Options, documents: Corpus, context: StepContext
+) -> np.ndarray:
     """Return the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
     tokens_before = documents.tokens_before + context.first_token
@@ -343,7 +353,7 @@ def engine(name: str = "sb-dtm") -> Engine:
         model=DynamicTopics,
         options=Options,
         state=State,
-        samples=cgs.samples,
+        samples=lambda corpus, options: True,
         watches=("moved",),
         keeps=("token_topics",),
         init=init,

@@ -15,8 +15,6 @@ out, before psi is: log-normal priors of median as the model gives them and of s
 omega is drawn where it is used and not kept. Sticks are independent given the kernel and go side by side.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,34 +22,45 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.gaussian_rows import (
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import (
+    Rows,
     average_option,
     cached_covariance,
+    counts,
     covariance_of,
     in_corpus_order,
     initial_kernel,
-    kernel_numbers,
+    kernel_of,
     kernel_option,
     mean_share,
+    predictions,
     process_bytes,
     rank_option,
     raw_targets,
     rows_of,
-    running,
     take_in,
     tasks_of,
+    watch,
 )
-from workbench.kernels.blas import one_blas_thread
 from workbench.kernels.polya_gamma import polya_gammas
 from workbench.kernels.stick_breaking.gaussian_process import (
     Kernel,
     log_normaliser,
     normals,
     posterior_draws,
+    smoothed,
 )
-from workbench.kernels.stick_breaking.kernel_fit import smoothed
 from workbench.kernels.stick_breaking.sticks import (
     dirichlet_moments,
     kappa,
@@ -59,7 +68,7 @@ from workbench.kernels.stick_breaking.sticks import (
     remaining,
     sticks_of,
 )
-from workbench.kernels.threads import each_task
+from workbench.kernels.threads import each_task, one_blas_thread
 from workbench.kernels.uniforms import PROCESS_KERNEL, PROCESS_WEIGHTS, PROCESSES, uniform
 from workbench.models.options import option
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess
@@ -127,7 +136,7 @@ def init(
     return state
 
 
-def mean_of(rows, model: GaussianProcess) -> np.ndarray:
+def mean_of(rows: Rows, model: GaussianProcess) -> np.ndarray:
     """Return mu (stick,), the mean of the sticks."""
     if model.mean == "paper-code":
         return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
@@ -148,16 +157,24 @@ def step(
             prior = cached_covariance(corpus, model, hyper, options.rank)
         draw_sticks(prior, omega, h, rows.empty, options.predict, state, context)
     context.interrupt()
-    state = take_in(state, current(corpus, model, state), context.step, options.average_after)
+    state = take_in(
+        state,
+        state.mean_probability,
+        current(corpus, model, state),
+        context.step,
+        options.average_after,
+    )
     return state, {"updates": omega.size}
 
 
-def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, np.ndarray]:
+def draw_weights(
+    counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (omega, h), each (stick, document), drawn given psi (document, stick) and ordered counts (document, word)."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
-    def work(k):
+    def work(k: int):
         omega[k] = polya_gammas(n_left[:, k], psi[:, k], context.key(PROCESS_WEIGHTS, k))
         h[k] = of_counts[:, k] - omega[k] * mean[k]
 
@@ -165,10 +182,18 @@ def draw_weights(counts, psi, mean, context: StepContext) -> tuple[np.ndarray, n
     return omega, h
 
 
-def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepContext) -> None:
+def draw_sticks(
+    prior,
+    omega: np.ndarray,
+    h: np.ndarray,
+    empty: np.ndarray,
+    how: str,
+    state: State,
+    context: StepContext,
+) -> None:
     """Draw psi of every stick given omega and h, and the prediction of the empty documents, in place."""
 
-    def work(k):
+    def work(k: int):
         noise = normals(
             context.key(PROCESSES, k), 0, (prior.n_noise, 1 if how == "conditional" else 2)
         )
@@ -178,13 +203,14 @@ def draw_sticks(prior, omega, h, empty, how: str, state: State, context: StepCon
     each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
 
 
-def kernel_of(state: State) -> Kernel:
-    """Return the hyperparameters of a state."""
-    return Kernel(*state.kernel.tolist())
-
-
 def sampled_kernel(
-    rows, model: GaussianProcess, options: Options, hyper: Kernel, omega, h, context: StepContext
+    rows: Rows,
+    model: GaussianProcess,
+    options: Options,
+    hyper: Kernel,
+    omega: np.ndarray,
+    h: np.ndarray,
+    context: StepContext,
 ) -> tuple:
     """Draw (hyperparameters, covariance of all documents) given omega and h (stick, document), psi integrated out.
 
@@ -192,14 +218,14 @@ def sampled_kernel(
     """
 
     def log_density(hyper):
-        prior, found = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
+        prior, normalisers = covariance_of(rows, hyper, options.rank), np.empty(len(omega))
 
-        def work(k):
-            found[k] = log_normaliser(prior, omega[k], h[k])
+        def work(k: int):
+            normalisers[k] = log_normaliser(prior, omega[k], h[k])
 
         each_task(tasks_of(len(omega), work), context.n_threads, context.interrupt)
         off = np.log(np.array(hyper[:3]) / np.array(model.kernel[:3]))
-        return float(found.sum() - 0.5 * (off @ off)), prior
+        return float(normalisers.sum() - 0.5 * (off @ off)), prior
 
     logs, (log_p, prior) = np.log(hyper), log_density(hyper)
     there = (rows.inputs.time.shape[1] > 0, rows.inputs.space.shape[1] > 0, True)
@@ -226,44 +252,6 @@ def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
     rows, psi = rows_of(corpus, model), state.psi.copy()
     psi[rows.empty] = state.prediction
     return in_corpus_order(rows, probabilities(psi))
-
-
-def watch(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """Return the hyperparameters of the kernel."""
-    return kernel_numbers(state)
-
-
-def counts(corpus: Corpus, model: GaussianProcess, options: Options, state: State) -> dict:
-    """Return the processes and their mean, the stick order of words, and the running mean of the probabilities."""
-    return {
-        "psi": state.psi,
-        "mu": state.mean,
-        "stick_words": rows_of(corpus, model).words,
-    } | running(state)
-
-
-def predict(
-    corpus: Corpus,
-    model: GaussianProcess,
-    options: Options,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair: one draw of the probabilities of its document."""
-    return current(corpus, model, state)[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: GaussianProcess,
-    options: Options,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the drawn probabilities of all words in these documents."""
-    return current(corpus, model, state)[rows]
 
 
 def memory(corpus: Corpus, model: GaussianProcess, options: Options) -> Memory:
@@ -297,8 +285,7 @@ def engine(name: str = "sbm-gp") -> Engine:
         step=step,
         watch=watch,
         counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        **predictions(current),
         fold_in=None,
         memory=memory,
     )

@@ -13,8 +13,6 @@ left of the factor of a sequence is the law of its last state given omega alone,
 given all words before it, held-out ones too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,11 +22,26 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.cached import cached_by_corpus
-from workbench.engines.engine import SAMPLER, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.stick_breaking.sequences import Counts, Sequences, counts_of, sequences_of
-from workbench.kernels.simd.lanes import padded
+from workbench.engines.engine import (
+    DOUBLE,
+    SAMPLER,
+    Array,
+    Engine,
+    Memory,
+    StepContext,
+    WarmStart,
+    cached_by_corpus,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import (
+    Counts,
+    Sequences,
+    counts_of,
+    sequences_of,
+    take_in,
+)
+from workbench.kernels.simd.vectors import padded
 from workbench.kernels.state_space import draw_inverse_gamma, draw_mniw, mniw_posterior
 from workbench.kernels.stick_breaking.linear_dynamical import (
     draw_last,
@@ -141,13 +154,11 @@ def init(
 ) -> State:
     """Return the initial state: C from its prior, A = I / 2, and states drawn given these and omega at a state of 0."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
-    rows, n = rows_of(corpus, model), model.state_dim
+    rows = rows_of(corpus, model)
     nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
     of_prior = rows._replace(counts=nothing, starts=np.zeros_like(rows.starts))
     draw_rows_of_loadings(of_prior, state, np.empty(0), context)
-    state.system[:] = START_SYSTEM * np.eye(n)
-    state.noise[:] = (1.0 - START_SYSTEM**2) * np.eye(n)
-    state.noise_precision[:] = np.eye(n) / (1.0 - START_SYSTEM**2)
+    start_dynamics(state)
     draw_states(corpus, model, state, draw_omega(corpus, model, state, context), context)
     return state
 
@@ -163,15 +174,28 @@ def step(
     rows, omega = rows_of(corpus, model), draw_omega(corpus, model, state, context)
     draw_rows_of_loadings(rows, state, omega, context)
     context.interrupt()
-    if model.learn_sigma_c2:
-        shape = model.a_sigma_c2 + 0.5 * state.loadings.size
-        scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
-        state = state._replace(
-            sigma_c2=float(draw_inverse_gamma(shape, scale, context.key(SYSTEM_LOADINGS, 1)))
-        )
+    state = with_variance(model, state, context.key(SYSTEM_LOADINGS, 1))
     draw_dynamics(rows.sequences, rows.pairs, model, state, context)
     draw_states(corpus, model, state, omega, context)
-    return take_in(state, context.step, options.average_after), {"updates": int(rows.starts[-1])}
+    return take_in(state, state.mean_states, state.states, context.step, options.average_after), {
+        "updates": int(rows.starts[-1])
+    }
+
+
+def start_dynamics(state: State) -> None:
+    """Set A to I / 2, and B such that states have the variance 1, in place."""
+    one = np.eye(len(state.system))
+    state.system[:], state.noise[:] = START_SYSTEM * one, (1.0 - START_SYSTEM**2) * one
+    state.noise_precision[:] = one / (1.0 - START_SYSTEM**2)
+
+
+def with_variance(model: LinearDynamicalSystem, state: State, key: np.uint64) -> State:
+    """Return the state with the variance of C drawn given C, if it is learnt."""
+    if not model.learn_sigma_c2:
+        return state
+    shape = model.a_sigma_c2 + 0.5 * state.loadings.size
+    scale = model.b_sigma_c2 + 0.5 * float((state.loadings**2).sum())
+    return state._replace(sigma_c2=float(draw_inverse_gamma(shape, scale, key)))
 
 
 def draw_dynamics(
@@ -212,7 +236,9 @@ def draw_omega(
     return omega
 
 
-def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext) -> None:
+def draw_rows_of_loadings(
+    rows: Rows, state: State, omega: np.ndarray, context: StepContext
+) -> None:
     """Draw C given omega and the states."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
@@ -234,7 +260,11 @@ def draw_rows_of_loadings(rows: Rows, state: State, omega, context: StepContext)
 
 
 def draw_states(
-    corpus: Corpus, model: LinearDynamicalSystem, state: State, omega, context: StepContext
+    corpus: Corpus,
+    model: LinearDynamicalSystem,
+    state: State,
+    omega: np.ndarray,
+    context: StepContext,
 ) -> None:
     """Draw the states of every sequence given omega."""
     rows, n = rows_of(corpus, model), model.state_dim
@@ -260,7 +290,7 @@ def draw_sequences(
     sequences: Sequences,
     model: LinearDynamicalSystem,
     state: State,
-    precision,
+    precision: np.ndarray,
     drawn,
     context: StepContext,
 ) -> None:
@@ -275,10 +305,10 @@ def draw_sequences(
         context.key(SYSTEM_STATES),
     )
 
-    def draw(s, interrupt: Callable[[], None]):
+    def draw(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, last = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own = np.uint64(absorb(key, sequences.keys[s]))
+        sequence_key = np.uint64(absorb(key, sequences.keys[s]))
         if end > first:
             state.last[s] = draw_sequence(
                 precision[first:end],
@@ -287,7 +317,7 @@ def draw_sequences(
                 mean,
                 state.system,
                 state.noise_precision,
-                own,
+                sequence_key,
                 state.last_root[s],
             )
         else:
@@ -295,27 +325,16 @@ def draw_sequences(
             draw_last(
                 state.last_root[s],
                 state.last[s],
-                np.uint64(absorb(own, 1)),
+                np.uint64(absorb(sequence_key, 1)),
                 drawn[first : first + 1],
             )
             end += 1
-        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(own, 2)))
+        draw_onward(drawn[end - 1 : last], state.system, root, np.uint64(absorb(sequence_key, 2)))
 
     each_task(
         [partial(draw, s) for s in range(len(sequences.keys))], context.n_threads, context.interrupt
     )
     state.states[sequences.documents] = drawn
-
-
-def take_in(state: State, step: int, first: int):
-    """Return the state with its states z added to their running mean, which starts after the step ``first``."""
-    if step <= first + 1:
-        state.mean_states[:], state.squares[:] = state.states, 0.0
-        return state._replace(n_averaged=int(step > first))
-    n, off = state.n_averaged + 1, state.states - state.mean_states
-    state.mean_states[:] += off / n
-    state.squares[:] += off * (state.states - state.mean_states)
-    return state._replace(n_averaged=n)
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
@@ -353,11 +372,11 @@ def forecasts(
     model: LinearDynamicalSystem,
     options: Options,
     state: State,
-    pairs,
+    pairs: Corpus,
     context: StepContext,
     stream,
     sticks: bool,
-    last=None,
+    last: int | None = None,
 ) -> np.ndarray:
     """Return p of each pair by `forecast`, which starts at the last state of a sequence with tokens.
 
@@ -369,24 +388,24 @@ def forecasts(
         np.uint64(0) if context is None else context.key(stream),
         state.states[sequences.documents],
     )
-    first_root, probability, found = (
+    first_root, probability, in_order = (
         upper_root(np.linalg.inv(covariance)),
         np.empty(pairs.n_pairs),
         np.empty(pairs.n_pairs),
     )
 
-    def of_sequence(s, interrupt: Callable[[], None]):
+    def of_sequence(s: int, interrupt: Callable[[], None]):
         interrupt()
         first, end, behind = sequences.indptr[s], sequences.ends[s], sequences.indptr[s + 1]
-        own, start = (
+        sequence_key, start = (
             np.uint64(absorb(key, sequences.keys[s])),
             np.empty((options.n_particles, model.state_dim)),
         )
         start[:] = by_row[max(end - 1, first)]
         if end == first:
-            draw_last(first_root, first_root @ mean, np.uint64(absorb(own, 1)), start)
+            draw_last(first_root, first_root @ mean, np.uint64(absorb(sequence_key, 1)), start)
         elif last is not None:
-            draw_last(last[0][s], last[1][s], np.uint64(absorb(own, 1)), start)
+            draw_last(last[0][s], last[1][s], np.uint64(absorb(sequence_key, 1)), start)
         forecast(
             end - first,
             held_out.indptr[first : behind + 1],
@@ -399,7 +418,7 @@ def forecasts(
             state.noise,
             start,
             by_row[first:behind],
-            np.uint64(absorb(own, 2)),
+            np.uint64(absorb(sequence_key, 2)),
             probability,
         )
 
@@ -407,8 +426,8 @@ def forecasts(
         (1, lambda: None) if context is None else (context.n_threads, context.interrupt)
     )
     each_task([partial(of_sequence, s) for s in range(len(sequences.keys))], n_threads, interrupt)
-    found[held_out.pairs] = probability
-    return found
+    in_order[held_out.pairs] = probability
+    return in_order
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:

@@ -7,17 +7,28 @@ Linderman, Johnson & Adams (2015), table 3: static; spec C.5::
 Where the place has none before, the one nearest in time counts; where it has none at all, of the nearest place.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.corpus import Corpus
-from workbench.engines.engine import BASELINE, Engine, StepContext, WarmStart
-from workbench.engines.memory import DOUBLE, Array, Memory, size, zeros
-from workbench.engines.options import NoOptions
-from workbench.engines.stick_breaking.gaussian_rows import smoothed_shares
+from workbench.engines.engine import (
+    BASELINE,
+    DOUBLE,
+    Array,
+    Engine,
+    Memory,
+    NoOptions,
+    StepContext,
+    WarmStart,
+    size,
+    zeros,
+)
+from workbench.engines.stick_breaking.rows import (
+    fixed_probabilities,
+    predictions,
+    smoothed_shares,
+)
 from workbench.kernels.stick_breaking.gaussian_process import squared_distances
 from workbench.models.stick_breaking.gaussian_process import StaticRows
 
@@ -26,7 +37,7 @@ class State(NamedTuple):
     probability: np.ndarray  # (document, word) float64
 
 
-def last_rows(inputs, observed, empty) -> np.ndarray:
+def last_rows(inputs, observed: np.ndarray, empty: np.ndarray) -> np.ndarray:
     """Return (empty,) the document with tokens whose shares each document without tokens takes."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)
@@ -68,40 +79,6 @@ def step(
     return state, {"updates": corpus.n_documents}
 
 
-def watch(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """Return no diagnostics."""
-    return {}
-
-
-def counts(corpus: Corpus, model: StaticRows, options: NoOptions, state: State) -> dict:
-    """Return the probabilities."""
-    return {"running_probability": state.probability}
-
-
-def predict(
-    corpus: Corpus,
-    model: StaticRows,
-    options: NoOptions,
-    state: State,
-    pairs: Corpus,
-    context: StepContext | None = None,
-) -> np.ndarray:
-    """Return p(w|d) of each pair."""
-    return state.probability[pairs.documents, pairs.words]
-
-
-def predict_rows(
-    corpus: Corpus,
-    model: StaticRows,
-    options: NoOptions,
-    state: State,
-    rows: np.ndarray,
-    context: StepContext,
-) -> np.ndarray:
-    """Return (row, word) the probabilities of all words in these documents."""
-    return state.probability[rows]
-
-
 def memory(corpus: Corpus, model: StaticRows, options: NoOptions) -> Memory:
     """Return the memory in bytes: probabilities, and the initial distances between documents with and without tokens."""
     n_empty = int((corpus.document_tokens == 0).sum())
@@ -127,10 +104,9 @@ def engine(name: str = "static") -> Engine:
         watches=(),
         init=init,
         step=step,
-        watch=watch,
-        counts=counts,
-        predict=predict,
-        predict_rows=predict_rows,
+        watch=lambda corpus, model, options, state: {},
+        counts=fixed_probabilities,
+        **predictions(lambda corpus, model, state: state.probability),
         fold_in=None,
         memory=memory,
         idle=lambda options: "there is nothing to be done",

@@ -11,18 +11,28 @@ from workbench.kernels.jit import inlined, lean
 
 
 @inlined
-def add_own(plan, case, by, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds by times the probabilities of the cells of a case's cliques to the counts of their families."""
+def add_own(
+    plan, case, by, tied, marginals, begin_cell, counts, rows, row_of, prior, prior_rows, q, inverse
+):
+    """Add by times the probabilities of the cells of a case's cliques to the counts of their families."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        first, n_cells = at + plan.cell_at[c], plan.free[c] * plan.separators[c]
+        first, n_cells = begin_cell + plan.cell_at[c], plan.free[c] * plan.separators[c]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             table, down = plan.offsets[offset + f - first_family], plan.down[f]
             for s in range(n_cells):
                 cell = table + plan.maps[down + s]
                 change(
-                    cell, by * own[first + s], counts, rows, row_of, prior, prior_rows, q, inverse
+                    cell,
+                    by * marginals[first + s],
+                    counts,
+                    rows,
+                    row_of,
+                    prior,
+                    prior_rows,
+                    q,
+                    inverse,
                 )
     if tied:
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
@@ -44,20 +54,20 @@ def sweep(
     q,
     inverse,
     first_own,
-    own,
+    marginals,
     tables,
     w,
     largest,
     sums,
     factors,
 ):
-    """Brings own (cell of a clique,) of the cases first..last up to date, and the counts; returns the largest change of own.
+    """Update marginals (cell of a clique,) of the cases first..last, and the counts; returns the largest change of a marginal.
 
     The last arguments are workspaces, see `gibbs.sweep`.
     """
     changed = 0.0
     for case in range(first, last):
-        at, n_cells, weight = (
+        begin_cell, n_cells, weight = (
             first_own[case],
             first_own[case + 1] - first_own[case],
             plan.weights[case],
@@ -65,7 +75,19 @@ def sweep(
         if n_cells == 0:
             continue
         add_own(
-            plan, case, -1.0, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse
+            plan,
+            case,
+            -1.0,
+            tied,
+            marginals,
+            begin_cell,
+            counts,
+            rows,
+            row_of,
+            prior,
+            prior_rows,
+            q,
+            inverse,
         )
         weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
@@ -75,8 +97,8 @@ def sweep(
                 case,
                 1.0 - weight,
                 tied,
-                own,
-                at,
+                marginals,
+                begin_cell,
                 counts,
                 rows,
                 row_of,
@@ -86,9 +108,21 @@ def sweep(
                 inverse,
             )
         for i in range(n_cells):
-            changed = max(changed, abs(w[i] - own[at + i]))
-            own[at + i] = w[i]
+            changed = max(changed, abs(w[i] - marginals[begin_cell + i]))
+            marginals[begin_cell + i] = w[i]
         add_own(
-            plan, case, weight, tied, own, at, counts, rows, row_of, prior, prior_rows, q, inverse
+            plan,
+            case,
+            weight,
+            tied,
+            marginals,
+            begin_cell,
+            counts,
+            rows,
+            row_of,
+            prior,
+            prior_rows,
+            q,
+            inverse,
         )
     return changed

@@ -2,7 +2,7 @@
 
 There are few different stretches (of a latent class: one for each state of each field), so they are filled once for all cases,
 and are multiplied, and their expected counts added, eight cells at a time without looking anything up. What passes between
-cliques is as in `propagate`, to whose sums of products these are equal. `engines.bayes_nets.factors` has the plan for it: the
+cliques is as in `propagate`, to whose sums of products these are equal. `engines.bayes_nets.cases` has the plan for it: the
 ``offsets`` of its families are where their stretches begin, and its cliques begin at multiples of eight cells.
 """
 
@@ -18,32 +18,36 @@ MOST_FACTORS = 32
 
 
 @inlined
-def products_of_factors(plan, case, factors, w, messages, sums):
-    """As `propagate.products`."""
+def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
+    """Return log Z of a case given factors, as `propagate.products` does of tables."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        at, begin, end = plan.cell_at[c], plan.clique_families[c, 0], plan.clique_families[c, 1]
+        begin_cell, begin, end = (
+            plan.cell_at[c],
+            plan.clique_families[c, 0],
+            plan.clique_families[c, 1],
+        )
         n_cells = plan.free[c] * plan.separators[c]
         if begin == end:
-            w[at : at + n_cells] = 1.0
+            w[begin_cell : begin_cell + n_cells] = 1.0
         for first in range(begin, end, MOST_FACTORS):
             last = min(first + MOST_FACTORS, end)
             for s in range(0, n_cells, BLOCK):
-                found = load_eight(factors, plan.offsets[to_offset + first] + s)
+                result = load_eight(factors, plan.offsets[to_offset + first] + s)
                 if first > begin:
-                    found = found * load_eight(w, at + s)
+                    result = result * load_eight(w, begin_cell + s)
                 for f in range(first + 1, last):
-                    found = found * load_eight(factors, plan.offsets[to_offset + f] + s)
-                store(w, at + s, found)
+                    result = result * load_eight(factors, plan.offsets[to_offset + f] + s)
+                store(w, begin_cell + s, result)
             if last < end:
-                log_scale += np.log(rescaled(w, at, at + n_cells))
+                log_scale += np.log(rescaled(w, begin_cell, begin_cell + n_cells))
     return log_scale + upwards(plan, pattern, w, sums, messages)
 
 
 @inlined
 def collect_factors(plan, case, factors, logs, w, largest, sums):
-    """log Z of a case given factors and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given factors and their logarithms; leaves e in w, and of each separator state its sum."""
     log_z = products_of_factors(plan, case, factors, w, largest, sums)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -54,28 +58,36 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 
 
 @lean
-def expect_factors(first, last, plan, factors, logs, w, largest, sums, counts):
-    """Adds the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
-    found = 0.0
+def expect_factors(
+    first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
+):
+    """Add the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
+    result = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]
-        found += weight * collect_factors(plan, case, factors, logs, w, largest, sums)
+        result += weight * collect_factors(plan, case, factors, logs, w, largest, sums)
         distribute(plan, case, w, largest, sums)
         to_offset = plan.first_offset[case] - plan.families[pattern]
         for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-            at, begin, end = plan.cell_at[c], plan.clique_families[c, 0], plan.clique_families[c, 1]
+            begin_cell, begin, end = (
+                plan.cell_at[c],
+                plan.clique_families[c, 0],
+                plan.clique_families[c, 1],
+            )
             for s in range(0, plan.free[c] * plan.separators[c], BLOCK):
-                part = weight * load_eight(w, at + s)
+                part = weight * load_eight(w, begin_cell + s)
                 for f in range(begin, end):
                     i = plan.offsets[to_offset + f] + s
                     store(counts, i, load_eight(counts, i) + part)
         for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
             counts[plan.offsets[to_offset + f]] += weight
-    return found
+    return result
 
 
 @lean
-def log_evidence_of_factors(first, last, plan, factors, logs, w, largest, sums, found):
-    """log Z of each case first..last, into found (case,)."""
+def log_evidence_of_factors(
+    first: int, last: int, plan, factors, logs, w, largest, sums, result
+) -> None:
+    """Compute log Z of each case first..last, into result (case,)."""
     for case in range(first, last):
-        found[case] = collect_factors(plan, case, factors, logs, w, largest, sums)
+        result[case] = collect_factors(plan, case, factors, logs, w, largest, sums)

@@ -22,16 +22,17 @@ import numpy as np
 
 from workbench.kernels.bayes_nets.propagate import collect, collect_products, draw_cells, products
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.uniforms import uniform
-from workbench.kernels.variates import log_of_gamma, stream_of
+from workbench.kernels.uniforms import log_of_gamma, stream_of, uniform
 
 SMALL = 1e-100
 """A product that is smaller is turned into its logarithm."""
 
 
 @inlined
-def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds to the count of a table cell and of its row, and brings q = prior + count and inverse = 1 / sum of the row to it."""
+def change(
+    cell, by, counts: np.ndarray, rows, row_of: np.ndarray, prior, prior_rows, q, inverse
+) -> None:
+    """Add to the count of a table cell and of its row, and bring q = prior + count and inverse = 1 / sum of the row to it."""
     row = row_of[cell]
     counts[cell] += by
     rows[row] += by
@@ -40,12 +41,25 @@ def change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse):
 
 
 @inlined
-def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q, inverse):
-    """Adds a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
+def place(
+    plan,
+    case,
+    cells,
+    begin_cell,
+    by,
+    counts: np.ndarray,
+    rows,
+    row_of: np.ndarray,
+    prior,
+    prior_rows,
+    q,
+    inverse,
+):
+    """Add a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[at + c - first_clique]
+        s = cells[begin_cell + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
             if by > 0:
@@ -60,12 +74,12 @@ def place(plan, case, cells, at, by, counts, rows, row_of, prior, prior_rows, q,
 
 
 @inlined
-def log_proposal(plan, case, cells, at, row_of, q, inverse):
-    """log q of the cells of a record."""
+def log_proposal(plan, case, cells, begin_cell, row_of: np.ndarray, q, inverse):
+    """Return log q of the cells of a record."""
     pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[at + c - first_clique]
+        s = cells[begin_cell + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
             p *= q[cell] * inverse[row_of[cell]]
@@ -76,47 +90,51 @@ def log_proposal(plan, case, cells, at, row_of, q, inverse):
 
 
 @inlined
-def weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors):
-    """Collects a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
+def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
+    """Collect a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
-        table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-        found, of_cell, of_row = tables[table:], q[table:], row_of[table:]
-        if own < 0:
+        table, marginals, n_own = (
+            plan.offsets[offset + f - first_family],
+            plan.own[f],
+            plan.n_own[f],
+        )
+        result, of_cell, of_row = tables[table:], q[table:], row_of[table:]
+        if marginals < 0:
             for j in range(n_own):
-                found[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
+                result[j] = of_cell[j] * inverse[np.uint64(of_row[j])]
         else:
-            cells = plan.maps[own : own + n_own]
+            cells = plan.maps[marginals : marginals + n_own]
             for j in range(n_own):
                 cell = np.uint32(cells[j])
-                found[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
+                result[cell] = of_cell[cell] * inverse[np.uint64(of_row[cell])]
     if not products(plan, case, tables, w, largest, sums, factors) > -np.inf:
         for f in range(first_family, last_family):
-            table, own = plan.offsets[offset + f - first_family], plan.own[f]
+            table, marginals = plan.offsets[offset + f - first_family], plan.own[f]
             for j in range(plan.n_own[f]):
-                cell = table + (j if own < 0 else plan.maps[own + j])
+                cell = table + (j if marginals < 0 else plan.maps[marginals + j])
                 tables[cell] = math.log(q[cell]) + math.log(inverse[row_of[cell]])
         collect(plan, case, tables, w, largest, sums)
 
 
 @lean
 def sweep(
-    first,
-    last,
+    first: int,
+    last: int,
     plan,
     first_cells,
     tied,
-    row_of,
+    row_of: np.ndarray,
     prior,
     prior_rows,
-    counts,
+    counts: np.ndarray,
     rows,
     q,
     inverse,
     cells,
-    key,
-    accept_key,
+    key: np.uint64,
+    accept_key: np.uint64,
     tables,
     w,
     largest,
@@ -124,7 +142,7 @@ def sweep(
     factors,
     drawn,
 ):
-    """Draws the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
+    """Draw the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
 
     plan : of the sampled cases; first_cells (case + 1,) : where in ``cells`` those of its records begin, record after record.
     prior, prior_rows : what is added to counts, of cells and of rows; with expected counts of other records in a hybrid.
@@ -141,55 +159,77 @@ def sweep(
         if n_cliques == 0:
             continue
         for record in range(n_records):
-            at = first_cells[case] + record * n_cliques
+            begin_cell = first_cells[case] + record * n_cliques
             before = place(
-                plan, case, cells, at, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                plan,
+                case,
+                cells,
+                begin_cell,
+                -1.0,
+                counts,
+                rows,
+                row_of,
+                prior,
+                prior_rows,
+                q,
+                inverse,
             )
             weigh(plan, case, q, inverse, row_of, tables, w, largest, sums, factors)
-            draw_cells(plan, case, w, sums, key, at, drawn)
+            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
             new = False
             for i in range(n_cliques):
-                new |= cells[at + i] != drawn[i]
+                new |= cells[begin_cell + i] != drawn[i]
             ratio = 0.0
             if new and tied:
-                ratio = log_proposal(plan, case, cells, at, row_of, q, inverse) - before
+                ratio = log_proposal(plan, case, cells, begin_cell, row_of, q, inverse) - before
                 ratio -= log_proposal(plan, case, drawn, 0, row_of, q, inverse)
             after = place(
                 plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
             )
-            if new and tied and math.log(1.0 - uniform(accept_key, at)) >= ratio + after:
+            if new and tied and math.log(1.0 - uniform(accept_key, begin_cell)) >= ratio + after:
                 place(
                     plan, case, drawn, 0, -1.0, counts, rows, row_of, prior, prior_rows, q, inverse
                 )
                 place(
-                    plan, case, cells, at, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
+                    plan,
+                    case,
+                    cells,
+                    begin_cell,
+                    1.0,
+                    counts,
+                    rows,
+                    row_of,
+                    prior,
+                    prior_rows,
+                    q,
+                    inverse,
                 )
                 continue
             accepted += 1
             moved += new
             for i in range(n_cliques):
-                cells[at + i] = drawn[i]
+                cells[begin_cell + i] = drawn[i]
     return accepted, moved
 
 
 @lean
 def draw_given_tables(
-    first,
-    last,
+    first: int,
+    last: int,
     plan,
     first_cells,
     tables,
     logs,
-    key,
+    key: np.uint64,
     w,
     largest,
     sums,
     factors,
-    counts,
+    counts: np.ndarray,
     cells,
     drawn,
 ):
-    """Draws the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
+    """Draw the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
 
     Adds all their families to counts.
     """
@@ -207,13 +247,13 @@ def draw_given_tables(
             continue
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         for record in range(int(plan.weights[case])):
-            at = first_cells[case] + record * (last_clique - first_clique)
-            draw_cells(plan, case, w, sums, key, at, drawn)
+            begin_cell = first_cells[case] + record * (last_clique - first_clique)
+            draw_cells(plan, case, w, sums, key, begin_cell, drawn)
             new = False
             for c in range(first_clique, last_clique):
                 s = drawn[c - first_clique]
-                new |= cells[at + c - first_clique] != s
-                cells[at + c - first_clique] = s
+                new |= cells[begin_cell + c - first_clique] != s
+                cells[begin_cell + c - first_clique] = s
                 for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
                     counts[
                         plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
@@ -223,8 +263,8 @@ def draw_given_tables(
 
 
 @lean
-def draw_log_tables(row_starts, concentration, key, logs):
-    """Fills logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
+def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
+    """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
     for row in range(len(row_starts)):
         first, stream, largest, total = row_starts[row], stream_of(key, row), -np.inf, 0.0
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)

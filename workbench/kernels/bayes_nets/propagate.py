@@ -4,21 +4,85 @@
     upwards      m[t] = sum_{s with separator t} e[s],  which e of the parent is multiplied by;  root: Z
     distribute   b[s] = b[t] e[s] / m[t],  b[t] the sum of the parent's b over its cells with t
 
-Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are made.
-Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
+Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are
+made. Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
 underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
 loops are compiled once for all networks, and allocate nothing.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
+
+Products and sums go over the cells of a clique, see `models.bayes_nets.plan.Plan.run`. Loops over a part of an array go over a
+view of it, with indices from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
 """
 
 import math
 
 import numpy as np
 
-from workbench.kernels.bayes_nets.cells import add_up, multiply, rescaled
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import uniform
+
+
+@inlined
+def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
+    """Multiply w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    s = first
+    if run == 1:
+        while s < last:
+            row = w[s : s + n]
+            for j in range(n):
+                row[j] *= factors[j]
+            s += n
+    elif run > 1:
+        while s < last:
+            for j in range(n):
+                row, factor = w[s : s + run], factors[j]
+                for i in range(run):
+                    row[i] *= factor
+                s += run
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for i in range(last - first):
+            row[i] *= factors[np.uint32(chosen[i])]
+
+
+@inlined
+def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
+    """Sum w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
+    for j in range(n):
+        sums[j] = 0.0
+    s = first
+    if run == 1:
+        while s < last:
+            row = w[s : s + n]
+            for j in range(n):
+                sums[j] += row[j]
+            s += n
+    elif run > 1:
+        while s < last:
+            for j in range(n):
+                row, result = w[s : s + run], 0.0
+                for i in range(run):
+                    result += row[i]
+                sums[j] += result
+                s += run
+    else:
+        row, chosen = w[first:last], maps[pick : pick + last - first]
+        for i in range(last - first):
+            sums[np.uint32(chosen[i])] += row[i]
+
+
+@inlined
+def rescaled(w, first: int, last: int):
+    """Return the largest of w[first:last], by which they are divided where it is not 0."""
+    high = 0.0
+    for s in range(first, last):
+        high = max(high, w[s])
+    if high > 0.0:
+        for s in range(first, last):
+            w[s] /= high
+    return high
+
 
 VANISHING = 1e-250
 """A clique whose cells are all smaller is collected with logarithms."""
@@ -29,8 +93,8 @@ MOST_FACTORS = 16
 
 
 @inlined
-def upwards(plan, pattern, w, sums, messages):
-    """log of the sum of the product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+def upwards(plan, pattern, w, sums, messages: np.ndarray):
+    """Return the log of the summed product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
 
     Not a number where a clique vanishes.
     """
@@ -39,11 +103,11 @@ def upwards(plan, pattern, w, sums, messages):
         s, n_free, parent, largest = plan.cell_at[c], plan.free[c], plan.parents[c], 0.0
         first, n_states = plan.separator_at[c], plan.separators[c]
         for t in range(first, first + n_states):
-            row, found = w[s : s + n_free], 0.0
+            row, result = w[s : s + n_free], 0.0
             for i in range(n_free):
-                found += row[i]
-            sums[t] = found
-            largest = max(largest, found)
+                result += row[i]
+            sums[t] = result
+            largest = max(largest, result)
             s += n_free
         if not largest > VANISHING:
             return np.nan
@@ -70,39 +134,47 @@ def upwards(plan, pattern, w, sums, messages):
 
 
 @inlined
-def products(plan, case, tables, w, messages, sums, factors):
-    """log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
+def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
+    """Return log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
 
     Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
     """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, log_scale = plan.families[pattern], 0.0
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        at, begin, end = plan.cell_at[c], plan.clique_families[c, 0], plan.clique_families[c, 1]
-        last = at + plan.free[c] * plan.separators[c]
-        whole = begin < end and plan.n_own[begin] == last - at
+        begin_cell, begin, end = (
+            plan.cell_at[c],
+            plan.clique_families[c, 0],
+            plan.clique_families[c, 1],
+        )
+        last = begin_cell + plan.free[c] * plan.separators[c]
+        whole = begin < end and plan.n_own[begin] == last - begin_cell
         if not whole:
-            w[at:last] = 1.0
+            w[begin_cell:last] = 1.0
         for f in range(begin, end):
-            table, own, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-            row, found = tables[table:], w[at:last] if whole and f == begin else factors
-            if own < 0:
+            table, marginals, n_own = (
+                plan.offsets[offset + f - first_family],
+                plan.own[f],
+                plan.n_own[f],
+            )
+            row, result = tables[table:], w[begin_cell:last] if whole and f == begin else factors
+            if marginals < 0:
                 for j in range(n_own):
-                    found[j] = row[j]
+                    result[j] = row[j]
             else:
-                cells = plan.maps[own : own + n_own]
+                cells = plan.maps[marginals : marginals + n_own]
                 for j in range(n_own):
-                    found[j] = row[np.uint32(cells[j])]
+                    result[j] = row[np.uint32(cells[j])]
             if not whole or f > begin:
-                multiply(w, at, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+                multiply(w, begin_cell, last, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
             if (f - begin) % MOST_FACTORS == MOST_FACTORS - 1:
-                log_scale += math.log(rescaled(w, at, last))
+                log_scale += math.log(rescaled(w, begin_cell, last))
     return log_scale + upwards(plan, pattern, w, sums, messages)
 
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -114,31 +186,34 @@ def collect_products(plan, case, tables, logs, w, largest, sums, factors):
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """The same as `collect_products`, with logarithms of all cells: e is divided by its largest of each separator state."""
+    """Return the same as `collect_products`, with logarithms of all cells.
+
+    e is divided by its largest of each separator state.
+    """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
     first_family, log_z = plan.families[pattern], 0.0
     for f in range(plan.scalars[pattern], plan.families[pattern + 1]):
         log_z += logs[plan.offsets[offset + f - first_family]]
     for c in range(first_clique, last_clique):
-        at, n_cells = plan.cell_at[c], plan.free[c] * plan.separators[c]
-        for s in range(at, at + n_cells):
+        begin_cell, n_cells = plan.cell_at[c], plan.free[c] * plan.separators[c]
+        for s in range(begin_cell, begin_cell + n_cells):
             w[s] = 0.0
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             table, down = plan.offsets[offset + f - first_family], plan.down[f]
             for s in range(n_cells):
-                w[at + s] += logs[table + plan.maps[down + s]]
+                w[begin_cell + s] += logs[table + plan.maps[down + s]]
     for c in range(last_clique - 1, first_clique - 1, -1):
         n_free, s, parent = plan.free[c], plan.cell_at[c], plan.parents[c]
         for t in range(plan.separator_at[c], plan.separator_at[c] + plan.separators[c]):
             high = w[s]
             for i in range(s + 1, s + n_free):
                 high = max(high, w[i])
-            found = 0.0
+            result = 0.0
             for i in range(s, s + n_free):
                 w[i] = math.exp(w[i] - high)
-                found += w[i]
-            largest[t], sums[t] = high, found
+                result += w[i]
+            largest[t], sums[t] = high, result
             s += n_free
         if parent < 0:
             log_z += largest[plan.separator_at[c]] + math.log(sums[plan.separator_at[c]])
@@ -152,8 +227,8 @@ def collect(plan, case, logs, w, largest, sums):
 
 
 @inlined
-def distribute(plan, case, w, shares, sums):
-    """Turns e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
+def distribute(plan, case, w, shares, sums) -> None:
+    """Turn e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
         s, n_free, parent = plan.cell_at[c], plan.free[c], plan.parents[c]
@@ -180,19 +255,21 @@ def distribute(plan, case, w, shares, sums):
 
 
 @inlined
-def add_families(plan, case, own, first, factors, counts):
-    """Adds the expected counts of all families of a case to counts; own[first:] : the probabilities of its cliques' cells."""
+def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray) -> None:
+    """Add the expected counts of all families of a case to counts; marginals[first:] : those of its cliques' cells."""
     weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
-        at = first + plan.cell_at[c]
-        end = at + plan.free[c] * plan.separators[c]
+        begin_cell = first + plan.cell_at[c]
+        end = begin_cell + plan.free[c] * plan.separators[c]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             table, of_f, n_own = plan.offsets[offset + f - first_family], plan.own[f], plan.n_own[f]
-            row, shares = counts[table:], own[at:end]
-            if n_own < end - at:
+            row, shares = counts[table:], marginals[begin_cell:end]
+            if n_own < end - begin_cell:
                 shares = factors
-                add_up(own, at, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f])
+                add_up(
+                    marginals, begin_cell, end, factors, n_own, plan.run[f], plan.maps, plan.pick[f]
+                )
             if of_f < 0:
                 for j in range(n_own):
                     row[j] += weight * shares[j]
@@ -205,45 +282,56 @@ def add_families(plan, case, own, first, factors, counts):
 
 
 @lean
-def expect(first, last, plan, tables, logs, w, largest, sums, factors, counts):
-    """Adds the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
-    found = 0.0
+def expect(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
+):
+    """Add the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
+    result = 0.0
     for case in range(first, last):
-        found += plan.weights[case] * collect_products(
+        result += plan.weights[case] * collect_products(
             plan, case, tables, logs, w, largest, sums, factors
         )
         distribute(plan, case, w, largest, sums)
         add_families(plan, case, w, 0, factors, counts)
-    return found
+    return result
 
 
 @lean
-def marginals(first, last, plan, tables, logs, w, largest, sums, factors, first_own, own):
-    """The probabilities of the cells of all cliques of the cases first..last, into own, those of a case from first_own on."""
+def marginals(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, first_own, position
+) -> None:
+    """Compute the probabilities of the cells of all cliques of the cases first..last, into own.
+
+    Those of a case from first_own on.
+    """
     for case in range(first, last):
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
         distribute(plan, case, w, largest, sums)
         for i in range(first_own[case + 1] - first_own[case]):
-            own[first_own[case] + i] = w[i]
+            position[first_own[case] + i] = w[i]
 
 
 @lean
-def add_marginals(first, last, plan, first_own, own, factors, counts):
-    """Adds the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
+def add_marginals(
+    first: int, last: int, plan, first_own, marginals, factors, counts: np.ndarray
+) -> None:
+    """Add the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
     for case in range(first, last):
-        add_families(plan, case, own, first_own[case], factors, counts)
+        add_families(plan, case, marginals, first_own[case], factors, counts)
 
 
 @lean
-def log_evidence(first, last, plan, tables, logs, w, largest, sums, factors, found):
-    """log Z of each case first..last, into found (case,)."""
+def log_evidence(
+    first: int, last: int, plan, tables, logs, w, largest, sums, factors, result
+) -> None:
+    """Compute log Z of each case first..last, into result (case,)."""
     for case in range(first, last):
-        found[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
+        result[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
-def draw_cells(plan, case, w, sums, key, index, cells):
-    """Draws the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
+def draw_cells(plan, case, w, sums, key: np.uint64, index, cells):
+    """Draw the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
 
     A clique with more than one state given its separator takes the uniform of the next index; returns the index after the last.
     """
@@ -253,12 +341,12 @@ def draw_cells(plan, case, w, sums, key, index, cells):
         t, n_free, parent = 0, plan.free[c], plan.parents[c]
         if parent >= 0:
             t = plan.maps[plan.up[c] + cells[parent - first_clique]]
-        chosen, at = 0, plan.cell_at[c] + t * n_free
+        chosen, begin_cell = 0, plan.cell_at[c] + t * n_free
         if n_free > 1:
             left, index = uniform(key, index) * sums[plan.separator_at[c] + t], index + 1
-            total = w[at]
+            total = w[begin_cell]
             while left >= total and chosen < n_free - 1:
                 chosen += 1
-                total += w[at + chosen]
+                total += w[begin_cell + chosen]
         cells[c - first_clique] = t * n_free + chosen
     return index

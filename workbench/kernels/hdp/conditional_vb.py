@@ -6,6 +6,8 @@
 where eq. 15 has log(a + E) - V / 2 (a + E)^2, which is far too low for a small a and an E of its size. Counts are
 those less one copy of the pair; Z = sum c_m log(1 - q_m) is the log of their P0. Bounded logs, log(1e-16) at the
 least, let Z follow each pair as E and V do.
+
+The update of two topics alone, which splits and merges need, divides the summed responsibility of each pair anew.
 """
 
 import math
@@ -13,32 +15,130 @@ import math
 import numpy as np
 
 from workbench.kernels.count_moments import NEARLY_CERTAIN, given_positive
-from workbench.kernels.hdp.restricted_vb import move_moments
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.collapsed_vb import less_one_copy
-from workbench.kernels.simd.special import normalise_logs
+from workbench.kernels.simd.functions import normalise_logs
+
+
+@kernel
+def log_weight(
+    d,
+    w,
+    k,
+    g,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    alpha,
+    beta,
+    beta_sum: float,
+):
+    """Return the log of eq. 15 of one topic, one copy of responsibility g taken out."""
+    h = g * (1.0 - g)
+    a, b = alpha + less_one_copy(mean_dk[d, k], g), beta + less_one_copy(mean_wk[w, k], g)
+    c = beta_sum + less_one_copy(mean_k[k], g)
+    exponent = less_one_copy(var_k[k], h) / (c * c) - less_one_copy(var_dk[d, k], h) / (a * a)
+    return math.log(a * b / c) + 0.5 * (exponent - less_one_copy(var_wk[w, k], h) / (b * b))
+
+
+@kernel
+def move_moments(
+    d,
+    w,
+    k,
+    count,
+    old,
+    new,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+) -> None:
+    """Update E and V of one topic after a responsibility has changed from old to new."""
+    change = count * (new - old)
+    mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
+    mean_wk[w, k] = max(mean_wk[w, k] + change, 0.0)
+    mean_k[k] = max(mean_k[k] + change, 0.0)
+    change = count * (new * (1.0 - new) - old * (1.0 - old))
+    var_dk[d, k] = max(var_dk[d, k] + change, 0.0)
+    var_wk[w, k] = max(var_wk[w, k] + change, 0.0)
+    var_k[k] = max(var_k[k] + change, 0.0)
+
+
+@kernel
+def share_in_order(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    gamma,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    one,
+    other,
+    alpha,
+    beta,
+    beta_sum: float,
+) -> None:
+    """Share topics `one` and `other` of each pair of documents first..last anew, eq. 15 with alpha for each of the two."""
+    moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
+    for d in range(first, last):
+        for pair in range(indptr[d], indptr[d + 1]):
+            w, count, old_one, old_other = (
+                words[pair],
+                counts[pair],
+                gamma[pair, one],
+                gamma[pair, other],
+            )
+            total = old_one + old_other
+            log_odds = log_weight(
+                d, w, one, old_one, *moments, alpha, beta[w], beta_sum
+            ) - log_weight(d, w, other, old_other, *moments, alpha, beta[w], beta_sum)
+            share = 1.0 / (1.0 + math.exp(-min(max(log_odds, -700.0), 700.0)))
+            gamma[pair, one] = total * share
+            gamma[pair, other] = total - gamma[pair, one]
+            move_moments(d, w, one, count, old_one, gamma[pair, one], *moments)
+            move_moments(d, w, other, count, old_other, gamma[pair, other], *moments)
 
 
 @kernel
 def log_absence(g):
-    """log(1 - q), bounded below by log(1e-16)."""
+    """Return log(1 - q), bounded below by log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 
 @kernel
-def add_log_zeros(indptr, words, counts, kept, n_topics, log_zero_dk, log_zero_wk):
-    """Adds Z of documents and of words to zeroed arrays."""
+def add_log_zeros(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    gamma,
+    n_topics: int,
+    log_zero_dk: np.ndarray,
+    log_zero_wk: np.ndarray,
+) -> None:
+    """Add Z of documents and of words to zeroed arrays."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):
-                part = counts[pair] * log_absence(kept[pair, k])
+                part = counts[pair] * log_absence(gamma[pair, k])
                 log_zero_dk[d, k] += part
                 log_zero_wk[words[pair], k] += part
 
 
 @kernel
 def expected_log(prior, mean, variance, log_zero):
-    """l(a, n) of a count, given its E, V and Z."""
+    """Return l(a, n) of a count, given its E, V and Z."""
     positive, mean_positive, variance_positive = given_positive(
         mean, variance, math.exp(min(log_zero, 0.0))
     )
@@ -49,31 +149,31 @@ def expected_log(prior, mean, variance, log_zero):
 
 @kernel
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    log_zero_dk,
-    log_zero_wk,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    stored,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    log_zero_dk: np.ndarray,
+    log_zero_wk: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
 ):
-    """gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
+    """Return gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
     gamma = np.empty(n_topics)
     largest = 0.0
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
-            w, count, old = words[pair], counts[pair], kept[pair]
+            w, count, old = words[pair], counts[pair], stored[pair]
             for k in range(n_topics):
                 g = old[k]
                 h, z = g * (1.0 - g), log_absence(g)

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import count_token
-from workbench.kernels.simd.reductions import count, running_in_order
+from workbench.kernels.simd.functions import count, running_in_order
 from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
 from workbench.kernels.uniforms import uniform
 
@@ -31,8 +31,11 @@ SMALLEST_WEIGHT = 1e-300
 
 
 @kernel
-def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
-    """The slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic; cumulative is scratch."""
+def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.ndarray):
+    """Return the slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic.
+
+    `cumulative` is scratch.
+    """
     sums = load_eight(share, 0) * 0.0
     for k in range(0, n_rows * COLUMNS, COLUMNS):
         sums += load_eight(share, k) * (word_beta + doubles(load_eight(row, k)))
@@ -55,27 +58,27 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows, cumulative):
 
 @kernel
 def draw_tokens(
-    first,
-    last,
+    first: int,
+    last: int,
     from_token,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     weights,
     rest,
     n_used,
     alpha,
     beta,
     gamma,
-    key,
-    new_key,
+    key: np.uint64,
+    new_key: np.uint64,
 ):
-    """Draws, in canonical order, the tokens of documents first..last from `from_token` on.
+    """Draw, in canonical order, the tokens of documents first..last from `from_token` on.
 
     topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
     are changed in place. Returns (document and token where it had to stop because no slot was free, document -1 if it
@@ -126,7 +129,7 @@ def draw_tokens(
 
 @kernel
 def break_stick(rest, gamma, u):
-    """b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
+    """Return b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
     log_kept = math.log1p(-u) / gamma
     return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(
         math.exp(log_kept) * rest, SMALLEST_WEIGHT
@@ -134,8 +137,10 @@ def break_stick(rest, gamma, u):
 
 
 @kernel
-def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
-    """(slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), i = 1 .. n_dk - 1, a = alpha pi_k (10 B).
+def draw_tables(
+    indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
+):
+    """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, a = alpha pi_k (10 B).
 
     The number of a uniform is that of a token of the document, so that no two draws share one.
     """
@@ -146,9 +151,9 @@ def draw_tables(indptr, tokens_before, n_dk, alpha_weights, key):
             n = n_dk[d, k]
             if n == 0:
                 continue
-            a, found = alpha_weights[k], 1
+            a, result = alpha_weights[k], 1
             for i in range(1, n):
-                found += uniform(key, index + i) * (a + i) < a
+                result += uniform(key, index + i) * (a + i) < a
             index += n
-            tables[k] += found
+            tables[k] += result
     return tables

@@ -17,30 +17,29 @@ import numpy as np
 
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import ENDS, count_token, draw_from, draw_pair, inverse_sizes
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import doubles, load, spread, store
+from workbench.kernels.simd.vectors import LANES, doubles, load, spread, store
 from workbench.kernels.uniforms import uniform
 
 
 @kernel
 def draw_from_urn(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
     alpha,
-    n_topics,
-    key,
-):
-    """Adds the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
+    n_topics: int,
+    key: np.uint64,
+) -> None:
+    """Add the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
     for d in range(first, last):
         total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
         for pair in range(indptr[d], indptr[d + 1]):
@@ -61,8 +60,10 @@ def draw_from_urn(
 
 
 @kernel
-def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
-    """powers[w, k] = (beta + n_wk)^t for words first..last."""
+def power_words(
+    first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, power, n_topics: int, powers
+) -> None:
+    """Compute powers[w, k] = (beta + n_wk)^t for words first..last."""
     for w in range(first, last):
         for k in range(n_topics):
             powers[w, k] = (beta + (mean_wk[w, k] + n_wk[w, k])) ** power
@@ -70,28 +71,28 @@ def power_words(first, last, n_wk, mean_wk, beta, power, n_topics, powers):
 
 @kernel
 def draw_annealed(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
+    n_topics: int,
     power,
     powers,
-    key,
-):
-    """Draws every sampled token of documents first..last once, the word factor raised to `power`.
+    key: np.uint64,
+) -> None:
+    """Draw every sampled token of documents first..last once, the word factor raised to `power`.
 
     `powers` is that of `power_words` and is kept up to date: a token moves two of its entries, so no sweep
     raises a whole row.
@@ -130,8 +131,10 @@ def draw_annealed(
 
 
 @kernel
-def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
-    """The part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
+def log_word_factor(
+    first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, n_topics: int
+):
+    """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
     total = 0.0
     for w in range(first, last):
         for k in range(n_topics):
@@ -142,8 +145,8 @@ def log_word_factor(first, last, n_wk, mean_wk, beta, n_topics):
 
 
 @kernel
-def log_size_factor(n_k, mean_k, words_beta, n_topics):
-    """The part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+def log_size_factor(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, n_topics: int):
+    """Return the part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
         total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(
@@ -154,28 +157,28 @@ def log_size_factor(n_k, mean_k, words_beta, n_topics):
 
 @kernel
 def draw_and_weigh(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
     sampled_before,
     marginals,
 ):
-    """`gibbs.draw_topics` that adds each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
+    """Draw topics as `gibbs.draw_topics` does, and add each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
 
     Returns the sum of their entropies, sum_i H[p(z_i | z_-i)], in nats.
     """
@@ -218,7 +221,7 @@ def draw_and_weigh(
 
 @kernel
 def entropy_of_rows(rows):
-    """sum of the entropies of the rows, each normalised first, in nats."""
+    """Return the sum of the entropies of the rows, each normalised first, in nats."""
     entropies = 0.0
     for i in range(len(rows)):
         total = 0.0

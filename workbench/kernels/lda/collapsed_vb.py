@@ -16,10 +16,8 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, lean
-from workbench.kernels.simd.lanes import aligned_zeros
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import exp_within, normalise_logs
-from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, store
+from workbench.kernels.simd.functions import exp_within, normalise_logs, total
+from workbench.kernels.simd.vectors import aligned_zeros, doubles, fetch, lane, load_eight, store
 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
@@ -33,7 +31,7 @@ ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 
 @inlined
 def less_one_copy(total, part):
-    """A sum of counts less the part of one copy, and not below 0, which rounding may cross."""
+    """Return a sum of counts less the part of one copy, and not below 0, which rounding may cross."""
     return max(total - part, 0.0)
 
 
@@ -41,23 +39,23 @@ def less_one_copy(total, part):
 def log_weights(
     d,
     w,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     old,
     log_gamma,
-):
-    """log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
+) -> None:
+    """Compute log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
@@ -82,8 +80,8 @@ def log_weights(
         log_gamma[k] = total / max(n_chains, 1)
 
 
-def make_workspace(alpha, n_topics, n_padded) -> np.ndarray:
-    """Working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
+def make_workspace(alpha, n_topics: int, n_padded: int) -> np.ndarray:
+    """Return the working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
 
     The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
     """
@@ -99,21 +97,21 @@ def weigh(
     d,
     w,
     i,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     prior_w,
-    beta_sum,
-    kept,
+    beta_sum: float,
+    gamma,
     workspace,
 ):
-    """Topics k on of one pair, whose row of gamma begins at i: gamma up to a factor that all its topics share.
+    """Return gamma of one pair in the topics from k on, up to a factor that all its topics share; its row begins at i.
 
     The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
@@ -123,7 +121,7 @@ def weigh(
         load_eight(workspace, LIVE * n_padded + k),
     )
     in_d, in_w = d * n_padded + k, w * n_padded + k
-    g = doubles(load_eight(kept, i + k))
+    g = doubles(load_eight(gamma, i + k))
     a = load_eight(workspace, ALPHA * n_padded + k) + max(load_eight(mean_dk, in_d) - g, nothing)
     b = prior_w + max(load_eight(mean_wk, in_w) - g, nothing)
     c = beta_sum + max(load_eight(mean_k, k) - g, nothing)
@@ -145,22 +143,35 @@ def weigh(
 
 
 @inlined
-def add_to(array, i, change, nothing):
-    """Adds to eight counts; rounding leaves none below 0."""
+def add_to(array, i, change, nothing) -> None:
+    """Add to eight counts; rounding leaves none below 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
 @inlined
 def move(
-    k, d, w, i, count, weights, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, kept, workspace
+    k,
+    d,
+    w,
+    i,
+    count,
+    weights,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    gamma,
+    workspace,
 ):
-    """Stores the new gamma of a pair in topics from k on and moves its counts along; returns the change of gamma."""
+    """Store the new gamma of a pair in topics from k on and move its counts along; returns the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
-    old = doubles(load_eight(kept, i + k))
-    store(kept, i + k, weights)
-    new = doubles(load_eight(kept, i + k))
+    old = doubles(load_eight(gamma, i + k))
+    store(gamma, i + k, weights)
+    new = doubles(load_eight(gamma, i + k))
     moved = (new - old) * count
     add_to(mean_dk, in_d, moved, nothing)
     add_to(mean_wk, in_w, moved, nothing)
@@ -178,31 +189,31 @@ def renew(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
-    kept,
+    beta_sum: float,
+    n_topics: int,
+    gamma,
     row,
     workspace,
 ):
-    """Updates one pair, see `update_pair`; returns the largest change in each of eight topics."""
+    """Update one pair, see `update_pair`; returns the largest change in each of eight topics."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
     if not by_logs:
         weights = load_eight(workspace, NOTHING * n_padded)
         for k in range(0, n_topics, BLOCK):
-            found = weigh(
+            result = weigh(
                 k,
                 d,
                 w,
@@ -218,11 +229,11 @@ def renew(
                 sampled_k,
                 beta[w],
                 beta_sum,
-                kept,
+                gamma,
                 workspace,
             )
-            store(workspace, scratch + k, found)
-            weights = weights + found
+            store(workspace, scratch + k, result)
+            weights = weights + result
         normaliser = total(weights)
         inverse = 1.0 / normaliser
         by_logs = not TINY < normaliser < 1.0 / TINY
@@ -243,14 +254,14 @@ def renew(
             beta,
             beta_sum,
             n_topics,
-            kept[row],
+            gamma[row],
             workspace[WEIGHTS],
         )
         normalise_logs(n_topics, workspace[WEIGHTS])
         inverse = 1.0
     largest = load_eight(workspace, NOTHING * n_padded)
     for k in range(0, n_topics, BLOCK):
-        found = load_eight(workspace, scratch + k) * inverse
+        result = load_eight(workspace, scratch + k) * inverse
         largest = max(
             largest,
             move(
@@ -259,14 +270,14 @@ def renew(
                 w,
                 i,
                 count,
-                found,
+                result,
                 mean_dk,
                 mean_wk,
                 mean_k,
                 var_dk,
                 var_wk,
                 var_k,
-                kept,
+                gamma,
                 workspace,
             ),
         )
@@ -275,11 +286,11 @@ def renew(
 
 @inlined
 def highest(values):
-    """The greatest lane of a vector of eight."""
-    found = lane(values, 0)
+    """Return the greatest lane of a vector of eight."""
+    result = lane(values, 0)
     for k in range(1, BLOCK):
-        found = max(found, lane(values, k))
-    return found
+        result = max(result, lane(values, k))
+    return result
 
 
 @lean
@@ -287,24 +298,24 @@ def update_pair(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
-    kept,
+    beta_sum: float,
+    n_topics: int,
+    gamma,
     row,
     workspace,
 ):
-    """One pair: its new gamma to `kept[row]`, means and variances moved along; returns the largest change of gamma.
+    """Update one pair: its new gamma to `gamma[row]`, means and variances moved along; returns the largest change of gamma.
 
     alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
     """
@@ -326,7 +337,7 @@ def update_pair(
             beta,
             beta_sum,
             n_topics,
-            kept,
+            gamma,
             row,
             workspace,
         )
@@ -335,29 +346,29 @@ def update_pair(
 
 @lean
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     rows,
-    kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    gamma,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    beta_sum,
-    n_topics,
+    beta_sum: float,
+    n_topics: int,
     workspace,
 ):
-    """`update_pair` for each given pair of documents first..last, gamma in its row of `kept`; returns the largest change."""
+    """Update each given pair of documents first..last, gamma in its row of `gamma`; returns the largest change."""
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -365,7 +376,7 @@ def update_in_order(
             of_word, of_gamma = words[later] * len(mean_k), rows[later] * len(mean_k)
             for k in range(0, n_topics, BLOCK):
                 fetch(mean_wk, of_word + k)
-                fetch(kept, of_gamma + k)
+                fetch(gamma, of_gamma + k)
                 if var_k is not None:
                     fetch(var_wk, of_word + k)
             changed = renew(
@@ -385,7 +396,7 @@ def update_in_order(
                 beta,
                 beta_sum,
                 n_topics,
-                kept,
+                gamma,
                 rows[pair],
                 workspace,
             )
@@ -395,9 +406,20 @@ def update_in_order(
 
 @lean
 def add_moments(
-    indptr, words, counts, sampled, kept, mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k, n_topics
-):
-    """Adds mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    sampled,
+    gamma,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
+    n_topics: int,
+) -> None:
+    """Add mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -405,7 +427,7 @@ def add_moments(
                 continue
             in_d, in_w = d * n_padded, words[pair] * n_padded
             for k in range(0, n_topics, BLOCK):
-                g = doubles(load_eight(kept, i + k))
+                g = doubles(load_eight(gamma, i + k))
                 part = counts[pair] * g
                 store(mean_dk, in_d + k, load_eight(mean_dk, in_d + k) + part)
                 store(mean_wk, in_w + k, load_eight(mean_wk, in_w + k) + part)

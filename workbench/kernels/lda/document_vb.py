@@ -1,11 +1,20 @@
-"""Variational E-step of LDA: fits theta of each document while the topics are fixed; also folds in unseen documents.
+"""Variational E-step and M-step of LDA: theta of each document while the topics are fixed, then counts of words by topic.
+
+The E-step also folds in unseen documents.
 
     gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
 l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
 document weight and a word weight and is not stored: from the weights behind the last gamma of each
-document `word_counts` computes it again. Where exp(psi) leaves the range of doubles, a pair is
+document `count_words` computes it again. Where exp(psi) leaves the range of doubles, a pair is
 normalised in the log domain.
+
+The M-step counts words by topic::
+
+    n_wk = sum_d n_dw gamma_dwk,   gamma_dwk = a_dk b_wk / Z_dw                                           spec A.2, D.2
+
+a and b are the weights of documents and words behind the last gamma of each document, and n_dw / Z_dw was kept for each pair,
+by `fit_documents`, or by `networks.vb.fit_documents` for the rows of a network's last level in place of topics.
 """
 
 import numpy as np
@@ -13,9 +22,10 @@ import numpy as np
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda import standard_vb
 from workbench.kernels.lda.standard_vb import BLOCK, GROUP, TINY, blend, four_from, log_domain_gamma
-from workbench.kernels.simd.lanes import LANES, LINE
-from workbench.kernels.simd.reductions import count, total, totals
+from workbench.kernels.simd.functions import count, total, totals
 from workbench.kernels.simd.vectors import (
+    LANES,
+    LINE,
     choose,
     fetch,
     lane,
@@ -27,36 +37,45 @@ from workbench.kernels.simd.vectors import (
 )
 
 
-def longest(first, last, indptr) -> int:
-    """The largest number of pairs of one of the documents first..last."""
+def longest(first: int, last: int, indptr: np.ndarray) -> int:
+    """Return the largest number of pairs of one of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined
-def divide(i, normalisers, tokens, ratios):
-    """Stores count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
+def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
+    """Store count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
-    found = choose(tiny, 0.0 * copies, copies / normalisers)
-    store(ratios, i, found)
-    return lane(found, 0), lane(found, 1), lane(found, 2), lane(found, 3), count(tiny)
+    result = choose(tiny, 0.0 * copies, copies / normalisers)
+    store(ratios, i, result)
+    return lane(result, 0), lane(result, 1), lane(result, 2), lane(result, 3), count(tiny)
 
 
 @inlined
-def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, new):
-    """`visit` for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
-    a, sums, n_tiny = load(document_weights, own), spread(0.0), 0
+def visit_narrow(
+    n,
+    rows,
+    tokens: np.ndarray,
+    row_begin,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    ratios: np.ndarray,
+    new,
+):
+    """Visit pairs as `visit` does, for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
+    a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
             fetch(word_weights, soon)
             fetch(word_weights, soon + LINE)
         r0, r1, r2, r3 = four_from(rows, i)
-        found = totals(
+        result = totals(
             a * load(word_weights, r0),
             a * load(word_weights, r1),
             a * load(word_weights, r2),
             a * load(word_weights, r3),
         )
-        q0, q1, q2, q3, tiny = divide(i, found, tokens, ratios)
+        q0, q1, q2, q3, tiny = divide(i, result, tokens, ratios)
         first = q0 * load(word_weights, r0) + q1 * load(word_weights, r1)
         sums += first + (q2 * load(word_weights, r2) + q3 * load(word_weights, r3))
         n_tiny += tiny
@@ -65,8 +84,17 @@ def visit_narrow(n, rows, tokens, own, document_weights, word_weights, ratios, n
 
 
 @inlined
-def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
-    """new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
+def visit(
+    n,
+    rows,
+    tokens: np.ndarray,
+    row_begin,
+    document_weights: np.ndarray,
+    word_weights: np.ndarray,
+    ratios: np.ndarray,
+    new,
+):
+    """Compute new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
 
     rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
     Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
@@ -77,11 +105,11 @@ def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
     for i in range(0, n, GROUP):
         soon = four_from(rows, i + GROUP)
         own_rows = r0, r1, r2, r3 = four_from(rows, i)
-        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, own)
+        s0 = s1 = s2 = s3 = 0.0 * load_eight(document_weights, row_begin)
         for k in range(0, n_padded, BLOCK):
             for row in soon:
                 fetch(word_weights, row + k)
-            a = load_eight(document_weights, own + k)
+            a = load_eight(document_weights, row_begin + k)
             s0 += a * load_eight(word_weights, r0 + k)
             s1 += a * load_eight(word_weights, r1 + k)
             s2 += a * load_eight(word_weights, r2 + k)
@@ -95,33 +123,33 @@ def visit(n, rows, tokens, own, document_weights, word_weights, ratios, new):
 
 @lean
 def fit_each(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     alpha,
     none_sampled,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
-    tokens,
-    ratios,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
+    tokens: np.ndarray,
+    ratios: np.ndarray,
     rows,
     gamma,
     new,
     unsized,
 ):
-    """The loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with allocated working arrays."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
-        begin, end, own = indptr[d], indptr[d + 1], d * n_padded
+        begin, end, row_begin = indptr[d], indptr[d + 1], d * n_padded
         n = end - begin
         for i in range(n):
             pair = np.uint64(begin + i)
@@ -138,13 +166,15 @@ def fit_each(
                 )
             if n_padded == LANES:
                 n_tiny = visit_narrow(
-                    n, rows, tokens, own, document_weights, word_weights, ratios, new
+                    n, rows, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             else:
-                n_tiny = visit(n, rows, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit(
+                    n, rows, tokens, row_begin, document_weights, word_weights, ratios, new
+                )
             n_visited += n
             for k in range(0, n_padded, LANES):
-                store(new, k, load(new, k) * load(document_weights, own + k))
+                store(new, k, load(new, k) * load(document_weights, row_begin + k))
             if n_tiny > 0:
                 for i in range(n):
                     if ratios[i] == 0.0:
@@ -162,9 +192,9 @@ def fit_each(
                             new[k] += tokens[i] * gamma[k]
             changes = spread(0.0)
             for k in range(0, n_padded, LANES):
-                change = load(new, k) - load(mean_dk, own + k)
+                change = load(new, k) - load(mean_dk, row_begin + k)
                 changes += max(change, 0.0 - change)
-                store(mean_dk, own + k, load(new, k))
+                store(mean_dk, row_begin + k, load(new, k))
             if total(changes) < tolerance * n_topics:
                 break
         for i in range(n):
@@ -173,23 +203,23 @@ def fit_each(
 
 
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     alpha,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
 ):
-    """Repeats the update of documents first..last until the mean change of n_dk is below the tolerance.
+    """Repeat the update of documents first..last until the mean change of n_dk is below the tolerance.
 
     `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
     logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns the pairs visited.
@@ -226,3 +256,183 @@ def fit_documents(
         new,
         unsized,
     )
+
+
+NARROW = 64
+"""The most topics of a row in `count_narrow`."""
+AHEAD = 8
+"""Pairs ahead whose narrow row of a document is loaded into the cache."""
+
+
+def count_words(
+    first: int,
+    last: int,
+    word_indptr: np.ndarray,
+    documents: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    kept_ratios: np.ndarray,
+    new_wk: np.ndarray,
+):
+    """Compute n_wk = sum_d n_dw gamma_dwk for words first..last, from the results of `fit_documents`.
+
+    Returns sum_w n_wk, (topic,).
+    """
+    n_pairs = word_indptr[last] - word_indptr[first]
+    sizes, gamma, ratios = np.zeros(new_wk.shape[1]), np.empty(n_topics), np.zeros(n_pairs + GROUP)
+    count_each(
+        first,
+        last,
+        word_indptr,
+        documents,
+        pairs,
+        counts,
+        document_logs,
+        document_weights,
+        word_logs,
+        word_weights,
+        n_topics,
+        kept_ratios,
+        new_wk,
+        sizes,
+        gamma,
+        ratios,
+    )
+    return sizes
+
+
+@inlined
+def count_narrow(
+    begin,
+    end,
+    documents: np.ndarray,
+    ratios: np.ndarray,
+    start,
+    document_weights: np.ndarray,
+    row_begin,
+    new_wk: np.ndarray,
+) -> None:
+    """Count as `count_wide` does, for rows of few topics.
+
+    Sixteen topics of all pairs after each other, the sum in registers.
+    """
+    n_padded, last_pair = new_wk.shape[1], len(documents) - 1
+    for k in range(0, n_padded, LANES):
+        new = spread(0.0)
+        for i in range(begin, end):
+            soon = documents[np.uint64(min(i + AHEAD, last_pair))] * n_padded + k
+            fetch(document_weights, soon)
+            fetch(document_weights, soon + LINE)
+            new += ratios[np.uint64(i - start)] * load(
+                document_weights, documents[np.uint64(i)] * n_padded + k
+            )
+        store(new_wk, row_begin + k, new)
+
+
+@inlined
+def count_wide(
+    begin,
+    end,
+    documents: np.ndarray,
+    ratios: np.ndarray,
+    start,
+    document_weights: np.ndarray,
+    row_begin,
+    new_wk: np.ndarray,
+) -> None:
+    """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
+
+    Pieces of many wide rows, a power of two apart, would push each other out of the fastest cache. Ratios of a last four that
+    are not the word's count as 0.
+    """
+    n_padded, last_pair = new_wk.shape[1], len(documents) - 1
+    for k in range(row_begin, row_begin + n_padded, LANES):
+        store(new_wk, k, spread(0.0))
+    soon = four_rows(documents, begin, last_pair, n_padded)
+    for i in range(begin, end, GROUP):
+        rows, soon = soon, four_rows(documents, i + GROUP, last_pair, n_padded)
+        q0, q1, q2, q3 = four_from(ratios, i - start)
+        q1, q2, q3 = (
+            q1 if i + 1 < end else 0.0,
+            q2 if i + 2 < end else 0.0,
+            q3 if i + 3 < end else 0.0,
+        )
+        for k in range(0, n_padded, BLOCK):
+            for row in soon:
+                fetch(document_weights, row + k)
+            store(
+                new_wk,
+                row_begin + k,
+                load_eight(new_wk, row_begin + k)
+                + blend(document_weights, k, rows, (q0, q1, q2, q3)),
+            )
+
+
+@inlined
+def four_rows(documents: np.ndarray, i, last_pair, n_padded: int):
+    """Return where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
+    d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
+    d2, d3 = (
+        documents[np.uint64(min(i + 2, last_pair))],
+        documents[np.uint64(min(i + 3, last_pair))],
+    )
+    return d0 * n_padded, d1 * n_padded, d2 * n_padded, d3 * n_padded
+
+
+@lean
+def count_each(
+    first: int,
+    last: int,
+    word_indptr: np.ndarray,
+    documents: np.ndarray,
+    pairs,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    kept_ratios: np.ndarray,
+    new_wk: np.ndarray,
+    sizes,
+    gamma,
+    ratios: np.ndarray,
+) -> None:
+    """Run the loop of `count_words`, with allocated working arrays."""
+    n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
+    for i in range(word_indptr[last] - start):
+        ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]
+        ratios[np.uint64(i)] = ratio
+        n_by_logs += ratio == 0.0
+    for w in range(first, last):
+        begin, end, row_begin = word_indptr[w], word_indptr[w + 1], w * n_padded
+        if n_padded <= NARROW:
+            count_narrow(begin, end, documents, ratios, start, document_weights, row_begin, new_wk)
+        else:
+            count_wide(begin, end, documents, ratios, start, document_weights, row_begin, new_wk)
+        for k in range(0, n_padded, LANES):
+            new = load(new_wk, row_begin + k) * load(word_weights, row_begin + k)
+            store(new_wk, row_begin + k, new)
+            store(sizes, k, load(sizes, k) + new)
+        if n_by_logs > 0:
+            for i in range(begin, end):
+                if ratios[i - start] == 0.0:
+                    log_domain_gamma(
+                        np.int64(documents[i]),
+                        document_logs,
+                        document_weights,
+                        w,
+                        word_logs,
+                        word_weights,
+                        n_topics,
+                        gamma,
+                    )
+                    for k in range(n_topics):
+                        new = counts[pairs[i]] * gamma[k]
+                        new_wk[w, k] += new
+                        sizes[k] += new

@@ -19,8 +19,20 @@ MOST_STATES = 2**16
 
 
 @kernel
-def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics):
-    """(state,) L(m + c(z)) - L(m) of every assignment z, nats; documents, words (token,) of the tokens, counts m as padded."""
+def log_joints(
+    documents: np.ndarray,
+    words: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    alpha,
+    beta,
+    n_topics: int,
+):
+    """Return (state,) L(m + c(z)) - L(m) of every assignment z, nats.
+
+    documents, words (token,) of the tokens, counts m as padded.
+    """
     n_tokens = len(documents)
     words_beta = len(mean_wk) * beta
     n_dk, n_wk, n_k = mean_dk.copy(), mean_wk.copy(), mean_k.copy()
@@ -28,11 +40,11 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
     for d in range(len(mean_dk)):
         n_d[d] = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
     topics, logs = np.full(n_tokens, -1), np.zeros(n_tokens + 1)
-    found, state = np.empty(n_topics**n_tokens), 0
+    result, state = np.empty(n_topics**n_tokens), 0
     i = 0
     while i >= 0:
         if i == n_tokens:
-            found[state] = logs[i]
+            result[state] = logs[i]
             state += 1
             i -= 1
             continue
@@ -58,12 +70,21 @@ def log_joints(documents, words, mean_dk, mean_wk, mean_k, alpha, beta, n_topics
             n_d[d] + 1,
         )
         i += 1
-    return found
+    return result
 
 
 @kernel
-def posterior_means(probability, documents, words, n_documents, n_rows, n_words, alpha, beta):
-    """Means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
+def posterior_means(
+    probability: np.ndarray,
+    documents: np.ndarray,
+    words: np.ndarray,
+    n_documents: int,
+    n_rows: int,
+    n_words: int,
+    alpha,
+    beta,
+):
+    """Return means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
 
     documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has n_words.
     Returns (token, topic), (token, token) and (document + 1, row + 1), whose last entries are those of a document without a

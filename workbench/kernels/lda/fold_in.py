@@ -21,8 +21,17 @@ MOST_PASSES = 1000
 
 
 @kernel
-def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
-    """theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
+def collapsed_theta(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
+    alpha,
+    theta: np.ndarray,
+) -> None:
+    """Compute theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
     n_topics, most_pairs = len(alpha), np.diff(indptr[first : last + 1]).max()
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
@@ -59,9 +68,20 @@ def collapsed_theta(first, last, indptr, words, counts, phi, alpha, theta):
 
 @kernel
 def sampled_theta(
-    first, last, indptr, words, counts, phi, alpha, theta, tokens_before, burn_in, n_kept, key
-):
-    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
+    alpha,
+    theta: np.ndarray,
+    tokens_before: np.ndarray,
+    burn_in: int,
+    n_kept: int,
+    key: np.uint64,
+) -> None:
+    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
 
     The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
     """
@@ -99,8 +119,8 @@ def sampled_theta(
 
 
 @kernel
-def numbers_of_words(indptr, words, counts, numbers):
-    """A number from 0 to 2^62 of each document, hashed from its words and their counts."""
+def numbers_of_words(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray, numbers) -> None:
+    """Compute a number from 0 to 2^62 of each document, hashed from its words and their counts."""
     for d in range(len(numbers)):
         bits = np.uint64(0)
         for pair in range(indptr[d], indptr[d + 1]):
@@ -109,8 +129,8 @@ def numbers_of_words(indptr, words, counts, numbers):
 
 
 @kernel
-def write_mean(alpha, n_k, n_tokens, theta):
-    """theta_k = (alpha_k + n_k) / (A + N) of one document."""
+def write_mean(alpha, n_k: np.ndarray, n_tokens, theta: np.ndarray) -> None:
+    """Compute theta_k = (alpha_k + n_k) / (A + N) of one document."""
     size = 0.0
     for prior in alpha:
         size += prior
@@ -120,8 +140,16 @@ def write_mean(alpha, n_k, n_tokens, theta):
 
 
 @kernel
-def mixture(first, last, indptr, words, theta, phi, probability):
-    """p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
+def mixture(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    theta: np.ndarray,
+    phi: np.ndarray,
+    probability: np.ndarray,
+) -> None:
+    """Compute p(w | d) = sum_k theta_dk phi_wk of each pair of documents first..last; phi (word, topic)."""
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
             total = 0.0

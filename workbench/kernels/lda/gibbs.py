@@ -24,10 +24,10 @@ and a drawn token is only added after the next one has been removed, so that no 
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES, LINE
-from workbench.kernels.simd.reductions import STAIR, counted, stairs
-from workbench.kernels.simd.special import fast_exp
+from workbench.kernels.simd.functions import STAIR, counted, fast_exp, stairs
 from workbench.kernels.simd.vectors import (
+    LANES,
+    LINE,
     at_most_256_bits,
     bump,
     doubles,
@@ -55,8 +55,11 @@ ENDS = LANES + 1
 
 
 @inlined
-def draw_from(sums, cumulative, ends, u):
-    """The topic that a uniform draws, from running sums down each lane (lanes,) and their last block; `ends` is scratch."""
+def draw_from(sums, cumulative: np.ndarray, ends, u):
+    """Return the topic that a uniform draws, from running sums down each lane (lanes,) and their last block.
+
+    `ends` is scratch.
+    """
     steps, top = stairs(sums)
     store(ends, 0, steps)
     targets = u * top
@@ -71,8 +74,8 @@ def draw_from(sums, cumulative, ends, u):
 
 
 @inlined
-def count_token(k, change, n_dk, n_wk, n_k):
-    """Adds to the counts of a topic, of a document and of a word among them, given their rows."""
+def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) -> None:
+    """Add to the counts of a topic, of a document and of a word among them, given their rows."""
     n_dk[k] += change
     n_wk[k] += change
     n_k[k] += change
@@ -80,7 +83,7 @@ def count_token(k, change, n_dk, n_wk, n_k):
 
 @inlined
 def beside(mean, i, n):
-    """A count plus its mean part, if there is one."""
+    """Return a count plus its mean part, if there is one."""
     return n if mean is None else mean[i] + n
 
 
@@ -90,8 +93,8 @@ def block_beside(mean, i, n):
 
 
 @kernel
-def inverse_sizes(n_k, mean_k, words_beta, added):
-    """1 / (W beta + n_k) for every topic, the mean part and an added token included."""
+def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added):
+    """Return 1 / (W beta + n_k) for every topic, the mean part and an added token included."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
         inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
@@ -102,22 +105,22 @@ def inverse_sizes(n_k, mean_k, words_beta, added):
 def draw_pair(
     first_token,
     n_copies,
-    key,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    key: np.uint64,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     alpha,
     beta,
-    words_beta,
+    words_beta: float,
     inverse,
-    cumulative,
+    cumulative: np.ndarray,
     ends,
 ):
-    """Draws the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
+    """Draw the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
 
     `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
     each lane, and begins every draw anew; `ends` is scratch too.
@@ -141,8 +144,8 @@ def draw_pair(
 
 
 @inlined
-def leaning_of(a, inverse, var_dk, var_k):
-    """Twice the part of the second-order exponent that depends on document and topic alone."""
+def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
+    """Return twice the part of the second-order exponent that depends on document and topic alone."""
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 
 
@@ -150,22 +153,22 @@ def leaning_of(a, inverse, var_dk, var_k):
 def add_token(
     k,
     row,
-    n_wk,
+    n_wk: np.ndarray,
     here,
-    n_k,
+    n_k: np.ndarray,
     mean_here,
-    mean_k,
+    mean_k: np.ndarray,
     var_here,
-    var_k,
+    var_k: np.ndarray | None,
     alpha,
-    words_beta,
+    words_beta: float,
     same,
     more,
     share,
     raised,
     leaning,
-):
-    """Adds a token to the counts and to all arrays derived from them."""
+) -> None:
+    """Add a token to the counts and to all arrays derived from them."""
     here[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
@@ -182,8 +185,8 @@ def add_token(
 
 
 @inlined
-def fetch_row(row, lanes, n_wk, mean_k, var_wk):
-    """Loads the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
+def fetch_row(row, lanes, n_wk: np.ndarray, mean_k: np.ndarray, var_wk: np.ndarray | None) -> None:
+    """Load the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
         if mean_k is not None:
@@ -195,27 +198,27 @@ def fetch_row(row, lanes, n_wk, mean_k, var_wk):
 
 @kernel
 def draw_topics(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    topics,
-    n_dk,
-    n_wk,
-    n_k,
-    mean_dk,
-    mean_k,
-    var_dk,
-    var_wk,
-    var_k,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_k: np.ndarray,
+    var_dk: np.ndarray | None,
+    var_wk: np.ndarray | None,
+    var_k: np.ndarray | None,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
 ):
-    """Draws, in canonical order, the topic of every token of the given pairs of documents first..last.
+    """Draw, in canonical order, the topic of every token of the given pairs of documents first..last.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
     padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
@@ -329,8 +332,18 @@ def draw_topics(
 
 
 @lean
-def count_topics(indptr, words, counts, tokens_before, sampled, topics, n_dk, n_wk, n_k):
-    """Adds every token of sampled pairs to the counts of its topic."""
+def count_topics(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    sampled,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+) -> None:
+    """Add every token of sampled pairs to the counts of its topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if sampled[pair]:

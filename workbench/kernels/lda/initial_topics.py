@@ -8,16 +8,48 @@ is a fixed point; spec A.12), every token a uniform topic. From counts n of anot
 is the responsibility of a pair and what the topic of a token is drawn from; where nothing is known of the
 documents, n_dk is 0. Where the topic of every token is known, the share of the tokens of a pair in a topic is
 the responsibility; a token whose topic was dropped counts for all topics alike.
+
+Uniforms are drawn sixteen at once, with the bits of `kernels.uniforms.uniform`.
 """
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.libm_log import libm_log
-from workbench.kernels.simd.uniform_vectors import sixteen_uniforms
-from workbench.kernels.simd.vectors import load, store
-from workbench.kernels.uniforms import uniform
+from workbench.kernels.simd.vectors import INT64, LANES, Vector, load, store
+from workbench.kernels.uniforms import GOLDEN, MIX_A, MIX_B, TO_UNIT, uniform
+
+INTEGERS, DOUBLES = (ir.VectorType(kind, LANES) for kind in (INT64, ir.DoubleType()))
+
+
+def _constant(number: int) -> ir.Constant:
+    return ir.Constant(INTEGERS, [number % 2**64] * LANES)
+
+
+@intrinsic
+def sixteen_uniforms(typing_context, key: np.uint64, index):
+    """Return the uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        first = builder.add(arguments[0], builder.mul(arguments[1], INT64(int(GOLDEN))))
+        one = builder.insert_element(ir.Constant(INTEGERS, ir.Undefined), first, ir.IntType(32)(0))
+        places = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        steps = ir.Constant(INTEGERS, [(lane + 1) * int(GOLDEN) % 2**64 for lane in range(LANES)])
+        bits = builder.add(
+            builder.shuffle_vector(one, ir.Constant(INTEGERS, ir.Undefined), places), steps
+        )
+        for shift, factor in ((30, int(MIX_A)), (27, int(MIX_B))):
+            bits = builder.mul(
+                builder.xor(bits, builder.lshr(bits, _constant(shift))), _constant(factor)
+            )
+        bits = builder.lshr(builder.xor(bits, builder.lshr(bits, _constant(31))), _constant(11))
+        return builder.fmul(builder.uitofp(bits, DOUBLES), ir.Constant(DOUBLES, [TO_UNIT] * LANES))
+
+    return Vector(types.float64)(types.uint64, types.int64), build
+
 
 WAYS = ("dirichlet", "noise", "hard")
 """A draw from the flat Dirichlet; the uniform responsibility with noise, 1 + u; one topic with certainty."""
@@ -29,8 +61,11 @@ TOGETHER = 4
 
 
 @inlined
-def weigh_at_random(way, key, pair, n_topics, gamma, first):
-    """Weights of a random responsibility of one pair from flat index `first` on; they depend on the pair's number alone."""
+def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int) -> None:
+    """Compute weights of a random responsibility of one pair from flat index `first` on.
+
+    They depend on the pair's number alone.
+    """
     if way == HARD:
         chosen = np.int64(uniform(key, pair * n_topics) * n_topics)
         for k in range(n_topics):
@@ -42,8 +77,19 @@ def weigh_at_random(way, key, pair, n_topics, gamma, first):
 
 
 @inlined
-def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, gamma, first):
-    """Weights of the responsibility of one pair given counts; given_dk None: other documents."""
+def weigh_by_counts(
+    d,
+    w,
+    given_dk,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
+    alpha,
+    beta,
+    n_topics: int,
+    gamma,
+    first: int,
+) -> None:
+    """Compute weights of the responsibility of one pair given counts; given_dk None: other documents."""
     words_beta = given_wk.shape[0] * beta
     for k in range(n_topics):
         document = alpha[k] if given_dk is None else alpha[k] + given_dk[d, k]
@@ -51,21 +97,27 @@ def weigh_by_counts(d, w, given_dk, given_wk, given_k, alpha, beta, n_topics, ga
 
 
 @inlined
-def gamma_of_topics(topics, token, n_tokens, n_topics, gamma, first):
-    """The responsibility of one pair given the topics of its tokens, from a token on, -1 for a topic that was dropped."""
+def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, first: int) -> None:
+    """Compute the responsibility of one pair given the topics of its tokens, from a token on.
+
+    -1 for a topic that was dropped.
+    """
     for k in range(n_topics):
         gamma[first + k] = 0.0
-    for each in range(token, token + n_tokens):
-        if topics[each] >= 0:
-            gamma[first + topics[each]] += 1.0 / n_tokens
+    for part in range(token, token + n_tokens):
+        if topics[part] >= 0:
+            gamma[first + topics[part]] += 1.0 / n_tokens
         else:
             for k in range(n_topics):
                 gamma[first + k] += 1.0 / (n_tokens * n_topics)
 
 
 @inlined
-def normalise(gamma, lanes, n_topics):
-    """Four rows of weights as responsibilities; each is added up from the first topic to the last. Padding becomes 0."""
+def normalise(gamma, lanes, n_topics: int) -> None:
+    """Normalise four rows of weights to responsibilities.
+
+    Each is added up from the first topic to the last. Padding becomes 0.
+    """
     total_0 = total_1 = total_2 = total_3 = 0.0
     for k in range(n_topics):
         total_0 += gamma[k]
@@ -84,28 +136,28 @@ def normalise(gamma, lanes, n_topics):
 
 @lean
 def start_responsibilities(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
     way,
-    key,
+    key: np.uint64,
     given_dk,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     given_topics,
     alpha,
     beta,
-    n_topics,
-    kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
+    n_topics: int,
+    stored,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
     gamma,
     pairs,
-):
-    """gamma of each pair that is not sampled, added to the expected counts; kept in rows of `kept` if any.
+) -> None:
+    """Compute gamma of each pair that is not sampled, added to the expected counts; rows of `stored` get it, if any.
 
     From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
     given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
@@ -147,16 +199,16 @@ def start_responsibilities(
             if given_topics is None and (given_wk is not None or way != HARD):
                 normalise(gamma, lanes, n_topics)
             for i in range(n):
-                if len(kept):
+                if len(stored):
                     for k in range(0, lanes, LANES):
-                        store(kept, row * lanes + k, load(gamma, i * lanes + k))
+                        store(stored, row * lanes + k, load(gamma, i * lanes + k))
                 row += 1
             for k in range(0, lanes, LANES):
                 of_document, of_all = load(mean_dk, d * lanes + k), load(mean_k, k)
                 for i in range(n):
                     expected = np.float64(counts[pairs[i]]) * load(gamma, i * lanes + k)
-                    at = words[pairs[i]] * lanes + k
-                    store(mean_wk, at, load(mean_wk, at) + expected)
+                    index = words[pairs[i]] * lanes + k
+                    store(mean_wk, index, load(mean_wk, index) + expected)
                     of_document += expected
                     of_all += expected
                 store(mean_dk, d * lanes + k, of_document)
@@ -164,8 +216,8 @@ def start_responsibilities(
 
 
 @kernel
-def uniform_topics(key, n_tokens, n_topics):
-    """(token,) uint16: one topic per token, each with the same probability."""
+def uniform_topics(key: np.uint64, n_tokens, n_topics: int):
+    """Return (token,) uint16: one topic per token, each with the same probability."""
     topics = np.empty(n_tokens, np.uint16)
     for token in range(n_tokens):
         topics[token] = np.int64(uniform(key, token) * n_topics)
@@ -174,20 +226,20 @@ def uniform_topics(key, n_tokens, n_topics):
 
 @kernel
 def topics_of_counts(
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    key,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    key: np.uint64,
     given_dk,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-    topics,
-):
-    """Draws every token's topic from the responsibility of its pair given counts."""
+    n_topics: int,
+    topics: np.ndarray,
+) -> None:
+    """Draw every token's topic from the responsibility of its pair given counts."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -23,8 +23,8 @@ from workbench.kernels.uniforms import absorb, uniform
 
 
 @inlined
-def draw_topic(p, alpha, n_k, cumulative, u):
-    """A topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
+def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
+    """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
     total = 0.0
     for k in range(len(alpha)):
         total += p[k] * (alpha[k] + n_k[k])
@@ -36,25 +36,36 @@ def draw_topic(p, alpha, n_k, cumulative, u):
 
 
 @inlined
-def draw_ancestors(weights, u, ancestors):
-    """Draws the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
+def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
+    """Draw the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
-    at, below = 0, weights[0]
+    position, below = 0, weights[0]
     for r in range(n):
         target = (r + u) / n * total
-        while at < n - 1 and below <= target:
-            at += 1
-            below += weights[at]
-        ancestors[r] = at
+        while position < n - 1 and below <= target:
+            position += 1
+            below += weights[position]
+        ancestors[r] = position
 
 
 @kernel
 def left_to_right(
-    first, last, indptr, words, counts, phi, alpha, n_particles, resample, key, logs, variance
-):
-    """Estimates of log p(w | phi, alpha) of documents first..last; phi (word, topic).
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
+    alpha,
+    n_particles: int,
+    resample,
+    key: np.uint64,
+    logs,
+    variance,
+) -> None:
+    """Estimate log p(w | phi, alpha) of documents first..last; phi (word, topic).
 
     Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its
     expansion in the p_n of particles, which holds for several particles without resampling; NaN for others. The uniforms of a
@@ -72,11 +83,11 @@ def left_to_right(
         n_tokens = np.int64(0)
         for pair in range(indptr[d], indptr[d + 1]):
             n_tokens += counts[pair]
-        own, at = np.empty(n_tokens, np.int64), 0
+        topics_drawn, position = np.empty(n_tokens, np.int64), 0
         for pair in range(indptr[d], indptr[d + 1]):
             for _ in range(counts[pair]):
-                own[at] = words[pair]
-                at += 1
+                topics_drawn[position] = words[pair]
+                position += 1
         topics = np.empty((n_particles, n_tokens), np.int64)
         for e in range(logs.shape[1]):
             of_estimate = absorb(absorb(key, d), e)
@@ -92,10 +103,10 @@ def left_to_right(
                     for before in range(n):
                         n_k[r, topics[r, before]] -= 1.0
                         u = uniform(keys[r], drawn + before)
-                        new, _ = draw_topic(phi[own[before]], alpha, n_k[r], cumulative, u)
+                        new, _ = draw_topic(phi[topics_drawn[before]], alpha, n_k[r], cumulative, u)
                         topics[r, before] = new
                         n_k[r, new] += 1.0
-                    _, total = draw_topic(phi[own[n]], alpha, n_k[r], cumulative, 0.0)
+                    _, total = draw_topic(phi[topics_drawn[n]], alpha, n_k[r], cumulative, 0.0)
                     weights[r] = total / (total_alpha + n)
                     mean += weights[r] / n_particles
                 logs[d, e] += math.log(mean)
@@ -106,7 +117,7 @@ def left_to_right(
                     topics[:, :n], n_k[:] = topics[ancestors, :n], n_k[ancestors]
                 for r in range(n_particles):
                     new, _ = draw_topic(
-                        phi[own[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
+                        phi[topics_drawn[n]], alpha, n_k[r], cumulative, uniform(keys[r], drawn + n)
                     )
                     topics[r, n] = new
                     n_k[r, new] += 1.0

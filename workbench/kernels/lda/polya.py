@@ -48,7 +48,10 @@ class Sites(NamedTuple):
 
 
 def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
-    """Sites from the whole counts of each group, of any shape: each count and how often it occurs, a mean over chains."""
+    """Return sites of the whole counts of each group, of any shape.
+
+    Each count and how often it occurs, a mean over chains.
+    """
     n, often = zip(*map(occurrences, groups), strict=True)
     ends = np.append(0, np.cumsum([*map(len, n)]))
     return Sites(
@@ -57,7 +60,10 @@ def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
 
 
 def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The counts above 0, in order, and how often each occurs; sorted where a place for every number would be too many."""
+    """Return the counts above 0, in order, and how often each occurs.
+
+    Sorted where a place for every number would be too many.
+    """
     if counts.max(initial=0) > LARGEST_LISTED:
         return np.unique(counts[counts > 0], return_counts=True)
     often = np.bincount(counts.ravel())
@@ -66,7 +72,7 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
-    """Sites from real counts (row, topic padded), all topics as one group if `pooled`.
+    """Return sites of real counts (row, topic padded), all topics as one group if `pooled`.
 
     variance, occupied: variances of the counts and probabilities that they are not 0, or None: the counts are
     taken as they are. sampled: (chain, row, topic) whole counts beside them, or None; the mean over the chains.
@@ -75,59 +81,61 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
     add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers)
     powers /= 1 if sampled is None else len(sampled)
     groups, bins = np.nonzero(powers[:, :, 0])
-    found = powers[groups, bins]
+    result = powers[groups, bins]
     n = (CENTRES[bins, None] + HALF_WIDTHS[bins, None] * NODES).ravel()
-    weight = np.einsum("bp,pn->bn", found[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
+    weight = np.einsum("bp,pn->bn", result[:, :ORDER], WEIGHTS_OF_POWERS).ravel()
     spread = (
         np.zeros(0)
         if variance is None
-        else np.einsum("bp,pn->bn", found[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
+        else np.einsum("bp,pn->bn", result[:, ORDER:], WEIGHTS_OF_POWERS).ravel()
     )
-    return Sites(_group_ends(groups, len(powers)) * ORDER, n, weight, spread)
+    ends = np.append(0, np.cumsum(np.bincount(groups, minlength=len(powers))))
+    return Sites(ends * ORDER, n, weight, spread)
 
 
 def added(several: list[Sites]) -> Sites:
-    """The sites of several sets of counts as those of all: each number once, in order."""
+    """Return the sites of several sets of counts as those of all: each number once, in order."""
     groups = [
         _added_group(
             [
                 Sites(
                     None,
-                    *(column[at] for column in each[1:3]),
-                    each.spread[at] if len(each.spread) else None,
+                    *(column[ranges] for column in sites[1:3]),
+                    sites.spread[ranges] if len(sites.spread) else None,
                 )
-                for each, at in zip(several, ats, strict=True)
+                for sites, ranges in zip(several, ats, strict=True)
             ]
         )
-        for ats in zip(*(map(slice, each.indptr, each.indptr[1:]) for each in several), strict=True)
+        for ats in zip(
+            *(map(slice, sites.indptr, sites.indptr[1:]) for sites in several), strict=True
+        )
     ]
     n, weight, spread = (np.concatenate(column) for column in zip(*groups, strict=True))
     return Sites(np.append(0, np.cumsum([len(group[0]) for group in groups])), n, weight, spread)
 
 
 def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(site,) numbers, weights and spreads of one group."""
-    n, at = np.unique(np.concatenate([each.n for each in several]), return_inverse=True)
-    weight = np.bincount(at, np.concatenate([each.weight for each in several]), len(n))
+    """Return (site,) numbers, weights and spreads of one group."""
+    n, ranges = np.unique(np.concatenate([sites.n for sites in several]), return_inverse=True)
+    weight = np.bincount(ranges, np.concatenate([sites.weight for sites in several]), len(n))
     if several[0].spread is None:
         return n, weight, np.zeros(0)
-    return n, weight, np.bincount(at, np.concatenate([each.spread for each in several]), len(n))
+    return (
+        n,
+        weight,
+        np.bincount(ranges, np.concatenate([sites.spread for sites in several]), len(n)),
+    )
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
-    """One group with a site for each count above 0, all of one weight."""
+    """Return one group with a site for each count above 0, all of one weight."""
     n = n[n > 0]
     return Sites(np.array([0, len(n)]), n, np.full(len(n), weight), np.zeros(0))
 
 
-def _group_ends(groups, n_groups) -> np.ndarray:
-    """(group + 1,) where the sites of each group begin, from the group of each site in order."""
-    return np.append(0, np.cumsum(np.bincount(groups, minlength=n_groups)))
-
-
 @kernel
 def conditional_moments(mean, variance, occupied):
-    """Mean and variance of a count given that it is not 0: E+ = E / Q, V+ = (V + E^2) / Q - E+^2 (spec A.10).
+    """Return mean and variance of a count given that it is not 0: E+ = E / Q, V+ = (V + E^2) / Q - E+^2 (spec A.10).
 
     E is at most -log(1 - Q), and V at most E: moments that were updated in place may have kept a rounding error instead.
     """
@@ -139,8 +147,8 @@ def conditional_moments(mean, variance, occupied):
 
 
 @kernel
-def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
-    """Adds each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
+def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
+    """Add each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -161,22 +169,22 @@ def add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers):
                     max((np.float64(n).view(np.int64) >> 52) - BEFORE_FIRST + 1, 0), N_BINS - 1
                 )
                 t = (n - CENTRES[position]) / HALF_WIDTHS[position]
-                own = powers[0 if pooled else k, position]
+                sums_of_bin = powers[0 if pooled else k, position]
                 square, odd = t * t, weight * t
                 for j in range(0, ORDER, 2):
-                    own[j] += weight
-                    own[j + 1] += odd
+                    sums_of_bin[j] += weight
+                    sums_of_bin[j + 1] += odd
                     weight *= square
                     odd *= square
                 if variance is not None:
                     for j in range(ORDER, 2 * ORDER):
-                        own[j] += half
+                        sums_of_bin[j] += half
                         half *= t
 
 
 @kernel
-def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
-    """Adds to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
+def add_occupied(rows, counts: np.ndarray, sampled, gamma, n_topics: int, occupied) -> None:
+    """Add to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
 
     rows (pair,): the document or the word of each pair; gamma has a row for each pair that is not sampled.
     """
@@ -184,32 +192,32 @@ def add_occupied(rows, counts, sampled, gamma, n_topics, occupied):
     for pair in range(len(rows)):
         if sampled[pair]:
             continue
-        row, own = occupied[rows[pair]], gamma[i]
+        row, sums_of_bin = occupied[rows[pair]], gamma[i]
         i += 1
         if counts[pair] <= FEW:
             for _ in range(counts[pair]):
                 for k in range(n_topics):
-                    row[k] += (1.0 - row[k]) * own[k]
+                    row[k] += (1.0 - row[k]) * sums_of_bin[k]
         else:
             for k in range(n_topics):
-                row[k] += (1.0 - row[k]) * at_least_once(own[k], counts[pair])
+                row[k] += (1.0 - row[k]) * at_least_once(sums_of_bin[k], counts[pair])
 
 
 @kernel
 def at_least_once(p, n):
-    """1 - (1 - p)^n by repeated squaring."""
-    found, power = 0.0, p
+    """Return 1 - (1 - p)^n by repeated squaring."""
+    result, power = 0.0, p
     while n > 0:
         if n & 1:
-            found += (1.0 - found) * power
+            result += (1.0 - result) * power
         power *= 2.0 - power
         n >>= 1
-    return found
+    return result
 
 
 @kernel
 def log_gamma_rise(x, n):
-    """lnG(x + n) - lnG(x) for x > 0, n > 0: shifted up by seven, then Stirling's series (Abramowitz & Stegun 6.1.40)."""
+    """Return lnG(x + n) - lnG(x) for x > 0, n > 0: shifted up by seven, then Stirling's series (Abramowitz & Stegun 6.1.40)."""
     product = 0.0  # of the 1 + n / (x + j), less 1
     for j in range(7):
         r = n / (x + j)
@@ -221,7 +229,7 @@ def log_gamma_rise(x, n):
 
 @kernel
 def log_gamma_tail(z):
-    """Stirling's series in z = 1 / y from the second term on."""
+    """Return Stirling's series in z = 1 / y from the second term on."""
     s = z * z
     return (
         -z
@@ -235,7 +243,7 @@ def log_gamma_tail(z):
 
 @kernel
 def digamma_trigamma_rise(x, n):
-    """psi(x + n) - psi(x) and psi'(x + n) - psi'(x) for x > 0, n > 0 (Abramowitz & Stegun 6.3.18, 6.4.12)."""
+    """Return psi(x + n) - psi(x) and psi'(x + n) - psi'(x) for x > 0, n > 0 (Abramowitz & Stegun 6.3.18, 6.4.12)."""
     first, second = 0.0, 0.0
     for j in range(7):
         a, b = 1.0 / (x + j), 1.0 / (x + j + n)
@@ -251,7 +259,7 @@ def digamma_trigamma_rise(x, n):
 
 @kernel
 def digamma_tail(z):
-    """log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
+    """Return log y - z / 2 - z^2 / 12 - psi(y), z = 1 / y."""
     s = z * z
     return (
         -s
@@ -265,7 +273,7 @@ def digamma_tail(z):
 
 @kernel
 def trigamma_tail(z):
-    """psi'(y) - z - z^2 / 2, z = 1 / y."""
+    """Return psi'(y) - z - z^2 / 2, z = 1 / y."""
     s = z * z
     return (
         z
@@ -280,7 +288,7 @@ def trigamma_tail(z):
 
 @kernel
 def higher_derivatives(x):
-    """psi'(x), psi''(x), psi'''(x) for x > 0 (Abramowitz & Stegun 6.4.6, 6.4.12-6.4.14)."""
+    """Return psi'(x), psi''(x), psi'''(x) for x > 0 (Abramowitz & Stegun 6.4.6, 6.4.12-6.4.14)."""
     second, third, fourth = 0.0, 0.0, 0.0
     for j in range(7):
         r = 1.0 / (x + j)
@@ -297,8 +305,8 @@ def higher_derivatives(x):
 
 
 @kernel
-def rise(indptr, sites, weight, spread, group, x):
-    """The sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
+def rise(indptr: np.ndarray, sites, weight, spread, group, x):
+    """Return the sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
     total = 0.0
     for i in range(indptr[group], indptr[group + 1]):
         total += weight[i] * log_gamma_rise(x, sites[i])
@@ -308,16 +316,16 @@ def rise(indptr, sites, weight, spread, group, x):
 
 
 @kernel
-def rises(indptr, sites, weight, spread, priors):
-    """(group,) `rise` of every group at its own prior."""
+def rises(indptr: np.ndarray, sites, weight, spread, priors):
+    """Return (group,) `rise` of every group at its own prior."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
     )
 
 
 @kernel
-def slopes(indptr, sites, weight, spread, priors):
-    """(group,) first and second derivatives of `rises` by the prior."""
+def slopes(indptr: np.ndarray, sites, weight, spread, priors):
+    """Return (group,) first and second derivatives of `rises` by the prior."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):
         x = priors[group]

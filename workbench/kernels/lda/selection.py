@@ -15,16 +15,16 @@ DIGIT = 16
 def select_pairs(
     mark,
     wanted,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     new_indptr,
     new_words,
     new_counts,
     new_before,
-):
-    """The pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
+) -> None:
+    """Write the pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
 
     new_before (pair,): the number of the first token of each pair in the whole corpus.
     """
@@ -43,15 +43,25 @@ def select_pairs(
 
 @kernel
 def select_places(
-    begins, documents, counts, pairs, left_out, new_begins, new_documents, new_counts
+    begins,
+    documents: np.ndarray,
+    counts: np.ndarray,
+    pairs,
+    left_out,
+    new_begins,
+    new_documents,
+    new_counts,
 ):
-    """The places of `blocks.Blocks` whose pairs are not left out, and the spare ones; returns how many there are."""
+    """Write the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones.
+
+    Returns how many there are.
+    """
     to = 0
     for run in range(len(begins) - 1):
         new_begins[run] = to
-        for at in range(begins[run], begins[run + 1]):
-            new_documents[to], new_counts[to] = documents[at], counts[at]
-            to += pairs[at] < 0 or not left_out[max(pairs[at], 0)]
+        for index in range(begins[run], begins[run + 1]):
+            new_documents[to], new_counts[to] = documents[index], counts[index]
+            to += pairs[index] < 0 or not left_out[max(pairs[index], 0)]
     new_begins[-1] = to
     return to
 
@@ -59,15 +69,15 @@ def select_places(
 @kernel
 def sum_of(mark, values):
     """Sum of the values that are marked."""
-    found = np.int64(0)
+    result = np.int64(0)
     for i in range(len(values)):
-        found += mark[i] * np.int64(values[i])
-    return found
+        result += mark[i] * np.int64(values[i])
+    return result
 
 
 @kernel
-def take_dearest(ranks, counts, pairs, budget, taken):
-    """Sets `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
+def take_dearest(ranks, counts: np.ndarray, pairs, budget, taken) -> None:
+    """Set `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
 
     ranks (place,), at least 0; a pair of n tokens costs n - 1, and one without a cost is passed over. Pairs of equal rank are
     taken together. Bits of a double at least 0 are in the order of the doubles: costs summed by digits of the rank, the first

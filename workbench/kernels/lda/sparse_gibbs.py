@@ -21,9 +21,10 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, kernel
 from workbench.kernels.lda.gibbs import inverse_sizes
-from workbench.kernels.simd.lanes import LANES, aligned_zeros
-from workbench.kernels.simd.reductions import count, first_lane, running, total
+from workbench.kernels.simd.functions import count, first_lane, running, total
 from workbench.kernels.simd.vectors import (
+    LANES,
+    aligned_zeros,
     choose,
     doubles,
     fetch,
@@ -51,23 +52,23 @@ class Lists(NamedTuple):
 
 
 def bits_of(n_topics: int) -> int:
-    """Bits that a topic takes in an entry."""
+    """Return the bits that a topic takes in an entry."""
     return int(n_topics - 1).bit_length()
 
 
 def entries_fit(document_tokens, n_topics: int) -> bool:
-    """Can an entry hold every count that may occur?"""
+    """Return whether an entry can hold every count that may occur."""
     return int(document_tokens.max()) < 2 ** (31 - bits_of(n_topics))
 
 
 def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
-    """(document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
+    """Return (document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
     blocks = -(-np.minimum(document_tokens, n_topics) // LANES)
     return LANES * np.concatenate([[0], np.cumsum(blocks)])
 
 
-def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
-    """The lists of counts n_dk (document, topic)."""
+def make_lists(n_dk: np.ndarray, document_tokens, n_topics: int) -> Lists:
+    """Return the lists of counts n_dk (document, topic)."""
     starts = starts_of_lists(document_tokens, n_topics)
     lists = Lists(
         aligned_zeros((starts[-1],), np.int32),
@@ -80,14 +81,14 @@ def make_lists(n_dk, document_tokens, n_topics: int) -> Lists:
 
 
 @kernel
-def fill_lists(n_dk, entries, starts, ends, bits):
-    """Fills the lists with every count that is not 0, in the order of the topics."""
+def fill_lists(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
+    """Fill the lists with every count that is not 0, in the order of the topics."""
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
         end = starts[d]
-        for at in range(0, lanes, LANES):
-            if count(load(n_dk, d * lanes + at) > 0):
-                for k in range(at, at + LANES):
+        for index in range(0, lanes, LANES):
+            if count(load(n_dk, d * lanes + index) > 0):
+                for k in range(index, index + LANES):
                     if n_dk[d, k]:
                         entries[end] = (n_dk[d, k] << bits) | k
                         end += 1
@@ -95,8 +96,8 @@ def fill_lists(n_dk, entries, starts, ends, bits):
 
 
 @kernel
-def write_back(n_dk, entries, starts, ends, bits):
-    """Writes the counts of the lists to n_dk (document, topic)."""
+def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
+    """Write the counts of the lists to n_dk (document, topic)."""
     for d in range(len(n_dk)):
         for k in range(n_dk.shape[1]):
             n_dk[d, k] = 0
@@ -106,21 +107,33 @@ def write_back(n_dk, entries, starts, ends, bits):
 
 
 @kernel
-def mean_held(n_dk, document_tokens):
-    """How many topics the document of a token holds, mean over tokens."""
+def mean_held(n_dk: np.ndarray, document_tokens):
+    """Return how many topics the document of a token holds, mean over tokens."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
         here = 0
-        for at in range(d * lanes, (d + 1) * lanes, LANES):
-            here += count(load(n_dk, at) > 0)
+        for index in range(d * lanes, (d + 1) * lanes, LANES):
+            here += count(load(n_dk, index) > 0)
         held += here * document_tokens[d]
     return held / max(n_tokens, 1)
 
 
 @inlined
-def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
-    """Updates the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
+def mend(
+    w,
+    k,
+    change,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    inverse,
+    q,
+    sums,
+    alpha,
+    beta,
+    words_beta: float,
+) -> None:
+    """Update the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -130,16 +143,16 @@ def mend(w, k, change, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta):
 
 
 @inlined
-def topic_everywhere(target, q, sums, alpha, n_topics):
-    """The topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
-    at = 0
-    sofar = running(load(sums, at))
-    while lane(sofar, 15) <= target and at + LANES < len(sums):
+def topic_everywhere(target, q, sums, alpha, n_topics: int):
+    """Return the topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
+    index = 0
+    sofar = running(load(sums, index))
+    while lane(sofar, 15) <= target and index + LANES < len(sums):
         target -= lane(sofar, 15)
-        at += LANES
-        sofar = running(load(sums, at))
+        index += LANES
+        sofar = running(load(sums, index))
     i = count(sofar <= target)
-    first = LANES * (at + i)
+    first = LANES * (index + i)
     if first >= n_topics:  # rounding alone leads here, and below
         return n_topics - 1
     if i:
@@ -149,7 +162,7 @@ def topic_everywhere(target, q, sums, alpha, n_topics):
 
 @inlined
 def entry_below(target, sofar, below, entries, start, end, one):
-    """The entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
+    """Return the entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
     i = min(count(sofar <= target), LANES - 1)
     if i:
         target -= lane(sofar, i - 1)
@@ -164,18 +177,18 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 
 @inlined
-def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
-    """Adds a token of document d in topic k: to the entry of the topic, else to the first that is free."""
+def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
+    """Add a token of document d in topic k: to the entry of the topic, else to the first that is free."""
     free = ends[d]
-    for at in range(starts[d], ends[d], LANES):
-        held = load(entries, at)
+    for index in range(starts[d], ends[d], LANES):
+        held = load(entries, index)
         same = ((held & topic_of) == k) & (held >= one)
         if count(same):
-            store(entries, at, held + choose(same, ones, nothing))
+            store(entries, index, held + choose(same, ones, nothing))
             return
         i = first_lane(held < one)
         if i < LANES:
-            free = min(free, at + i)
+            free = min(free, index + i)
     if free == ends[d]:
         ends[d] += LANES
     entries[free] = one | k
@@ -183,25 +196,25 @@ def add_entry(d, k, entries, starts, ends, topic_of, one, ones, nothing):
 
 @kernel
 def draw_words(
-    first,
-    last,
-    indptr,
-    documents,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    documents: np.ndarray,
     first_tokens,
-    counts,
-    topics,
-    n_wk,
-    n_k,
+    counts: np.ndarray,
+    topics: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
     entries,
-    starts,
+    starts: np.ndarray,
     ends,
     bits,
     alpha,
     beta,
-    n_topics,
-    key,
+    n_topics: int,
+    key: np.uint64,
 ):
-    """Draws every token of words first..last, document after document; returns how many changed topic.
+    """Draw every token of words first..last, document after document; returns how many changed topic.
 
     documents, first_tokens, counts (pair,) in word-major order; topics (token,) uint16 in canonical order; n_wk (word,
     topic) int32 and n_k (topic,) int64, padded, and the lists are changed in place.
@@ -213,10 +226,10 @@ def draw_words(
     sums = np.zeros((lanes // LANES + LANES - 1) // LANES * LANES)
     n_moved = 0
     for w in range(first, last):
-        for at in range(0, lanes, LANES):
-            row = (beta + doubles(load(n_wk, w * lanes + at))) * load(inverse, at)
-            store(q, at, row)
-            sums[at // LANES] = total(load(alpha, at) * row)
+        for index in range(0, lanes, LANES):
+            row = (beta + doubles(load(n_wk, w * lanes + index))) * load(inverse, index)
+            store(q, index, row)
+            sums[index // LANES] = total(load(alpha, index) * row)
         for pair in range(indptr[w], indptr[w + 1]):
             if pair + AHEAD < indptr[w + 1]:
                 ahead = starts[documents[pair + AHEAD]]
@@ -229,17 +242,17 @@ def draw_words(
                 old = np.int64(topics[token])
                 mend(w, old, -1, n_wk, n_k, inverse, q, sums, alpha, beta, words_beta)
                 sofar = spread(np.float64(0.0))
-                for at in range(start, ends[d], LANES):
-                    held = load(entries, at)
+                for index in range(start, ends[d], LANES):
+                    held = load(entries, index)
                     of = held & topic_of
                     held -= choose((of == np.int32(old)) & (held >= one), ones, nothing)
-                    store(entries, at, held)
+                    store(entries, index, held)
                     sofar += doubles(held >> shift) * take(q, of)
-                    store(below, at - start, sofar)
+                    store(below, index - start, sofar)
                 sofar = running(sofar)
                 of_document, everywhere = lane(sofar, 15), load(sums, 0)
-                for at in range(LANES, len(sums), LANES):
-                    everywhere += load(sums, at)
+                for index in range(LANES, len(sums), LANES):
+                    everywhere += load(sums, index)
                 target = uniform(key, token) * (of_document + total(everywhere))
                 if target < of_document:
                     entry = entry_below(target, sofar, below, entries, start, ends[d], one)

@@ -10,22 +10,39 @@ In the parallel schedule every gamma comes from the same counts, so gamma factor
 weight and a word weight and is never stored: `weigh_rows` makes the weights, `parallel_vb` the
 counts. In the sequential schedule counts follow each pair and gamma is kept. Where priors are so small
 that exp(psi) leaves the range of doubles, a pair is normalised in the log domain instead.
+
+The entropy of factorised responsibilities is computed from their factors after a sweep and not within it::
+
+    gamma_dwk = a_dk b_wk / Z_dw:   - sum n_dw gamma log gamma  =  sum n_dw log Z_dw - sum n_dk log a_dk - sum n_wk log b_wk
+
+with n_dk and n_wk the expected counts that these responsibilities make (spec A4). The factors are the weights of
+`weigh_rows`, and `ratios` hold n_dw / Z_dw; 0 says that a pair went by its logs.
 """
 
 import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel, lean
-from workbench.kernels.simd.lanes import LANES, pad_topics
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import (
+from workbench.kernels.simd.functions import (
+    count,
     digamma,
     exp_digamma_ratio,
     exp_nearly,
     fast_log,
     normalise_logs,
     shifted,
+    total,
 )
-from workbench.kernels.simd.vectors import choose, doubles, load, load_eight, numbers, spread, store
+from workbench.kernels.simd.vectors import (
+    LANES,
+    choose,
+    doubles,
+    load,
+    load_eight,
+    numbers,
+    pad_topics,
+    spread,
+    store,
+)
 
 TINY = 1e-100
 """A normaliser below this is recomputed in the log domain."""
@@ -47,34 +64,37 @@ chains they would be compiled anew."""
 
 
 @inlined
-def mean_digamma(prior, mean, sampled, at):
-    """<psi(prior + m + c^s)> of sixteen topics from flat index `at` on; mean (row, topic), sampled (chain, row, topic)."""
-    n_chains, found = sampled.shape[0], spread(0.0)
+def mean_digamma(prior, mean, sampled, index):
+    """Return <psi(prior + m + c^s)> of sixteen topics from flat `index` on.
+
+    mean (row, topic), sampled (chain, row, topic).
+    """
+    n_chains, result = sampled.shape[0], spread(0.0)
     for s in range(max(n_chains, 1)):
-        counts = load(mean, at)
+        counts = load(mean, index)
         if n_chains:
-            counts += doubles(load(sampled, s * mean.size + at))
-        found += digamma(prior + counts)
+            counts += doubles(load(sampled, s * mean.size + index))
+        result += digamma(prior + counts)
     if n_chains > 1:
-        found = found / n_chains
-    return found
+        result = result / n_chains
+    return result
 
 
 @lean
-def log_row(row, prior, mean, sampled, log_sizes, point, logs):
-    """logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
+def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
+    """Compute logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
     for k in range(0, mean.shape[1], LANES):
-        at = row * mean.shape[1] + k
+        index = row * mean.shape[1] + k
         if point:
-            expected = fast_log(load(prior, k) + load(mean, at))
+            expected = fast_log(load(prior, k) + load(mean, index))
         else:
-            expected = mean_digamma(load(prior, k), mean, sampled, at)
-        store(logs, at, expected - load(log_sizes, k))
+            expected = mean_digamma(load(prior, k), mean, sampled, index)
+        store(logs, index, expected - load(log_sizes, k))
 
 
 @inlined
-def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
-    """weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
+def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> None:
+    """Compute weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
 
     Their logs are stored too where one of them is faint: see `log_weight`.
     """
@@ -82,25 +102,25 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights):
     if n_chains > 1:
         log_row(row, prior, mean, sampled, log_sizes, point, logs)
     for k in range(0, mean.shape[1], LANES):
-        at, log_size = row * mean.shape[1] + k, load(log_sizes, k)
-        factor, exponent = load(prior, k) + load(mean, at), 0.0 - log_size
+        index, log_size = row * mean.shape[1] + k, load(log_sizes, k)
+        factor, exponent = load(prior, k) + load(mean, index), 0.0 - log_size
         if n_chains > 1:
-            factor, exponent = spread(1.0), load(logs, at)
+            factor, exponent = spread(1.0), load(logs, index)
         elif not point:
             if n_chains == 1:
-                factor += doubles(load(sampled, at))
+                factor += doubles(load(sampled, index))
             factor, reciprocals = shifted(factor)
             exponent -= reciprocals
         new = factor * exp_nearly(exponent)
-        store(weights, at, new)
+        store(weights, index, new)
         n_faint += count((new < FAINT) & (log_size < OUT_OF_REACH))
     if n_faint > 0 and n_chains < 2:
         log_row(row, prior, mean, sampled, log_sizes, point, logs)
 
 
 @aside
-def log_weight(row, k, logs, weights, n_topics):
-    """The logarithm of a weight: the one that was stored, where a weight of the row is faint."""
+def log_weight(row, k, logs, weights, n_topics: int):
+    """Return the logarithm of a weight: the one that was stored, where a weight of the row is faint."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
         lowest = min(lowest, weights[row, other])
@@ -108,14 +128,21 @@ def log_weight(row, k, logs, weights, n_topics):
 
 
 @lean
-def weigh_rows(first, last, prior, mean, sampled, log_sizes, point, logs, weights):
-    """`weigh_row` of rows first..last."""
+def weigh_rows(
+    first: int, last: int, prior, mean, sampled, log_sizes, point, logs, weights
+) -> None:
+    """Weigh rows first..last; see `weigh_row`."""
     for row in range(first, last):
         weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
 
 
-def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
-    """<psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k): (topic,), so much in the padding that it weighs nothing."""
+def log_sizes(
+    words_beta: float, mean_k: np.ndarray, sampled_k: np.ndarray, point, n_topics: int
+) -> np.ndarray:
+    """Return <psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k).
+
+    The result (topic,) has so much in the padding that it weighs nothing.
+    """
     n_padded = len(mean_k)
     sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
     logs, priors, unsized = np.empty(sizes.shape), np.full(n_padded, words_beta), np.zeros(n_padded)
@@ -126,9 +153,16 @@ def log_sizes(words_beta, mean_k, sampled_k, point, n_topics) -> np.ndarray:
 
 @aside
 def log_domain_gamma(
-    d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+    d,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    w,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    gamma,
 ):
-    """gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
+    """Compute gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
     for k in range(n_topics):
         of_document = log_weight(d, k, document_logs, document_weights, n_topics)
         gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
@@ -137,14 +171,14 @@ def log_domain_gamma(
 
 @inlined
 def four_from(values, i):
-    """Four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
+    """Return four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
     i = np.uint64(i)
     return values[i], values[i + np.uint64(1)], values[i + np.uint64(2)], values[i + np.uint64(3)]
 
 
 @inlined
 def blend(weights, k, rows, shares):
-    """sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
+    """Return sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
     r0, r1, r2, r3 = rows
     q0, q1, q2, q3 = shares
     first = q0 * load_eight(weights, r0 + k) + q1 * load_eight(weights, r1 + k)
@@ -156,25 +190,25 @@ def update_pair(
     d,
     w,
     count,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-    kept,
+    n_topics: int,
+    stored,
     row,
     gamma,
-):
-    """One pair of the sequential schedule: its new gamma to `kept[row]`, the expected counts moved along.
+) -> None:
+    """Update one pair of the sequential schedule: its new gamma to `stored[row]`, the expected counts moved along.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
     """
     n_padded, words_beta = mean_dk.shape[1], mean_wk.shape[0] * beta
-    document, word, own = d * n_padded, w * n_padded, row * n_padded
+    document, word, gamma_row = d * n_padded, w * n_padded, row * n_padded
     n_chains, sums = sampled_dk.shape[0], spread(0.0)
     if n_chains < 2:
         for k in range(0, n_padded, LANES):
@@ -200,8 +234,8 @@ def update_pair(
     inverse = 1.0 / normaliser
     for k in range(0, n_padded, LANES):
         new = load(gamma, k) * inverse
-        change = float(count) * (new - doubles(load(kept, own + k)))
-        store(kept, own + k, new)
+        change = float(count) * (new - doubles(load(stored, gamma_row + k)))
+        store(stored, gamma_row + k, new)
         store(mean_dk, document + k, max(load(mean_dk, document + k) + change, 0.0))
         store(mean_wk, word + k, max(load(mean_wk, word + k) + change, 0.0))
         store(mean_k, k, max(load(mean_k, k) + change, 0.0))
@@ -209,25 +243,25 @@ def update_pair(
 
 @kernel
 def update_in_order(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     drawn,
     variational_before,
-    kept,
-    mean_dk,
-    mean_wk,
-    mean_k,
-    sampled_dk,
-    sampled_wk,
-    sampled_k,
+    stored,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    sampled_dk: np.ndarray,
+    sampled_wk: np.ndarray,
+    sampled_k: np.ndarray,
     alpha,
     beta,
-    n_topics,
-):
-    """Sequential schedule: `update_pair` for each variational pair of documents first..last in canonical order."""
+    n_topics: int,
+) -> None:
+    """Update each variational pair of documents first..last in canonical order: the sequential schedule."""
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -245,7 +279,7 @@ def update_in_order(
                     alpha,
                     beta,
                     n_topics,
-                    kept,
+                    stored,
                     variational_before[pair],
                     gamma,
                 )
@@ -253,12 +287,87 @@ def update_in_order(
 
 @lean
 def weighted_entropy(weights, gamma):
-    """- sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
-    n_padded, found = gamma.shape[1], spread(0.0)
+    """Return - sum_i weights_i sum_k gamma_ik log gamma_ik of padded rows, with 0 log 0 = 0."""
+    n_padded, result = gamma.shape[1], spread(0.0)
     for i in range(len(weights)):
         of_row = spread(0.0)
         for k in range(i * n_padded, (i + 1) * n_padded, LANES):
             g = doubles(load(gamma, k))
             of_row += g * fast_log(max(g, 1e-300))
-        found += weights[i] * of_row
-    return 0.0 - total(found)
+        result += weights[i] * of_row
+    return 0.0 - total(result)
+
+
+LARGEST_POWER = 3.0
+"""Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken separately."""
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
+"""Range of the product of normalisers; beyond it the logarithm is taken and the product restarts at 1."""
+
+
+@lean
+def log_weights(mean, logs, weights):
+    """Return sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
+    expected = spread(0.0)
+    for i in range(0, mean.size, LANES):
+        n, weight = load(mean, i), load(weights, i)
+        log, faint = fast_log(max(weight, FAINT)), weight < FAINT
+        if count(faint) > 0:
+            log = choose(faint & (n > 0.0), load(logs, i), log)
+        expected += n * log
+    return total(expected)
+
+
+@inlined
+def times_power(product, logs, c, z):
+    """Add c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
+    often = c > LARGEST_POWER
+    power = choose(
+        often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
+    )
+    longer = product * power
+    if count(longer < SMALLEST_PRODUCT) + count(longer > LARGEST_PRODUCT) == 0:
+        product = longer
+    else:
+        product, logs = power, logs + fast_log(product)
+    if count(often) > 0:
+        logs += choose(often, c * fast_log(z), spread(0.0))
+    return product, logs
+
+
+@lean
+def log_normalisers(counts: np.ndarray, ratios: np.ndarray):
+    """Return sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
+    product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
+    in_lanes = len(ratios) - len(ratios) % LANES
+    for i in range(0, in_lanes, LANES):
+        c, ratio = doubles(load(counts, i)), load(ratios, i)
+        by_logs = ratio == 0.0
+        n_by_logs += count(by_logs & (c > 0.0))
+        product, logs = times_power(product, logs, c, choose(by_logs, spread(1.0), c / ratio))
+    for i in range(in_lanes, len(ratios)):
+        if ratios[i] > 0.0:
+            by_themselves += counts[i] * fast_log(counts[i] / ratios[i])
+        else:
+            n_by_logs += counts[i] > 0
+    return total(logs + fast_log(product)) + by_themselves, n_by_logs
+
+
+@kernel
+def log_normalisers_by_logs(
+    documents: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+):
+    """Return sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
+    gamma, result = np.empty(n_topics), 0.0
+    for i in range(len(counts)):
+        d, w = np.int64(documents[i]), np.int64(words[i])
+        result += counts[i] * log_domain_gamma(
+            d, document_logs, document_weights, w, word_logs, word_weights, n_topics, gamma
+        )
+    return result

@@ -35,21 +35,21 @@ class Added(NamedTuple):
 
 @inlined
 def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
-    """The weight of a path by the counts as they are, or its logarithm."""
+    """Return the weight of a path by the counts as they are, or its logarithm."""
     leaf = slots.leaf[slot]
     above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
     log_weight = math.log(above / below) if by_logs else 0.0
     for f in range(slots.factors.shape[1]):
-        at = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
-        number = added.prior[at]
-        if at >= added.rest_at:
-            number += whole.n_rest[at - added.rest_at]
-        elif at < added.own_at:
-            number += whole.n_own[d, at]
+        address = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
+        number = added.prior[address]
+        if address >= added.rest_at:
+            number += whole.n_rest[address - added.rest_at]
+        elif address < added.own_at:
+            number += whole.n_own[d, address]
         if by_logs:
             log_number = math.log(number) if number > 0.0 else -math.inf
-            log_weight += -log_number if added.is_row[at] else log_number
-        elif added.is_row[at]:
+            log_weight += -log_number if added.is_row[address] else log_number
+        elif added.is_row[address]:
             below *= number
         else:
             above *= number
@@ -58,61 +58,93 @@ def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
 
 @lean
 def update_paths(
-    first, last, indptr, words, counts, owners, begins, slots, real, added, gamma, whole, new
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    owners,
+    begins,
+    slots,
+    real,
+    added,
+    gamma,
+    whole,
+    new,
 ):
-    """One update of q of every pair of documents first..last, in canonical order; returns the largest change of a q.
+    """Update q of every pair of documents first..last once, in canonical order; returns the largest change of a q.
 
     begins (pair + 1,) int64: where in `gamma` the slots of each pair begin; real (path,): the slots that are paths;
     new (author of a document, path) is scratch.
     """
     n_slots, largest = len(slots.leaf), 0.0
     for d in range(first, last):
-        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
         for pair in range(indptr[d], indptr[d + 1]):
             w, n, total = words[pair], counts[pair], 0.0
-            for o in range(len(own)):
+            for o in range(len(authors)):
                 for slot in real:
                     q = np.float64(gamma[begins[pair] + o * n_slots + slot])
-                    add_path(d, w, slot, own[o], -q, slots, added.rest_at, whole)
-            for o in range(len(own)):
+                    add_path(d, w, slot, authors[o], -q, slots, added.rest_at, whole)
+            for o in range(len(authors)):
                 for i in range(len(real)):
-                    new[o, i] = weigh_path(d, w, real[i], own[o], slots, added, whole, False)
+                    new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, whole, False)
                     total += new[o, i]
             if not TINY < total < 1.0 / TINY:
                 most, total = -math.inf, 0.0
-                for o in range(len(own)):
+                for o in range(len(authors)):
                     for i in range(len(real)):
-                        new[o, i] = weigh_path(d, w, real[i], own[o], slots, added, whole, True)
+                        new[o, i] = weigh_path(d, w, real[i], authors[o], slots, added, whole, True)
                         most = max(most, new[o, i])
-                for o in range(len(own)):
+                for o in range(len(authors)):
                     for i in range(len(real)):
                         new[o, i] = math.exp(new[o, i] - most)
                         total += new[o, i]
-            for o in range(len(own)):
+            for o in range(len(authors)):
                 for i in range(len(real)):
-                    at = begins[pair] + o * n_slots + real[i]
-                    old = np.float64(gamma[at])
-                    gamma[at] = new[o, i] / total
-                    q = np.float64(gamma[at])
+                    address = begins[pair] + o * n_slots + real[i]
+                    old = np.float64(gamma[address])
+                    gamma[address] = new[o, i] / total
+                    q = np.float64(gamma[address])
                     largest = max(largest, abs(q - old))
                     add_path(
-                        d, w, real[i], own[o], n * q - (n - 1) * old, slots, added.rest_at, whole
+                        d,
+                        w,
+                        real[i],
+                        authors[o],
+                        n * q - (n - 1) * old,
+                        slots,
+                        added.rest_at,
+                        whole,
                     )
     return largest
 
 
 @lean
-def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, gamma, whole, n_dr):
-    """Adds the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
+def add_paths(
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    owners,
+    begins,
+    slots,
+    real,
+    fixed,
+    added,
+    gamma,
+    whole,
+    n_dr: np.ndarray,
+):
+    """Add the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
 
     Returns the entropy of the responsibilities plus the expected logarithms of known numbers, nats.
     """
-    n_slots, found = len(slots.leaf), 0.0
+    n_slots, result = len(slots.leaf), 0.0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             n = counts[pair]
-            for at in fixed:
-                whole.n_own[d, at] += n
+            for address in fixed:
+                whole.n_own[d, address] += n
             for o in range(owners.indptr[d + 1] - owners.indptr[d]):
                 for slot in real:
                     q = np.float64(gamma[begins[pair] + o * n_slots + slot])
@@ -121,18 +153,21 @@ def add_paths(indptr, words, counts, owners, begins, slots, real, fixed, added, 
                     n_dr[d, slots.leaf[slot]] += n * q
                     if q == 0.0:
                         continue
-                    found -= n * q * math.log(q)
+                    result -= n * q * math.log(q)
                     for f in range(slots.factors.shape[1]):
-                        at = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
-                        if added.known[at]:
-                            found += n * q * math.log(added.prior[at])
-    return found
+                        address = slots.factors[slot, f] + author * slots.factor_strides[slot, f]
+                        if added.known[address]:
+                            result += n * q * math.log(added.prior[address])
+    return result
 
 
 @kernel
-def spread_over_paths(indptr, owners, begins, slots, real, key, of_rows, gamma):
-    """q of each pair from its share of each row of the last level, of_rows (pair, R): at random over paths that end there.
+def spread_over_paths(
+    indptr: np.ndarray, owners, begins, slots, real, key: np.uint64, of_rows, gamma
+) -> None:
+    """Compute q of each pair from its share of each row of the last level, of_rows (pair, R).
 
+    They are at random over paths that end there.
     All pairs of a document share these proportions, exponential draws under the key.
     """
     n_slots = len(slots.leaf)

@@ -24,10 +24,18 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.special import fast_exp, fast_log
-from workbench.kernels.simd.vectors import bump, choose, doubles, fetch, load, spread, store, take
+from workbench.kernels.simd.functions import fast_exp, fast_log, total
+from workbench.kernels.simd.vectors import (
+    LANES,
+    bump,
+    choose,
+    doubles,
+    fetch,
+    load,
+    spread,
+    store,
+    take,
+)
 
 NEVER = -1e200
 """The logarithm of 0; that of a number is above it, however small."""
@@ -59,7 +67,7 @@ class Owners(NamedTuple):
 
 @inlined
 def scale_of(field, run, owner, flat):
-    """The product of a run's scalar factors."""
+    """Return the product of a run's scalar factors."""
     scale = 1.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         scale *= flat[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -68,7 +76,7 @@ def scale_of(field, run, owner, flat):
 
 @inlined
 def block_of(field, run, owner, k, flat):
-    """The product of a run's vector factors, for sixteen paths from path k on."""
+    """Return the product of a run's vector factors, for sixteen paths from path k on."""
     first = field.vector_ptr[run]
     product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
@@ -77,16 +85,16 @@ def block_of(field, run, owner, k, flat):
 
 
 @inlined
-def gather_ends(d, owners, field, flat, ends, at, width):
-    """Sums the weights of the paths of document d by end row, P_r, into `ends` from flat index `at` on, `width` rows."""
+def gather_ends(d, owners, field, flat, ends, address, width) -> None:
+    """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `address` on, `width` rows."""
     for k in range(0, width, LANES):
-        store(ends, at + k, spread(0.0))
+        store(ends, address + k, spread(0.0))
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
             scale, here, sums = (
                 scale_of(field, run, owner, flat),
-                at + field.end_at[run],
+                address + field.end_at[run],
                 spread(0.0),
             )
             for k in range(0, LANES * field.n_blocks[run], LANES):
@@ -100,8 +108,8 @@ def gather_ends(d, owners, field, flat, ends, at, width):
 
 
 @inlined
-def share_out(d, owners, field, flat, shares, low, high, expected):
-    """Adds the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
+def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
+    """Add the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -111,10 +119,10 @@ def share_out(d, owners, field, flat, shares, low, high, expected):
                 counts = scale * share * block_of(field, run, owner, k, flat)
                 sums += counts
                 for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
-                    at = field.vector_at[i]
-                    if low <= at < high:
-                        at += owner * field.vector_stride[i] + k
-                        store(expected, at, load(expected, at) + counts)
+                    address = field.vector_at[i]
+                    if low <= address < high:
+                        address += owner * field.vector_stride[i] + k
+                        store(expected, address, load(expected, address) + counts)
             of_run = total(sums)
             for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
                 if low <= field.scalar_at[i] < high:
@@ -123,18 +131,18 @@ def share_out(d, owners, field, flat, shares, low, high, expected):
 
 @inlined
 def log_of_path(field, run, owner, slot, logs):
-    """The logarithm of the weight of one path."""
-    found = 0.0
+    """Return the logarithm of the weight of one path."""
+    result = 0.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
-        found += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
+        result += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
     for i in range(field.vector_ptr[run], field.vector_ptr[run + 1]):
-        found += logs[field.vector_at[i] + owner * field.vector_stride[i] + slot]
-    return found
+        result += logs[field.vector_at[i] + owner * field.vector_stride[i] + slot]
+    return result
 
 
 @lean
-def gather_logs(d, owners, field, logs, log_ends, row, sums):
-    """log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
+def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
+    """Compute log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
     for find_sums in range(2):
@@ -158,8 +166,8 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums):
 
 
 @lean
-def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
-    """`share_out` of n_r (row,), from logarithms."""
+def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) -> None:
+    """Share out n_r (row,) as `share_out` does, from logarithms."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -180,11 +188,11 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected):
 
 
 @inlined
-def mean_cells(cells, counts, row, inverse, x):
-    """(prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
+def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
+    """Compute (prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
     for i in range(len(cells.rows)):
-        at = cells.rows[i]
-        inverse[at] = 1.0 / (cells.prior[at] + counts[row, at])
+        address = cells.rows[i]
+        inverse[address] = 1.0 / (cells.prior[address] + counts[row, address])
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
         value = (load(cells.prior, k) + doubles(load(counts, row * counts.shape[1] + k))) * take(
@@ -194,14 +202,19 @@ def mean_cells(cells, counts, row, inverse, x):
 
 
 @lean
-def mean_rest(cells, counts, inverse, x):
-    """Posterior means of the cells of the corpus, counts (1, address)."""
+def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
+    """Compute posterior means of the cells of the corpus, counts (1, address)."""
     mean_cells(cells, counts, 0, inverse, x)
 
 
 @lean
-def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
-    """P (document, row) of documents first..last; a document without owners has none. x (address,) has what is the corpus'."""
+def mean_ends(
+    first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
+) -> None:
+    """Compute P (document, row) of documents first..last.
+
+    A document without owners has none. x (address,) has what is the corpus'.
+    """
     width = ends.shape[1]
     for d in range(first, last):
         mean_cells(cells, n_own, d, inverse, x)
@@ -212,8 +225,16 @@ def mean_ends(first, last, owners, field, cells, n_own, inverse, x, ends):
 
 
 @lean
-def mix(first, last, indptr, words, ends, phi, probability):
-    """p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
+def mix(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    ends,
+    phi: np.ndarray,
+    probability: np.ndarray,
+) -> None:
+    """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -22,8 +22,8 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.gibbs import AHEAD, draw_from
-from workbench.kernels.simd.lanes import LANES
 from workbench.kernels.simd.vectors import (
+    LANES,
     at_most_256_bits,
     bump,
     doubles,
@@ -37,32 +37,32 @@ from workbench.kernels.uniforms import uniform
 
 
 @inlined
-def count_levels(slot, author, step, shape, slots, numbers):
-    """Adds a token to the counts of all levels but the last along a slot, or takes one away."""
+def count_levels(slot, author, step, shape, slots, numbers) -> None:
+    """Add a token to the counts of all levels but the last along a slot, or take one away."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
         cell = slots.cells[np.uint64(slot), np.uint64(level)]
         row_sum = slots.rows[np.uint64(slot), np.uint64(level)] if len(shape.sums) else -1
         if cell >= 0:
-            at = np.uint64(cell + shift)
-            n = numbers.tally[at] + step
-            numbers.tally[at] = n
-            put(numbers.flat, at, numbers.prior[at] + n)
+            address = np.uint64(cell + shift)
+            n = numbers.tally[address] + step
+            numbers.tally[address] = n
+            put(numbers.flat, address, numbers.prior[address] + n)
         if row_sum >= 0:
-            at = np.uint64(row_sum + shift)
-            n = numbers.tally[at] + step
-            numbers.tally[at] = n
+            address = np.uint64(row_sum + shift)
+            n = numbers.tally[address] + step
+            numbers.tally[address] = n
             if step > 0:
-                put(numbers.flat, at, numbers.raised[at])
-                numbers.raised[at] = 1.0 / (numbers.prior[at] + n + 1.0)
+                put(numbers.flat, address, numbers.raised[address])
+                numbers.raised[address] = 1.0 / (numbers.prior[address] + n + 1.0)
             else:
-                numbers.raised[at] = numbers.flat[at]
-                put(numbers.flat, at, 1.0 / (numbers.prior[at] + n))
+                numbers.raised[address] = numbers.flat[address]
+                put(numbers.flat, address, 1.0 / (numbers.prior[address] + n))
 
 
 @inlined
-def remove_token(slot, author, row, shape, slots, numbers):
-    """Takes a token of the word whose row begins at `row` from all counts along its slot."""
+def remove_token(slot, author, row, shape, slots, numbers) -> None:
+    """Take a token of the word whose row begins at `row` from all counts along its slot."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
@@ -73,8 +73,8 @@ def remove_token(slot, author, row, shape, slots, numbers):
 
 
 @inlined
-def add_token(slot, author, row, shape, slots, numbers):
-    """Adds a token of the word whose row begins at `row` to all counts along its path."""
+def add_token(slot, author, row, shape, slots, numbers) -> None:
+    """Add a token of the word whose row begins at `row` to all counts along its path."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
@@ -85,25 +85,25 @@ def add_token(slot, author, row, shape, slots, numbers):
 
 
 @inlined
-def weigh_run(run, author, base, shape, slots, flat, rest):
-    """The weights of the paths of a run without the factor of the word."""
+def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
+    """Compute the weights of the paths of a run without the factor of the word."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
         shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
         scale *= flat[np.uint64(slots.scalars[run, np.uint64(s)] + shift)]
     first, end = slots.first[run], slots.first[run + np.uint64(1)]
     v, last = slots.vector_ptr[run], slots.vector_ptr[run + np.uint64(1)]
-    at = slots.vector_at[np.uint64(v)] + author * slots.vector_stride[np.uint64(v)]
+    address = slots.vector_at[np.uint64(v)] + author * slots.vector_stride[np.uint64(v)]
     for i in range(0, end - first, LANES):
-        weights = scale * load(flat, at + i)
+        weights = scale * load(flat, address + i)
         for other in range(v + 1, last):
             weights *= load(flat, slots.vector_at[other] + author * slots.vector_stride[other] + i)
         store(rest, base + first + i, weights)
 
 
 @inlined
-def weigh_slot(slot, author, base, shape, slots, flat, rest):
-    """The weight of the path in one slot without the factor of the word."""
+def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
+    """Compute the weight of the path in one slot without the factor of the word."""
     weight = 1.0
     for f in range(len(shape.factors)):
         shift = (
@@ -116,8 +116,8 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest):
 
 
 @inlined
-def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
-    """The weights that change with a token in a slot, of the slots of one author."""
+def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
+    """Compute the weights that change with a token in a slot, of the slots of one author."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
@@ -129,19 +129,19 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch):
 
 
 @inlined
-def add_up_band(band, at, n_here, n_slots, bands, rest):
-    """The sum of the weights of a band's runs, those of all authors, into `rest` from `at` on."""
+def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
+    """Compute the sum of the weights of a band's runs, those of all authors, into `rest` from `address` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(n_here):
             for r in range(bands.run_ptr[band], bands.run_ptr[band + 1]):
                 sums += load(rest, o * n_slots + bands.slots[np.uint64(r)] + i)
-        store(rest, at + i, sums)
+        store(rest, address + i, sums)
 
 
 @inlined
-def run_within(band, column, n_here, n_slots, bands, rest, target):
-    """The place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
+def run_within(band, column, n_here, n_slots: int, bands, rest, target):
+    """Return the place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):
@@ -153,8 +153,8 @@ def run_within(band, column, n_here, n_slots, bands, rest, target):
 
 
 @inlined
-def weigh_word(row, word, numbers):
-    """Weights of the rows of the last level for a word."""
+def weigh_word(row, word, numbers) -> None:
+    """Compute weights of the rows of the last level for a word."""
     for i in range(0, len(word), LANES):
         n_wk = doubles(load(numbers.n_wk, row + i))
         store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, i))
@@ -162,12 +162,12 @@ def weigh_word(row, word, numbers):
 
 @lean
 def draw_paths(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     sampled,
     owners,
     shape,
@@ -175,13 +175,13 @@ def draw_paths(
     slots,
     bands,
     numbers,
-    n_own,
+    n_own: np.ndarray,
     places,
     scratch,
-    key,
-    key_within,
+    key: np.uint64,
+    key_within: np.uint64,
 ):
-    """Draws, in canonical order, every token of the sampled pairs of documents first..last.
+    """Draw, in canonical order, every token of the sampled pairs of documents first..last.
 
     places (token,) int32 and n_own (document, D) are changed in place, and all of `numbers`; returns how many tokens have
     another place than before. `shared`: do authors of a document share numbers of a path?
@@ -202,8 +202,8 @@ def draw_paths(
         0,
     )
     for d in range(first, last):
-        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
-        n_here = len(own)
+        authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        n_here = len(authors)
         if n_here == 0 or indptr[d] == indptr[d + 1]:
             continue
         for i in range(n_own_numbers):
@@ -213,7 +213,7 @@ def draw_paths(
             numbers.raised[i] = 1.0 / (number + 1.0) if numbers.is_row[i] else 0.0
         for o in range(n_here):
             for run in range(n_runs):
-                weigh_run(run, own[o], o * n_slots, shape, slots, numbers.flat, rest)
+                weigh_run(run, authors[o], o * n_slots, shape, slots, numbers.flat, rest)
         for band in range(n_bands):
             members = (bands.run_ptr[band + 1] - bands.run_ptr[band]) * n_here
             scratch.band_at[band] = (
@@ -234,9 +234,9 @@ def draw_paths(
                 old = np.int64(places[np.uint64(token)])
                 old_o = old // n_slots if n_here > 1 else np.int64(0)
                 old_slot = old - old_o * n_slots
-                remove_token(old_slot, own[old_o], row, shape, slots, numbers)
+                remove_token(old_slot, authors[old_o], row, shape, slots, numbers)
                 if waits:
-                    add_token(slot, own[o], row_before, shape, slots, numbers)
+                    add_token(slot, authors[o], row_before, shape, slots, numbers)
                 if len(shape.alone):
                     if waits:
                         weigh_slot(slot, 0, 0, shape, slots, numbers.flat, rest)
@@ -247,7 +247,7 @@ def draw_paths(
                         for other in range(0 if shared else of, n_here if shared else of + 1):
                             weigh_touched(
                                 changed,
-                                own[other],
+                                authors[other],
                                 other * n_slots,
                                 shape,
                                 slots,
@@ -264,37 +264,37 @@ def draw_paths(
                 else:
                     weigh_word(row, word, numbers)
                     for band in range(n_bands):
-                        at, column = scratch.band_at[np.uint64(band)], bands.first[band]
+                        address, column = scratch.band_at[np.uint64(band)], bands.first[band]
                         if scratch.stale[np.uint64(band)]:
                             scratch.stale[np.uint64(band)] = False
-                            if at >= n_here * n_slots:
-                                add_up_band(band, at, n_here, n_slots, bands, rest)
+                            if address >= n_here * n_slots:
+                                add_up_band(band, address, n_here, n_slots, bands, rest)
                         leaf = bands.leaf_at[band]
                         if bands.leaf_step[band]:
                             for i in range(0, bands.first[band + 1] - column, LANES):
-                                sums += load(rest, at + i) * load(word, leaf + i)
+                                sums += load(rest, address + i) * load(word, leaf + i)
                                 store(cumulative, column + i, sums)
                         else:
                             b = word[np.uint64(leaf)]
                             for i in range(0, bands.first[band + 1] - column, LANES):
-                                sums += load(rest, at + i) * b
+                                sums += load(rest, address + i) * b
                                 store(cumulative, column + i, sums)
                 new = np.int64(draw_from(sums, cumulative, ends, uniform(key, token)))
                 if not len(shape.alone):
                     band = bands.of_column[np.uint64(new)]
                     column = new - bands.first[np.uint64(band)]
-                    at = scratch.band_at[np.uint64(band)]
-                    if at < n_here * n_slots:
-                        new = at + column
+                    address = scratch.band_at[np.uint64(band)]
+                    if address < n_here * n_slots:
+                        new = address + column
                     else:
-                        target = uniform(key_within, token) * rest[np.uint64(at + column)]
+                        target = uniform(key_within, token) * rest[np.uint64(address + column)]
                         new = run_within(band, column, n_here, n_slots, bands, rest, target)
                 places[np.uint64(token)] = new
                 n_moved += new != old
                 o = new // n_slots if n_here > 1 else np.int64(0)
                 slot, row_before, waits = new - o * n_slots, row, True
         if waits:
-            add_token(slot, own[o], row_before, shape, slots, numbers)
+            add_token(slot, authors[o], row_before, shape, slots, numbers)
         for i in range(n_own_numbers):
             n_own[d, i] = numbers.tally[i]
     return n_moved

@@ -101,26 +101,36 @@ class Scratch(NamedTuple):
 
 
 @inlined
-def add_path(d, w, slot, author, n, slots, rest_at, whole):
-    """Adds n tokens of a word to all counts along one path; rounding leaves none below 0."""
+def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
+    """Add n tokens of a word to all counts along one path; rounding leaves none below 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
     for level in range(slots.cells.shape[1]):
         shift = author * slots.strides[level]
-        for at in (slots.cells[slot, level], slots.rows[slot, level]):
-            if at >= rest_at:
-                at += shift - rest_at
-                whole.n_rest[at] = max(whole.n_rest[at] + n, 0.0)
-            elif at >= 0:
-                whole.n_own[d, at] = max(whole.n_own[d, at] + n, 0.0)
+        for address in (slots.cells[slot, level], slots.rows[slot, level]):
+            if address >= rest_at:
+                address += shift - rest_at
+                whole.n_rest[address] = max(whole.n_rest[address] + n, 0.0)
+            elif address >= 0:
+                whole.n_own[d, address] = max(whole.n_own[d, address] + n, 0.0)
 
 
 @kernel
 def count_paths(
-    indptr, words, counts, tokens_before, sampled, owners, rest_at, fixed, slots, places, whole
-):
-    """Adds every token of sampled pairs to the counts along its place."""
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    sampled,
+    owners,
+    rest_at,
+    fixed,
+    slots,
+    places,
+    whole,
+) -> None:
+    """Add every token of sampled pairs to the counts along its place."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -134,8 +144,8 @@ def count_paths(
 
 
 @kernel
-def uniform_places(key, tokens, owners, real, n_slots, places):
-    """A place for every token, each real slot of each author of its document with the same probability.
+def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
+    """Draw a place for every token, each real slot of each author of its document with the same probability.
 
     tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
     """
@@ -148,24 +158,24 @@ def uniform_places(key, tokens, owners, real, n_slots, places):
 
 @kernel
 def places_of_counts(
-    indptr,
-    words,
-    counts,
-    tokens_before,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
     owners,
     slots,
     flat,
     real,
     given_dr,
-    given_wk,
-    given_k,
+    given_wk: np.ndarray,
+    given_k: np.ndarray,
     beta,
     beta_total,
-    topics,
-    key,
+    topics: np.ndarray,
+    key: np.uint64,
     places,
-):
-    """A place for every token, drawn given counts of another run by rows of the last level.
+) -> None:
+    """Draw a place for every token, drawn given counts of another run by rows of the last level.
 
     The prior weight of a path is multiplied by that of the word; the counts of a document by rows (given_dr, of no rows where
     they are not known) stand in proportion over the paths that end there, so that of LDA (alpha_k + n_dk) is weighed. A token
@@ -173,10 +183,10 @@ def places_of_counts(
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
-        own = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
-        prior, mass = np.ones(len(own) * len(real)), np.zeros(len(beta))
+        authors = owners.ids[owners.indptr[d] : owners.indptr[d + 1]]
+        prior, mass = np.ones(len(authors) * len(real)), np.zeros(len(beta))
         for i in range(len(prior)):
-            slot, author = real[i % len(real)], own[i // len(real)]
+            slot, author = real[i % len(real)], authors[i // len(real)]
             for f in range(slots.factors.shape[1]):
                 prior[i] *= flat[slots.factors[slot, f] + author * slots.factor_strides[slot, f]]
             mass[slots.leaf[slot]] += prior[i]

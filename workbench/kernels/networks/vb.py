@@ -7,7 +7,7 @@ In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > i
 All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
 (`kernels.networks.field`), a pair goes over the rows of the last level as if these were topics, with the loops of
 `kernels.lda.document_vb`, and what it expects of the rows is shared out among the cells at the end of the document. Of a
-document only counts of cells and their row sums are kept. `word_counts.count_words` then counts the words.
+document only counts of cells and their row sums are kept. `document_vb.count_words` then counts the words.
 """
 
 import math
@@ -17,14 +17,19 @@ import numpy as np
 
 from workbench.kernels.jit import inlined, lean
 from workbench.kernels.lda.document_vb import longest, visit, visit_narrow
-from workbench.kernels.lda.factored_entropy import times_power
 from workbench.kernels.lda.log_joint import rises_of
-from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma
+from workbench.kernels.lda.standard_vb import FAINT, log_domain_gamma, mean_digamma, times_power
 from workbench.kernels.networks.field import NEVER, gather_ends, gather_logs, share_logs, share_out
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.reductions import count, total
-from workbench.kernels.simd.special import digamma, exp_nearly, fast_log, log_gammas, shifted
-from workbench.kernels.simd.vectors import choose, doubles, load, spread, store, take
+from workbench.kernels.simd.functions import (
+    count,
+    digamma,
+    exp_nearly,
+    fast_log,
+    log_gammas,
+    shifted,
+    total,
+)
+from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store, take
 from workbench.kernels.uniforms import uniform
 
 
@@ -41,95 +46,99 @@ class Cells(NamedTuple):
 
 
 @inlined
-def digamma_at(cells, counts, sampled, row, at):
-    """<psi(prior + m + c^s)> of one number in a row of counts m."""
+def digamma_at(cells, counts: np.ndarray, sampled, row, address):
+    """Return <psi(prior + m + c^s)> of one number in a row of counts m."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
-        return digamma(cells.prior[at] + counts[row, at])
-    found = 0.0
+        return digamma(cells.prior[address] + counts[row, address])
+    result = 0.0
     for s in range(n_chains):
-        found += digamma(cells.prior[at] + (counts[row, at] + sampled[s, row, at]))
-    return found / n_chains
+        result += digamma(cells.prior[address] + (counts[row, address] + sampled[s, row, address]))
+    return result / n_chains
 
 
 @inlined
-def weigh_cells(cells, counts, sampled, row, sizes, x):
-    """x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
-    own, n_chains = row * counts.shape[1], sampled.shape[0]
+def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
+    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
+    authors, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
-        at = cells.weighed[i]
-        sizes[at] = digamma_at(cells, counts, sampled, row, at)
+        address = cells.weighed[i]
+        sizes[address] = digamma_at(cells, counts, sampled, row, address)
     for i in range(len(cells.blocks)):
         k = cells.blocks[i]
         size = take(sizes, load(cells.row_of, k))
         if n_chains > 1:
-            value = exp_nearly(mean_digamma(load(cells.prior, k), counts, sampled, own + k) - size)
+            value = exp_nearly(
+                mean_digamma(load(cells.prior, k), counts, sampled, authors + k) - size
+            )
         else:
-            n = load(counts, own + k)
+            n = load(counts, authors + k)
             if n_chains == 1:
-                n += doubles(load(sampled, own + k))
+                n += doubles(load(sampled, authors + k))
             factor, reciprocals = shifted(load(cells.prior, k) + n)
             value = factor * exp_nearly(0.0 - (reciprocals + size))
         store(x, k, choose(load(cells.real, k) > 0.5, value, spread(0.0)))
 
 
 @lean
-def log_cells(cells, counts, sampled, row, sizes, logs):
-    """<psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
-    for at in range(counts.shape[1]):
-        logs[at] = NEVER
-        if cells.real[at] > 0.5:
-            logs[at] = digamma_at(cells, counts, sampled, row, at) - sizes[cells.row_of[at]]
+def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
+    """Compute <psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
+    for address in range(counts.shape[1]):
+        logs[address] = NEVER
+        if cells.real[address] > 0.5:
+            logs[address] = (
+                digamma_at(cells, counts, sampled, row, address) - sizes[cells.row_of[address]]
+            )
 
 
 @inlined
-def add_rows(cells, counts, row):
-    """Sums the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
+def add_rows(cells, counts: np.ndarray, row) -> None:
+    """Sum the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
-        for at in range(cells.blocks[i], cells.blocks[i] + LANES):
-            if cells.real[at] > 0.5:
-                counts[row, cells.row_of[at]] += counts[row, at]
+        for address in range(cells.blocks[i], cells.blocks[i] + LANES):
+            if cells.real[address] > 0.5:
+                counts[row, cells.row_of[address]] += counts[row, address]
 
 
 @lean
 def fit_each(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     owners,
     field,
     cells,
     sampled_own,
-    word_logs,
-    word_weights,
-    n_rows,
-    most_passes,
-    tolerance,
-    n_own,
-    n_dr,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_rows: int,
+    most_passes: int,
+    tolerance: float,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
     row_logs,
     row_weights,
-    kept_ratios,
+    kept_ratios: np.ndarray,
     x,
     logs,
     expected,
-    tokens,
-    ratios,
+    tokens: np.ndarray,
+    ratios: np.ndarray,
     rows,
     gamma,
     new,
     by_logs,
     sizes,
 ):
-    """The loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with allocated working arrays."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
-        begin, end, own, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
+        begin, end, authors, ends = indptr[d], indptr[d + 1], d * width, d * n_padded
         n, log_normaliser, n_tiny = end - begin, 0.0, 0
         for i in range(n):
             pair = np.uint64(begin + i)
@@ -179,24 +188,24 @@ def fit_each(
             changes, n_cells = spread(0.0), 0.0
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
-                change = load(expected, k) - load(n_own, own + k)
+                change = load(expected, k) - load(n_own, authors + k)
                 changes += max(change, 0.0 - change)
                 n_cells += total(load(cells.real, k))
-                store(n_own, own + k, load(expected, k))
+                store(n_own, authors + k, load(expected, k))
             add_rows(cells, n_own, d)
             if total(changes) < tolerance * n_cells:
                 break
         share_out(d, owners, field, x, new, width, len(x), expected)
         if n_tiny > 0:
             share_logs(d, owners, field, logs, row_logs, d, by_logs, width, len(x), expected)
-            for at in range(width):
-                if n_own[d, at] > 0.0 and cells.real[at] > 0.5:
-                    lost += n_own[d, at] * logs[at]
+            for address in range(width):
+                if n_own[d, address] > 0.0 and cells.real[address] > 0.5:
+                    lost += n_own[d, address] * logs[address]
         else:
             of_cells = spread(0.0)
             for i in range(len(cells.blocks)):
                 k = cells.blocks[i]
-                of_cells += load(n_own, own + k) * fast_log(max(load(x, k), FAINT))
+                of_cells += load(n_own, authors + k) * fast_log(max(load(x, k), FAINT))
             lost += total(of_cells)
         lost -= log_normaliser
         for i in range(0, n, LANES):
@@ -210,30 +219,30 @@ def fit_each(
 
 
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     owners,
     field,
     cells,
     sampled_own,
-    word_logs,
-    word_weights,
-    n_rows,
-    most_passes,
-    tolerance,
-    n_own,
-    n_dr,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_rows: int,
+    most_passes: int,
+    tolerance: float,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
     row_logs,
     row_weights,
-    kept_ratios,
+    kept_ratios: np.ndarray,
     x,
     logs,
     expected,
 ):
-    """Repeats the update of documents first..last until the mean change of a cell's count is below the tolerance.
+    """Repeat the update of documents first..last until the mean change of a cell's count is below the tolerance.
 
     field, owners : `networks.field.Field` and `Owners`
     cells : those of a document
@@ -241,7 +250,7 @@ def fit_documents(
     word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
     n_own : (document, D) start, then result, row sums in their places
     n_dr : (document, row) out: tokens of a document by the row that their word came from
-    row_logs, row_weights, kept_ratios : what `word_counts.count_words` takes
+    row_logs, row_weights, kept_ratios : what `document_vb.count_words` takes
     x, logs : (address,) numbers of all cells and their logarithms; a document's own are scratch
     expected : (address,) what the document expects of cells of the corpus is added; its own are scratch
 
@@ -289,18 +298,34 @@ def fit_documents(
 
 
 @lean
-def random_cells(key, real, numbers):
-    """A draw of the exponential distribution in each cell of each row of numbers (row, address)."""
+def random_cells(key: np.uint64, real, numbers) -> None:
+    """Draw an exponential number in each cell of each row of numbers (row, address)."""
     for row in range(len(numbers)):
-        for at in range(numbers.shape[1]):
-            if real[at] > 0.5:
-                numbers[row, at] = -math.log(1.0 - uniform(key, row * numbers.shape[1] + at))
+        for address in range(numbers.shape[1]):
+            if real[address] > 0.5:
+                numbers[row, address] = -math.log(
+                    1.0 - uniform(key, row * numbers.shape[1] + address)
+                )
 
 
 @lean
-def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x, expected):
-    """Counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x; x of a document's are
-    those of `n_own`, which is overwritten. Scratch: ends, shares (row,)."""
+def share_start(
+    first: int,
+    last: int,
+    owners,
+    field,
+    cells,
+    n_own: np.ndarray,
+    n_dr: np.ndarray,
+    ends,
+    shares,
+    x,
+    expected,
+) -> None:
+    """Compute counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x.
+
+    x of a document's are those of `n_own`, which is overwritten. Scratch: ends, shares (row,).
+    """
     width, n_padded = n_own.shape[1], n_dr.shape[1]
     for d in range(first, last):
         for k in range(0, width, LANES):
@@ -316,23 +341,23 @@ def share_start(first, last, owners, field, cells, n_own, n_dr, ends, shares, x,
 
 
 @lean
-def weigh_rest(cells, counts, sampled, sizes, x, logs):
-    """Numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
+def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
+    """Compute numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
 
 @lean
-def sum_rows(cells, counts):
-    """Sums the cells of each row of a level in every row of counts (row, address), in place."""
+def sum_rows(cells, counts: np.ndarray) -> None:
+    """Sum the cells of each row of a level in every row of counts (row, address), in place."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 
 
 @lean
-def signed_rises(counts, prior, sign):
-    """sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
-    found = spread(0.0)
+def signed_rises(counts: np.ndarray, prior, sign):
+    """Return sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
+    result = spread(0.0)
     for row in range(len(counts)):
         of_row = spread(0.0)
         for k in range(0, counts.shape[1], LANES):
@@ -340,5 +365,5 @@ def signed_rises(counts, prior, sign):
             if count(n == 0.0) < LANES:
                 x = load(prior, k)
                 of_row += load(sign, k) * rises_of(n, x, log_gammas(x))
-        found += of_row
-    return total(found)
+        result += of_row
+    return total(result)

@@ -314,7 +314,7 @@ LOGS = np.array(
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """a b + c of vectors of float64, rounded once."""
+    """Return a b + c of vectors of float64, rounded once."""
 
     def build(context, builder, sig, arguments):
         kind = ir.FunctionType(a.llvm, [a.llvm] * 3)
@@ -328,7 +328,10 @@ def fma(typing_context, a, b, c):
 
 @intrinsic
 def gather(typing_context, table, places):
-    """The elements of a table of float64 at the places, a vector of int32, by the instruction that there may be for it."""
+    """Return the elements of a table of float64 at the places, a vector of int32.
+
+    They come by the instruction that there may be for it.
+    """
     vector = Vector(table.dtype, places.lanes)
 
     def build(context, builder, sig, arguments):
@@ -337,20 +340,23 @@ def gather(typing_context, table, places):
         start = builder.ptrtoint(
             context.make_array(sig.args[0])(context, builder, arguments[0]).data, INT64
         )
-        at = builder.shl(builder.zext(arguments[1], wide), ir.Constant(wide, [3] * places.lanes))
-        at = builder.inttoptr(builder.add(_spread(builder, start, wide), at), pointers)
+        index = builder.shl(builder.zext(arguments[1], wide), ir.Constant(wide, [3] * places.lanes))
+        index = builder.inttoptr(builder.add(_spread(builder, start, wide), index), pointers)
         kind = ir.FunctionType(vector.llvm, [pointers, INT32, mask, vector.llvm])
         call = cgutils.get_or_insert_function(
             builder.module, kind, f"llvm.masked.gather.v{places.lanes}f64.v{places.lanes}p0"
         )
         every = ir.Constant(mask, [1] * places.lanes)
-        return builder.call(call, [at, INT32(8), every, ir.Constant(vector.llvm, ir.Undefined)])
+        return builder.call(call, [index, INT32(8), every, ir.Constant(vector.llvm, ir.Undefined)])
 
     return vector(table, places), build
 
 
 def _from_bits(build, gives):
-    """An intrinsic of the bits of a vector of float64, less `FIRST_BITS`: their low 52 are the place of the significand."""
+    """Return an intrinsic of the bits of a vector of float64, less `FIRST_BITS`.
+
+    Their low 52 are the place of the significand.
+    """
 
     @intrinsic
     def part(typing_context, positive):
@@ -393,15 +399,15 @@ power, significand, place = (
 
 @inlined
 def libm_log(x):
-    """log(x), 2^-1000 < x <= 1, a vector of float64."""
+    """Return log(x), 2^-1000 < x <= 1, a vector of float64."""
     return choose(x < NEAR_ONE, _log_by_table(x), _log_near_one(x))
 
 
 @inlined
 def _log_by_table(x):
-    k, at = power(x), place(x)
-    r = fma(significand(x), gather(INVERSES, at), spread(-1.0))
-    w = fma(k, spread(LN2_HIGH), gather(LOGS, at))
+    k, index = power(x), place(x)
+    r = fma(significand(x), gather(INVERSES, index), spread(-1.0))
+    w = fma(k, spread(LN2_HIGH), gather(LOGS, index))
     high, square = w + r, r * r
     low = fma(square, spread(A0), fma(k, spread(LN2_LOW), (w - high) + r))
     rest = fma(fma(r, spread(A4), spread(A3)), square, fma(r, spread(A2), spread(A1)))

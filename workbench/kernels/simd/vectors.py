@@ -17,11 +17,16 @@ instructions for or gets code for: one source, and since additions have one orde
     fetch(array, i)      loads the cache line of an element that is needed soon
     at_most_256_bits()   compiles the kernel that calls it without AVX-512: samplers are faster so, and their bits the same
 
-Sums across the lanes are in `kernels.simd.reductions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
+Sums across the lanes are in `kernels.simd.functions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
+
+Rows of topics are padded to 16 and aligned to 64 bytes. A row of counts then never straddles a cache line that it need not
+touch, and loops over topics have a length that fills vector registers. Padding topics hold zero counts and zero prior, so they
+are never drawn and never weigh.
 """
 
 import operator
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -29,7 +34,47 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from workbench.kernels.simd.lanes import LANES
+LANES = 16
+ALIGNMENT = 64
+LINE = ALIGNMENT // 8
+"""Numbers of float64 in a cache line."""
+
+
+def padded(n_topics: int) -> int:
+    """Return the number of topics rounded up to whole lanes."""
+    return -(-n_topics // LANES) * LANES
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype) -> np.ndarray:
+    """Return a zeroed C-contiguous array whose first byte lies on a 64-byte boundary."""
+    return _aligned(np.zeros, shape, np.dtype(dtype))
+
+
+def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
+    """Return an uninitialised C-contiguous array whose first byte lies on a 64-byte boundary."""
+    return _aligned(np.empty, shape, np.dtype(dtype))
+
+
+def aligned_copy(values: np.ndarray) -> np.ndarray:
+    """Return a C-contiguous copy whose first byte lies on a 64-byte boundary."""
+    array = aligned_empty(values.shape, values.dtype)
+    array[...] = values
+    return array
+
+
+def _aligned(make, shape, dtype) -> np.ndarray:
+    n_bytes = int(np.prod(shape)) * dtype.itemsize
+    raw = make(n_bytes + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def pad_topics(values, fill: float = 0.0) -> np.ndarray:
+    """Return one float64 value per topic, followed by ``fill`` for the padding topics."""
+    row = np.full(padded(len(values)), fill)
+    row[: len(values)] = values
+    return row
+
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 FLOATS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
@@ -61,14 +106,14 @@ class VectorModel(models.PrimitiveModel):
 
 
 def _spread(builder, value, llvm):
-    """A number in every lane."""
+    """Return a number in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
     places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
     return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
 
 
 def _converted(builder, value, source, target, llvm):
-    """A number or vector of one type as another; ``llvm`` is the wanted type."""
+    """Return a number or vector of one type as another; ``llvm`` is the wanted type."""
     if source == target:
         return value
     if isinstance(source, types.Integer) and target in FLOATS:
@@ -89,7 +134,7 @@ def _converted(builder, value, source, target, llvm):
 
 
 def _binary(function, build, gives=lambda kind: kind):
-    """Defines a Python operator for two vectors of a type, or a vector and a number."""
+    """Define a Python operator for two vectors of a type, or a vector and a number."""
 
     def lower(context, builder, sig, arguments):
         vector = next(argument for argument in sig.args if isinstance(argument, Vector))
@@ -159,7 +204,10 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _pointer(context, builder, array_type, array, index, llvm):
-    """Pointer to the elements of an array from a flat index on; where numba checks indices, those beyond are IndexErrors."""
+    """Return a pointer to the elements of an array from a flat index on.
+
+    Where numba checks indices, those beyond are IndexErrors.
+    """
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
     made = context.make_array(array_type)(context, builder, array)
@@ -211,11 +259,11 @@ def take(typing_context, array, indices):
 
 @intrinsic
 def store(typing_context, array, index, values):
-    kept = Vector(array.dtype, values.lanes)
+    converted = Vector(array.dtype, values.lanes)
 
     def build(context, builder, sig, arguments):
-        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], kept.llvm)
-        lanes = _converted(builder, arguments[2], values.kind, array.dtype, kept.llvm)
+        pointer = _pointer(context, builder, sig.args[0], *arguments[:2], converted.llvm)
+        lanes = _converted(builder, arguments[2], values.kind, array.dtype, converted.llvm)
         builder.store(lanes, pointer, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
@@ -299,8 +347,9 @@ GROUP = 8
 
 
 def _changed(change):
-    """An intrinsic that changes one element of a row; `change` builds the new bits from the old, the number's, and a mask.
+    """Return an intrinsic that changes one element of a row.
 
+    `change` builds the new bits from the old, the number's, and a mask.
     The mask is read from a table: of a comparison the compiler makes a masked store, which is very slow on some machines.
     """
 

@@ -15,19 +15,29 @@ import numpy as np
 from workbench.kernels.jit import kernel
 from workbench.kernels.lda.gibbs import AHEAD, ENDS, draw_from
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import at_most_256_bits, fetch, load, put, spread, store
+from workbench.kernels.simd.vectors import LANES, at_most_256_bits, fetch, load, put, spread, store
 from workbench.kernels.state_space import draw_walk
-from workbench.kernels.uniforms import uniform
-from workbench.kernels.variates import stream_of
+from workbench.kernels.uniforms import stream_of, uniform
 
 SMALLEST = 1e-300
 """phi is at least this, so that a token whose word has no probability in any topic can be drawn."""
 
 
 @kernel
-def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, alpha, phi, key):
-    """Draws, in canonical order, the topic of every token of documents first..last given phi (row, topic).
+def draw_topics(
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    rows,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    alpha,
+    phi: np.ndarray,
+    key: np.uint64,
+):
+    """Draw, in canonical order, the topic of every token of documents first..last given phi (row, topic).
 
     rows (pair,) : the row of each pair's word in its year; topics (token,) uint16 and n_dk (document, topic) int32 are changed
     in place. alpha (topic,), phi and n_dk are padded. Returns how many tokens changed topic.
@@ -61,16 +71,29 @@ def draw_topics(first, last, indptr, rows, counts, tokens_before, topics, n_dk, 
 
 
 @kernel
-def count_rows(rows, counts, tokens_before, topics, n_rk):
-    """Adds every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
+def count_rows(
+    rows, counts: np.ndarray, tokens_before: np.ndarray, topics: np.ndarray, n_rk
+) -> None:
+    """Add every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
     for pair in range(len(rows)):
         for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
             n_rk[rows[pair], topics[token]] += 1
 
 
 @kernel
-def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_key, walk_key):
-    """Draws the random walks of sticks first..last of every topic; returns the sum of their squared steps.
+def draw_walks(
+    first: int,
+    last: int,
+    n_rk,
+    later,
+    mean,
+    variance,
+    step,
+    sticks: np.ndarray,
+    weight_key: np.uint64,
+    walk_key: np.uint64,
+):
+    """Draw the random walks of sticks first..last of every topic; returns the sum of their squared steps.
 
     n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
     mean, variance (stick,) of the first year; step : variance of a step; sticks (year, stick, topic) is changed in place.
@@ -101,8 +124,8 @@ def draw_walks(first, last, n_rk, later, mean, variance, step, sticks, weight_ke
 
 
 @kernel
-def break_sticks(first, last, sticks, phi):
-    """Writes phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
+def break_sticks(first: int, last: int, sticks: np.ndarray, phi: np.ndarray) -> None:
+    """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
 
     What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.
     """

@@ -15,13 +15,15 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import aside, fused, kernel
-from workbench.kernels.simd.special import fast_exp
-from workbench.kernels.variates import next_uniform, stream_of
+from workbench.kernels.simd.functions import fast_exp
+from workbench.kernels.uniforms import next_uniform, stream_of
 
 
 @fused
-def _add_logs(begin, end, words, counts, log_emissions, logs):
-    """Adds log p(x | s) of the pairs begin..end to logs (state,)."""
+def _add_logs(
+    begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs
+) -> None:
+    """Add log p(x | s) of the pairs begin..end to logs (state,)."""
     for pair in range(begin, end):
         count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
         for s in range(len(logs)):
@@ -29,8 +31,8 @@ def _add_logs(begin, end, words, counts, log_emissions, logs):
 
 
 @aside
-def _weigh(begin, end, words, counts, log_emissions, logs):
-    """Replaces logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
+def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs):
+    """Replace logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
     n, largest = len(logs), -math.inf
     if begin == end:
         logs[:] = 1.0
@@ -45,8 +47,8 @@ def _weigh(begin, end, words, counts, log_emissions, logs):
 
 
 @fused
-def _move(before, transitions, after):
-    """Replaces `after` (state,) by sum_r before_r P_rs."""
+def _move(before, transitions: np.ndarray, after) -> None:
+    """Replace `after` (state,) by sum_r before_r P_rs."""
     after[:] = 0.0
     for r in range(len(before)):
         weight, row = before[r], transitions[r]
@@ -56,7 +58,7 @@ def _move(before, transitions, after):
 
 @aside
 def _multiply(weights, factors):
-    """weights (state,) times factors, made to sum to 1; returns the sum."""
+    """Multiply weights (state,) by factors, and make them sum to 1; returns the sum."""
     total = 0.0
     for s in range(len(weights)):
         weights[s] *= factors[s]
@@ -68,7 +70,7 @@ def _multiply(weights, factors):
 
 @aside
 def _normalise(logs):
-    """Makes exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
+    """Make exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
     largest, total = -math.inf, 0.0
     for s in range(len(logs)):
         largest = max(largest, logs[s])
@@ -82,19 +84,19 @@ def _normalise(logs):
 
 @kernel
 def filter_forward(
-    first,
-    last,
-    starts,
+    first: int,
+    last: int,
+    starts: np.ndarray,
     rows,
-    indptr,
-    words,
-    counts,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     first_state,
-    transitions,
-    log_emissions,
-    filtered,
+    transitions: np.ndarray,
+    log_emissions: np.ndarray,
+    filtered: np.ndarray,
 ):
-    """log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
+    """Return log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
@@ -111,8 +113,18 @@ def filter_forward(
 
 
 @kernel
-def draw_states(first, last, starts, rows, filtered, transitions, states, keys, key):
-    """Draws the states (row,) of sequences first..last from the last row back; returns how many changed.
+def draw_states(
+    first: int,
+    last: int,
+    starts: np.ndarray,
+    rows,
+    filtered: np.ndarray,
+    transitions: np.ndarray,
+    states,
+    keys,
+    key: np.uint64,
+):
+    """Draw the states (row,) of sequences first..last from the last row back; returns how many changed.
 
     keys (sequence,) uint64 : what tells a sequence from others, whatever their order.
     """
@@ -140,8 +152,17 @@ def draw_states(first, last, starts, rows, filtered, transitions, states, keys, 
 
 
 @kernel
-def count_states(starts, rows, indptr, words, counts, states, n_words, n_states):
-    """Counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
+def count_states(
+    starts: np.ndarray,
+    rows,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    states,
+    n_words: int,
+    n_states: int,
+):
+    """Return counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
     of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
     of_words = np.zeros((n_states, n_words), np.int64)
     for i in range(len(starts) - 1):
@@ -158,9 +179,18 @@ def count_states(starts, rows, indptr, words, counts, states, n_words, n_states)
 
 @kernel
 def backward_messages(
-    first, last, starts, rows, indptr, words, counts, transitions, log_emissions, messages
-):
-    """Fills messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
+    first: int,
+    last: int,
+    starts: np.ndarray,
+    rows,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    transitions: np.ndarray,
+    log_emissions: np.ndarray,
+    messages: np.ndarray,
+) -> None:
+    """Fill messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
     n = len(transitions)
     logs = np.empty(n)
     for i in range(first, last):
@@ -178,23 +208,23 @@ def backward_messages(
 
 @kernel
 def predict_pairs(
-    first,
-    last,
-    starts,
+    first: int,
+    last: int,
+    starts: np.ndarray,
     rows,
-    indptr,
-    words,
-    counts,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
     first_state,
-    transitions,
-    log_emissions,
-    messages,
+    transitions: np.ndarray,
+    log_emissions: np.ndarray,
+    messages: np.ndarray,
     test_indptr,
     test_words,
     test_counts,
-    probability,
-):
-    """Fills probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
+    probability: np.ndarray,
+) -> None:
+    """Fill probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
 
     Before it are those of earlier rows of its sequence, and of its own row the pairs before it: p^count multiplied over the
     pairs of a sequence is the probability of all its held-out words together, given the parameters. messages : those of the

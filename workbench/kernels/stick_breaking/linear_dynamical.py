@@ -4,7 +4,7 @@
     c_k ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
     z given its potentials  J_t = C' diag(omega_t) C,  h_t = C'(kappa_t - omega_t d)                        `state_space`
 
-Rows are documents, those of a sequence one after the other (`engines.stick_breaking.sequences`). The sticks of a row that have
+Rows are documents, those of a sequence one after the other (`engines.stick_breaking.rows`). The sticks of a row that have
 tokens are those up to the last of its words; `starts` (row + 1,) says where they stand in omega. With one token per row and the
 frequent words first on the stick they are few. Symmetric matrices are summed as their upper triangles, row after row, so that
 what a stick adds is one loop over neighbours. No BLAS: the bits do not depend on threads.
@@ -15,14 +15,13 @@ import numpy as np
 from workbench.kernels.gaussian import draw_gaussian, factor, solve
 from workbench.kernels.jit import fused, kernel
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.state_space import draw_factored, factor_states
-from workbench.kernels.uniforms import absorb
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
-def stick_starts(indptr, places, n_sticks) -> np.ndarray:
-    """(row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
+def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
+    """Return (row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
     used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
@@ -30,8 +29,8 @@ def stick_starts(indptr, places, n_sticks) -> np.ndarray:
 
 
 @fused
-def _sticks_of_state(z, transposed, offset, n, sticks):
-    """Writes psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
+def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
+    """Write psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
     for k in range(n):
         sticks[k] = offset[k]
     for i in range(len(z)):
@@ -41,8 +40,8 @@ def _sticks_of_state(z, transposed, offset, n, sticks):
 
 
 @fused
-def _add_weighted(weights, n, rows, total):
-    """Adds the first n rows (row, number), each times its weight, to `total`, four at a time."""
+def _add_weighted(weights, n, rows, total) -> None:
+    """Add the first n rows (row, number), each times its weight, to `total`, four at a time."""
     k = 0
     while k + 4 <= n:
         w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -58,8 +57,8 @@ def _add_weighted(weights, n, rows, total):
 
 
 @fused
-def _add_to_each(weights, n, row, totals):
-    """Adds a row (number,) times each of the first n weights to each of `totals` (row, number)."""
+def _add_to_each(weights, n, row, totals) -> None:
+    """Add a row (number,) times each of the first n weights to each of `totals` (row, number)."""
     for k in range(n):
         weight, total = weights[k], totals[k]
         for i in range(len(row)):
@@ -68,51 +67,62 @@ def _add_to_each(weights, n, row, totals):
 
 @kernel
 def products(rows, scale):
-    """(row, number) the upper triangle of each row (row, dim) times itself, row after row; then the row times its scale (row,).
+    """Return (row, number) the upper triangle of each row (row, dim) times itself, row after row.
 
+    Then the row times its scale (row,).
     Padded with zeros to whole vectors.
     """
     n_rows, n = rows.shape
-    found = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
+    result = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
     for r in range(n_rows):
         e = 0
         for i in range(n):
             for j in range(i, n):
-                found[r, e] = rows[r, i] * rows[r, j]
+                result[r, e] = rows[r, i] * rows[r, j]
                 e += 1
         for i in range(n):
-            found[r, e + i] = rows[r, i] * scale[r]
-    return found
+            result[r, e + i] = rows[r, i] * scale[r]
+    return result
 
 
 @kernel
-def keys_of_rows(indptr, sequence_keys, key):
-    """(row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
+def keys_of_rows(indptr: np.ndarray, sequence_keys, key: np.uint64):
+    """Return (row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
-        own = absorb(key, sequence_keys[s])
+        sums_of_row = absorb(key, sequence_keys[s])
         for r in range(indptr[s], indptr[s + 1]):
-            keys[r] = absorb(own, r - indptr[s])
+            keys[r] = absorb(sums_of_row, r - indptr[s])
     return keys
 
 
 @kernel
 def draw_weights(
-    first, last, indptr, places, counts, starts, states, transposed, offset, keys, omega
-):
-    """Draws omega (entry,) of the rows first..last given their states (row, state_dim).
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    places,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    states,
+    transposed,
+    offset,
+    keys,
+    omega,
+) -> None:
+    """Draw omega (entry,) of the rows first..last given their states (row, state_dim).
 
     transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
     """
     sticks = np.empty(len(offset))
     for r in range(first, last):
-        at, n = starts[r], starts[r + 1] - starts[r]
+        index, n = starts[r], starts[r + 1] - starts[r]
         _sticks_of_state(states[r], transposed, offset, n, sticks)
         stream, pair, left = stream_of(keys[r], 0), indptr[r], 0
         for p in range(pair, indptr[r + 1]):
             left += counts[p]
         for k in range(n):
-            stream, omega[at + k] = polya_gamma(stream, left, sticks[k])
+            stream, omega[index + k] = polya_gamma(stream, left, sticks[k])
             if places[pair] == k:
                 left -= counts[pair]
                 pair += 1
@@ -120,19 +130,30 @@ def draw_weights(
 
 @kernel
 def sums_before(rows):
-    """(row + 1, dim) sums of the rows (row, dim) before each, and of all."""
-    found = np.zeros((len(rows) + 1, rows.shape[1]))
+    """Return (row + 1, dim) sums of the rows (row, dim) before each, and of all."""
+    result = np.zeros((len(rows) + 1, rows.shape[1]))
     for k in range(len(rows)):
         for i in range(rows.shape[1]):
-            found[k + 1, i] = found[k, i] + rows[k, i]
-    return found
+            result[k + 1, i] = result[k, i] + rows[k, i]
+    return result
 
 
 @kernel
 def potentials(
-    first, last, indptr, places, counts, starts, omega, loadings, before, of_sticks, precision, h
-):
-    """Writes J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    places,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    omega,
+    loadings: np.ndarray,
+    before,
+    of_sticks,
+    precision: np.ndarray,
+    h,
+) -> None:
+    """Write J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
 
     loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
     own, and 1/2 there; of_sticks (stick, number) : `products` of C and d.
@@ -155,8 +176,8 @@ def potentials(
 
 
 @fused
-def _unpack(packed, matrix):
-    """Writes an upper triangle, row after row, into that of a matrix."""
+def _unpack(packed, matrix: np.ndarray) -> None:
+    """Write an upper triangle, row after row, into that of a matrix."""
     e, n = 0, len(matrix)
     for i in range(n):
         for j in range(i, n):
@@ -166,28 +187,28 @@ def _unpack(packed, matrix):
 
 @kernel
 def draw_loadings(
-    first,
-    last,
-    indptr,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
     places,
-    counts,
-    starts,
+    counts: np.ndarray,
+    starts: np.ndarray,
     omega,
     states,
     of_rows,
     offset,
     variance,
-    key,
-    loadings,
-):
-    """Draws the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
+    key: np.uint64,
+    loadings: np.ndarray,
+) -> None:
+    """Draw the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
     of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
     """
     n_dims, width = states.shape[1], last - first
     total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
     # sums of z over words on a stick, and of the last stick
-    own, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
+    sums_of_row, upto = np.zeros((width, n_dims)), np.zeros((width, n_dims))
     for r in range(len(indptr) - 1):
         n = min(starts[r + 1] - starts[r], last) - first
         if n <= 0:
@@ -199,7 +220,7 @@ def draw_loadings(
                 for i in range(n_dims):
                     upto[min(place, width - 1), i] += counts[p] * states[r, i]
                     if place < width:
-                        own[place, i] += counts[p] * states[r, i]
+                        sums_of_row[place, i] += counts[p] * states[r, i]
     precision = np.empty((n_dims, n_dims))
     for k in range(width - 1, -1, -1):
         if k < width - 1:
@@ -209,13 +230,22 @@ def draw_loadings(
         h = loadings[first + k]
         for i in range(n_dims):
             precision[i, i] += 1.0 / variance
-            h[i] = own[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
+            h[i] = sums_of_row[k, i] - 0.5 * upto[k, i] - offset[first + k] * total[k, n_pairs + i]
         draw_gaussian(stream_of(key, first + k), precision, h)
 
 
 @kernel
-def draw_sequence(precision, h, first_precision, first_mean, system, noise_precision, key, root):
-    """Draws the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
+def draw_sequence(
+    precision: np.ndarray,
+    h,
+    first_precision,
+    first_mean,
+    system,
+    noise_precision: np.ndarray,
+    key: np.uint64,
+    root,
+):
+    """Draw the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
 
     root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
     other states, its precision is U'U and its mean U^-1 y (`draw_last`).
@@ -232,8 +262,8 @@ def draw_sequence(precision, h, first_precision, first_mean, system, noise_preci
 
 
 @kernel
-def forward(before, system, noise_root, stream, after):
-    """Draws a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
+def forward(before, system, noise_root, stream: np.uint64, after):
+    """Draw a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
     n = len(before)
     for i in range(n):
         after[i] = 0.0
@@ -247,15 +277,15 @@ def forward(before, system, noise_root, stream, after):
 
 
 @kernel
-def draw_onward(states, system, noise_root, key):
-    """Draws all states (row, state_dim) but the first, each given the one before it."""
+def draw_onward(states, system, noise_root, key: np.uint64) -> None:
+    """Draw all states (row, state_dim) but the first, each given the one before it."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel
-def draw_last(root, last, key, particles):
-    """Writes draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
+def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
+    """Write draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
         for i in range(len(last)):
@@ -265,8 +295,8 @@ def draw_last(root, last, key, particles):
 
 
 @kernel
-def upper_root(matrix):
-    """U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
+def upper_root(matrix: np.ndarray):
+    """Return U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
     root = matrix.copy()
     factor(root)
     for i in range(len(root)):

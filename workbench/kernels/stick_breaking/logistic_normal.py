@@ -11,6 +11,27 @@ component given the others, so that a whole vector of them drawn at once would b
 
 A pass over the components keeps the sum of exp(psi_j) over those before k, new ones, and over those after k, old ones: nothing
 is ever taken off a sum, and no digit lost. Every document has a stream of its own.
+
+Elliptical slice sampling needs no Polya-gamma numbers. The loadings of a linear system are drawn one row of C, of one word,
+after the other::
+
+    psi_t = C z_t + d,   x_t ~ Mult(N_t, softmax(psi_t)),   rows c_k ~ N(0, variance I)                          spec D.4
+
+A row and a draw nu of its prior span an ellipse, of which a point within a slice of the likelihood is taken::
+
+    l(c) = c' sum_t x_tk z_t - sum_t N_t log( sum_{j != k} e^psi_tj + e^{c'z_t + d_k} )
+
+Murray, Adams & MacKay (2010). The sums of exponentials over the words before and after a word are kept, so that a point costs
+as much as there are documents, and nothing is subtracted from a sum. Sixteen documents are computed at a time.
+
+Of Gaussian processes psi_k, with rows x_m ~ Mult(N_m, softmax(psi_m)), a column f = psi_k - mu_k and a draw nu of its prior
+span an ellipse likewise::
+
+    log y = l(f) - Exp(1);   a ~ U(0, 2 pi), bracket (a - 2 pi, a);   f' = f cos a + nu sin a, until l(f') > log y,
+    the bracket shrunk towards 0 by each angle that fails;    l = sum_m x_mk psi_mk - N_m log sum_j e^psi_mj
+
+Spec C.4. The log-sum-exp of the columns before and after a column are kept, so that it costs
+as much as there are rows; nothing is subtracted from a sum.
 """
 
 import math
@@ -19,23 +40,29 @@ import numpy as np
 
 from workbench.kernels.jit import aside, inlined, kernel
 from workbench.kernels.polya_gamma import polya_gamma
-from workbench.kernels.simd.lanes import LANES, padded
-from workbench.kernels.simd.reductions import total
-from workbench.kernels.simd.vectors import load, spread
-from workbench.kernels.stick_breaking.topics_given_theta import (
+from workbench.kernels.simd.functions import SMALLEST, fast_exp, fast_log, total
+from workbench.kernels.simd.vectors import LANES, load, padded, spread, store
+from workbench.kernels.stick_breaking.correlated_topics import (
     count_drawn_topics,
     draw_topics_given,
 )
-from workbench.kernels.uniforms import EXPECTED_THETA, absorb, draw_key
-from workbench.kernels.variates import normal, stream_of
+from workbench.kernels.uniforms import (
+    EXPECTED_THETA,
+    absorb,
+    draw_key,
+    exponential,
+    next_uniform,
+    normal,
+    stream_of,
+)
 
-SMALLEST, LARGEST = 1e-280, 1e280
+SMALLEST_SUM, LARGEST_SUM = 1e-280, 1e280
 """Between these a sum of exponentials is exact to rounding; elsewhere it is computed anew from its largest term."""
 
 
 @aside
-def softmax(psi, theta):
-    """Writes exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
+def softmax(psi, theta: np.ndarray) -> None:
+    """Write exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k])
@@ -48,7 +75,7 @@ def softmax(psi, theta):
 
 @aside
 def log_sum_of_others(psi, k):
-    """log sum_{j != k} exp(psi_j), from the largest of them."""
+    """Return log sum_{j != k} exp(psi_j), from the largest of them."""
     top, others = -math.inf, 0.0
     for j in range(len(psi)):
         if j != k:
@@ -60,14 +87,17 @@ def log_sum_of_others(psi, k):
 
 
 @inlined
-def conditional(n_here, n_tokens, omega, zeta, own, mean, pulled):
-    """(h, P) of one component given omega and the others; own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j)."""
-    return own * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, own + omega
+def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
+    """Return (h, P) of one component given omega and the others.
+
+    own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j).
+    """
+    return diagonal * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, diagonal + omega
 
 
 @aside
-def draw_document(stream, n_here, precision, mean, psi, off, after):
-    """Draws the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
+def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, after):
+    """Draw the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
 
     precision (component, component, padded) : Sigma^-1; off (component, padded) and after (component,) are scratch, and the
     padding of both factors is 0. The only component, as any of a document without tokens, is drawn from its prior.
@@ -86,7 +116,9 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
         if n_tokens > 0:
             others, tokens = before + after[k], n_here[k]
             zeta = (
-                top + math.log(others) if SMALLEST < others < LARGEST else log_sum_of_others(psi, k)
+                top + math.log(others)
+                if SMALLEST_SUM < others < LARGEST_SUM
+                else log_sum_of_others(psi, k)
             )
             stream, omega = polya_gamma(stream, n_tokens, psi[k] - zeta)
         off[k], sums = 0.0, spread(0.0)
@@ -102,16 +134,18 @@ def draw_document(stream, n_here, precision, mean, psi, off, after):
     return stream
 
 
-def padded_rows(matrix) -> np.ndarray:
-    """The matrix (row, column) with its rows padded by zeros."""
+def padded_rows(matrix: np.ndarray) -> np.ndarray:
+    """Return the matrix (row, column) with its rows padded by zeros."""
     rows = np.zeros((len(matrix), padded(len(matrix))))
     rows[:, : len(matrix)] = matrix
     return rows
 
 
 @kernel
-def draw_components(first, last, n_dk, precision, mean, psi, key):
-    """Draws the components psi (document, component) of documents first..last given the topics of their tokens.
+def draw_components(
+    first: int, last: int, n_dk: np.ndarray, precision: np.ndarray, mean, psi, key: np.uint64
+) -> None:
+    """Draw the components psi (document, component) of documents first..last given the topics of their tokens.
 
     precision : Sigma^-1 (component, component), padded by `padded_rows`; mean : mu (component,).
     """
@@ -122,9 +156,21 @@ def draw_components(first, last, n_dk, precision, mean, psi, key):
 
 @kernel
 def draw_topics(
-    first, last, indptr, words, counts, tokens_before, topics, n_dk, n_wk, n_k, psi, beta, key
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    topics: np.ndarray,
+    n_dk: np.ndarray,
+    n_wk: np.ndarray,
+    n_k: np.ndarray,
+    psi,
+    beta,
+    key: np.uint64,
 ):
-    """Draws the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         softmax(psi[d], theta[d - first, : psi.shape[1]])
@@ -135,23 +181,24 @@ def draw_topics(
 
 @kernel
 def sampled_theta(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    tokens_before,
-    phi,
-    precision,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    tokens_before: np.ndarray,
+    phi: np.ndarray,
+    precision: np.ndarray,
     mean,
-    burn_in,
-    n_kept,
-    key,
-    theta,
-    first_number=0,
-):
-    """theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic) stays as it is.
+    burn_in: int,
+    n_kept: int,
+    key: np.uint64,
+    theta: np.ndarray,
+    first_number: int = 0,
+) -> None:
+    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
 
+    phi (word, topic) stays as it is.
     The components of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
     """
     n_topics = phi.shape[1]
@@ -180,8 +227,8 @@ N_POINTS = 50
 
 
 @kernel
-def _fixed_points(n, key):
-    """(point, component): of each component the points and their mirror images have mean 0 and variance 1."""
+def _fixed_points(n, key: np.uint64):
+    """Return (point, component): of each component the points and their mirror images have mean 0 and variance 1."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
         stream = stream_of(key, i)
@@ -196,7 +243,7 @@ def _fixed_points(n, key):
 
 
 @kernel
-def _add_softmax(psi, variance, points, theta):
+def _add_softmax(psi, variance, points, theta: np.ndarray) -> None:
     n = psi.shape[1]
     drawn, here = np.empty(n), np.empty(n)
     for d in range(len(psi)):
@@ -210,7 +257,7 @@ def _add_softmax(psi, variance, points, theta):
 
 
 def expected_theta(psi, variance) -> np.ndarray:
-    """E softmax(x) (document, component) of x_k ~ N(psi_k, variance_k), independent: the mean over 100 points.
+    """Return E softmax(x) (document, component) of x_k ~ N(psi_k, variance_k), independent: the mean over 100 points.
 
     The points are the same for all documents and calls: 50 drawn once and their mirror images, scaled to the exact variance.
     """
@@ -218,3 +265,192 @@ def expected_theta(psi, variance) -> np.ndarray:
     points = _fixed_points(psi.shape[1], np.uint64(draw_key(0, EXPECTED_THETA, 0, 0)))
     _add_softmax(psi, np.ascontiguousarray(variance, dtype=float), points, theta)
     return theta
+
+
+SMALLEST_BRACKET = 1e-12
+"""Radians at which a bracket has shrunk to the point where it began, but for rounding."""
+LARGEST_EXPONENT = 600.0
+"""exp of no more is added up: psi that rises so far above the largest of its document has no other word beside it."""
+
+
+@inlined
+def _exp(x):
+    """Return exp(x), of no more than the largest exponent."""
+    return fast_exp(min(x, LARGEST_EXPONENT))
+
+
+@aside
+def _products(row, constant, states, products) -> None:
+    """Fill products (document,) with row'z_t + constant; states (state_dim, document)."""
+    n = states.shape[1]
+    for index in range(0, n, LANES):
+        sums = spread(constant)
+        for j in range(len(row)):
+            sums += load(states, j * n + index) * row[j]
+        store(products, index, sums)
+
+
+@kernel
+def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
+    """Fill top (document,) with the largest psi of each document; states (state_dim, document padded)."""
+    psi = np.empty(len(top))
+    top[:] = -math.inf
+    for k in range(len(offset)):
+        _products(loadings[k], offset[k], states, psi)
+        for index in range(0, len(top), LANES):
+            store(top, index, max(load(top, index), load(psi, index)))
+
+
+@kernel
+def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
+    """Fill after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
+    psi, n = np.empty(len(top)), len(top)
+    after[len(offset)] = 0.0
+    for k in range(len(offset) - 1, -1, -1):
+        _products(loadings[k], offset[k], states, psi)
+        for index in range(0, n, LANES):
+            exponentials = _exp(load(psi, index) - load(top, index))
+            store(after, k * n + index, load(after, (k + 1) * n + index) + exponentials)
+
+
+@aside
+def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
+    """Return sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
+    sums = spread(0.0)
+    for index in range(0, len(top), LANES):
+        psi = (
+            load(along, index) * cosine + load(across, index) * sine + (constant - load(top, index))
+        )
+        others = load(before, index) + load(after, first_after + index)
+        sums += load(n_tokens, index) * fast_log(max(others + _exp(psi), SMALLEST))
+    return total(sums)
+
+
+@kernel
+def draw_loadings(
+    first: int,
+    last: int,
+    loadings: np.ndarray,
+    offset,
+    states,
+    n_tokens,
+    weighted,
+    variance,
+    top,
+    before,
+    after,
+    key: np.uint64,
+):
+    """Draw the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
+
+    states (state_dim, document padded), n_tokens (document padded,), 0 in the padding; weighted (word, state_dim) :
+    sum_t x_tk z_t; top, after : of `largest_psi` and `sums_after`; before (document,) : the sum of exp(psi - top) of the words
+    before `first`, which comes to be that of those before `last`.
+    """
+    n_dims, n = states.shape
+    along, across, nu, tried = np.empty(n), np.empty(n), np.empty(n_dims), 0
+    for k in range(first, last):
+        stream, along_counts, across_counts = stream_of(key, k), 0.0, 0.0
+        for j in range(n_dims):
+            stream, z = normal(stream)
+            nu[j] = math.sqrt(variance) * z
+            along_counts += loadings[k, j] * weighted[k, j]
+            across_counts += nu[j] * weighted[k, j]
+        _products(loadings[k], 0.0, states, along)
+        _products(nu, 0.0, states, across)
+        later = (k + 1) * n
+        stream, drop = exponential(stream)
+        log_y = (
+            along_counts
+            - drop
+            - _log_sums(along, across, offset[k], 1.0, 0.0, top, before, after, later, n_tokens)
+        )
+        stream, u = next_uniform(stream)
+        angle = 2.0 * math.pi * u
+        low, high, cosine, sine = angle - 2.0 * math.pi, angle, 1.0, 0.0
+        while high - low > SMALLEST_BRACKET:
+            cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
+            log_sums = _log_sums(
+                along, across, offset[k], cosine, sine, top, before, after, later, n_tokens
+            )
+            if along_counts * cosine + across_counts * sine - log_sums > log_y:
+                break
+            if angle < 0.0:
+                low = angle
+            else:
+                high = angle
+            stream, u = next_uniform(stream)
+            angle, cosine, sine = low + u * (high - low), 1.0, 0.0
+        for j in range(n_dims):
+            loadings[k, j] = loadings[k, j] * cosine + nu[j] * sine
+        for index in range(0, n, LANES):
+            psi = (
+                load(along, index) * cosine
+                + load(across, index) * sine
+                + (offset[k] - load(top, index))
+            )
+            store(before, index, load(before, index) + _exp(psi))
+    return tried
+
+
+@aside
+def log_add(a, b):
+    """Return log(e^a + e^b); minus infinity stands for nothing."""
+    low, high = min(a, b), max(a, b)
+    return high if low == -math.inf else high + math.log1p(math.exp(low - high))
+
+
+@aside
+def _log_likelihood(rows, counts: np.ndarray, n, column, others):
+    """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj over the rows with counts."""
+    total = 0.0
+    for i in range(len(rows)):
+        m = rows[i]
+        total += counts[m] * column[m] - n[m] * log_add(others[i], column[m])
+    return total
+
+
+@kernel
+def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
+    """Draw the columns of psi (word, row) in turn, in place; returns how many points were tried, n_words at the least.
+
+    rows : those with counts, (row with counts,); counts : (word, row) float64; n : (row,) float64; mean : (word,);
+    prior : (word, row) a draw of each column's process, of mean 0. Rows without counts move with the others.
+    """
+    n_words, n_rows = psi.shape
+    after, before, others = (
+        np.empty((n_words, len(rows))),
+        np.full(len(rows), -math.inf),
+        np.empty(len(rows)),
+    )
+    proposed, tried = np.empty(n_rows), 0
+    for i in range(len(rows)):
+        after[n_words - 1, i] = -math.inf
+    for k in range(n_words - 1, 0, -1):
+        for i in range(len(rows)):
+            after[k - 1, i] = log_add(after[k, i], psi[k, rows[i]])
+    for k in range(n_words):
+        stream = stream_of(key, k)
+        for i in range(len(rows)):
+            others[i] = log_add(before[i], after[k, i])
+        stream, drop = exponential(stream)
+        log_y = _log_likelihood(rows, counts[k], n, psi[k], others) - drop
+        stream, u = next_uniform(stream)
+        angle = 2.0 * math.pi * u
+        low, high = angle - 2.0 * math.pi, angle
+        while high - low > SMALLEST_BRACKET:
+            cosine, sine, tried = math.cos(angle), math.sin(angle), tried + 1
+            for m in range(n_rows):
+                proposed[m] = mean[k] + (psi[k, m] - mean[k]) * cosine + prior[k, m] * sine
+            if _log_likelihood(rows, counts[k], n, proposed, others) > log_y:
+                psi[k] = proposed
+                break
+            if angle < 0.0:
+                low = angle
+            else:
+                high = angle
+            stream, u = next_uniform(stream)
+            angle = low + u * (high - low)
+        for i in range(len(rows)):
+            before[i] = log_add(before[i], psi[k, rows[i]])
+    return tried

@@ -19,27 +19,35 @@ import numpy as np
 
 from workbench.kernels.gaussian import factor
 from workbench.kernels.jit import aside, inlined, kernel
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.special import fast_exp, fast_log
-from workbench.kernels.simd.vectors import load, spread, store
-from workbench.kernels.variates import exponential, next_uniform, normal, stream_of
+from workbench.kernels.simd.functions import fast_exp, fast_log
+from workbench.kernels.simd.vectors import LANES, load, spread, store
+from workbench.kernels.uniforms import exponential, next_uniform, normal, stream_of
 
 LEAST = float(np.finfo(float).tiny)
 """Of a forecast probability, as logarithms of them are taken."""
 
 
 @inlined
-def _psi(loadings, offset, k, particles, at, lanes):
-    """psi_k of sixteen particles; particles (state_dim, particle), the first of them is `at`."""
+def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, index, lanes):
+    """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `index`."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
-        sums += load(particles, at + j * lanes) * loadings[k, j]
+        sums += load(particles, index + j * lanes) * loadings[k, j]
     return sums
 
 
 @inlined
-def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
-    """Fills logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
+def _log_words(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    n_needed,
+    particles: np.ndarray,
+    index,
+    lanes,
+    logs,
+):
+    """Fill logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
 
     With sticks only the first n_needed words are filled, and the vector is 0.
     """
@@ -47,7 +55,7 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
     if sticks:
         rest = spread(0.0)
         for k in range(min(n_needed, n_rows)):
-            psi = _psi(loadings, offset, k, particles, at, lanes)
+            psi = _psi(loadings, offset, k, particles, index, lanes)
             size = max(psi, 0.0 - psi)
             # log sigma(-psi)
             remaining = 0.0 - (max(psi, 0.0) + fast_log(1.0 + fast_exp(0.0 - size)))
@@ -65,7 +73,7 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
             spread(offset[k + 3]),
         )
         for j in range(loadings.shape[1]):
-            z = load(particles, at + j * lanes)
+            z = load(particles, index + j * lanes)
             one += z * loadings[k, j]
             two += z * loadings[k + 1, j]
             three += z * loadings[k + 2, j]
@@ -77,7 +85,7 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
         largest = max(max(max(one, two), max(three, four)), largest)
         k += 4
     while k < n_rows:
-        psi = _psi(loadings, offset, k, particles, at, lanes)
+        psi = _psi(loadings, offset, k, particles, index, lanes)
         largest = max(largest, psi)
         store(logs, k * LANES, psi)
         k += 1
@@ -88,8 +96,19 @@ def _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs):
 
 
 @kernel
-def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, log_weights):
-    """Adds log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
+def weigh(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    begin,
+    end,
+    rows,
+    counts: np.ndarray,
+    particles: np.ndarray,
+    logs,
+    log_weights: np.ndarray,
+) -> None:
+    """Add log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
 
     particles (state_dim, particle); logs (word, 16) is scratch.
     """
@@ -98,29 +117,29 @@ def weigh(loadings, offset, sticks, begin, end, rows, counts, particles, logs, l
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
-    for at in range(0, lanes, LANES):
-        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
-        sums = load(log_weights, at)
+    for index in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, index, lanes, logs)
+        sums = load(log_weights, index)
         for pair in range(begin, end):
             sums += (load(logs, rows[pair] * LANES) - normaliser) * np.float64(counts[pair])
-        store(log_weights, at, sums)
+        store(log_weights, index, sums)
 
 
 @aside
-def _move(system, before, moved):
-    """Fills moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
+def _move(system, before, moved) -> None:
+    """Fill moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
     n, lanes = before.shape
-    for at in range(0, lanes, LANES):
+    for index in range(0, lanes, LANES):
         for i in range(n):
             sums = spread(0.0)
             for j in range(n):
-                sums += load(before, j * lanes + at) * system[i, j]
-            store(moved, i * lanes + at, sums)
+                sums += load(before, j * lanes + index) * system[i, j]
+            store(moved, i * lanes + index, sums)
 
 
 @aside
-def _scatter(stream, root, means, parents, n, noise, particles):
-    """The first n particles (state_dim, particle) become the columns `parents` of means and noise of covariance root' root.
+def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, particles: np.ndarray):
+    """Replace the first n particles (state_dim, particle) by the columns `parents` of means and noise of covariance root' root.
 
     noise (state_dim, particle) is scratch; returns the stream as it goes on.
     """
@@ -132,31 +151,31 @@ def _scatter(stream, root, means, parents, n, noise, particles):
         row, of_means = particles[i], means[i]
         for p in range(n):
             row[p] = of_means[parents[p]]
-        for at in range(0, lanes, LANES):
-            sums = load(particles, i * lanes + at)
+        for index in range(0, lanes, LANES):
+            sums = load(particles, i * lanes + index)
             for k in range(i + 1):
-                sums += load(noise, k * lanes + at) * root[k, i]
-            store(particles, i * lanes + at, sums)
+                sums += load(noise, k * lanes + index) * root[k, i]
+            store(particles, i * lanes + index, sums)
     return stream
 
 
 @aside
-def _anchor(log_weights, reference, means, precision_root, anchored):
-    """Fills anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
+def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored) -> None:
+    """Fill anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
     n_dims, lanes = means.shape
-    for at in range(0, lanes, LANES):
+    for index in range(0, lanes, LANES):
         squares = spread(0.0)
         for i in range(n_dims):
             off = spread(0.0)
             for j in range(i, n_dims):
-                off += (reference[j] - load(means, j * lanes + at)) * precision_root[i, j]
+                off += (reference[j] - load(means, j * lanes + index)) * precision_root[i, j]
             squares += off * off
-        store(anchored, at, load(log_weights, at) - 0.5 * squares)
+        store(anchored, index, load(log_weights, index) - 0.5 * squares)
 
 
 @aside
-def _choose(stream, logs, n):
-    """(the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
+def _choose(stream: np.uint64, logs, n):
+    """Return (the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
     largest, total, chosen = -math.inf, 0.0, 0
     for p in range(n):
         largest = max(largest, logs[p])
@@ -175,8 +194,8 @@ def _choose(stream, logs, n):
 
 
 @aside
-def _parents_at(points, log_weights, n, n_drawn, parents):
-    """Fills parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
+def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray) -> None:
+    """Fill parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, log_weights[p])
@@ -191,8 +210,10 @@ def _parents_at(points, log_weights, n, n_drawn, parents):
 
 
 @aside
-def _resample(stream, log_weights, n, n_drawn, parents, points):
-    """Draws parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
+def _resample(
+    stream: np.uint64, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray, points
+):
+    """Draw parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
 
     Sorted uniforms are sums of exponential numbers divided by one sum more; points (n_drawn + 1,) is scratch.
     """
@@ -208,8 +229,8 @@ def _resample(stream, log_weights, n, n_drawn, parents, points):
 
 
 @aside
-def _resample_evenly(stream, log_weights, n, parents, points):
-    """Draws parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
+def _resample_evenly(stream: np.uint64, log_weights: np.ndarray, n, parents: np.ndarray, points):
+    """Draw parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
     stream, u = next_uniform(stream)
     for i in range(n):
         points[i] = (i + u) / n
@@ -221,25 +242,25 @@ def _resample_evenly(stream, log_weights, n, parents, points):
 def filter_particles(
     begin,
     end,
-    indptr,
+    indptr: np.ndarray,
     rows,
-    counts,
-    loadings,
+    counts: np.ndarray,
+    loadings: np.ndarray,
     offset,
-    sticks,
+    sticks: np.ndarray,
     first_mean,
     first_covariance,
     system,
     noise,
-    noise_precision,
+    noise_precision: np.ndarray,
     n,
     path,
-    key,
-    particles,
-    ancestors,
-    log_weights,
-):
-    """Moves n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
+    key: np.uint64,
+    particles: np.ndarray,
+    ancestors: np.ndarray,
+    log_weights: np.ndarray,
+) -> None:
+    """Move n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
 
     indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
     state_dim); system, noise, noise_precision : A, B, B^-1. particles (time, state_dim, particle padded), ancestors
@@ -283,8 +304,10 @@ def filter_particles(
 
 
 @kernel
-def draw_path(particles, ancestors, log_weights, n, path, key):
-    """Draws one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
+def draw_path(
+    particles: np.ndarray, ancestors: np.ndarray, log_weights: np.ndarray, n, path, key: np.uint64
+):
+    """Draw one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
 
     Returns how many states of the path are new.
     """
@@ -298,34 +321,46 @@ def draw_path(particles, ancestors, log_weights, n, path, key):
 
 
 @aside
-def _log_pairs(loadings, offset, sticks, begin, end, rows, particles, logs, found):
-    """Fills found (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
+def _log_pairs(
+    loadings: np.ndarray,
+    offset,
+    sticks: np.ndarray,
+    begin,
+    end,
+    rows,
+    particles: np.ndarray,
+    logs,
+    result,
+) -> None:
+    """Fill result (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
-    for at in range(0, lanes, LANES):
-        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, at, lanes, logs)
+    for index in range(0, lanes, LANES):
+        normaliser = _log_words(loadings, offset, sticks, n_needed, particles, index, lanes, logs)
         for pair in range(begin, end):
-            store(found, (pair - begin) * lanes + at, load(logs, rows[pair] * LANES) - normaliser)
+            store(
+                result, (pair - begin) * lanes + index, load(logs, rows[pair] * LANES) - normaliser
+            )
 
 
 @kernel
 def forecast(
     n_known,
-    indptr,
+    indptr: np.ndarray,
     rows,
-    counts,
-    loadings,
+    counts: np.ndarray,
+    loadings: np.ndarray,
     offset,
-    sticks,
+    sticks: np.ndarray,
     system,
     noise,
     start,
     path,
-    key,
-    probability,
-):
-    """Fills probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
+    key: np.uint64,
+    probability: np.ndarray,
+) -> None:
+    """Fill probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
 
     n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
     held-out pairs; start (particle, state_dim) : draws of the last known state, or, where none is known, of the first one. A
@@ -388,7 +423,7 @@ def forecast(
 
 @aside
 def _log_sum(logs, n):
-    """log sum_p exp(logs_p) over the first n."""
+    """Return log sum_p exp(logs_p) over the first n."""
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, logs[p])

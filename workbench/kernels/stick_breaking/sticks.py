@@ -16,8 +16,8 @@ from scipy.special import psi as digamma
 from workbench.kernels.jit import aside
 
 
-def log_probabilities(sticks) -> np.ndarray:
-    """log pi (..., category) of sticks (..., category - 1)."""
+def log_probabilities(sticks: np.ndarray) -> np.ndarray:
+    """Return log pi (..., category) of sticks (..., category - 1)."""
     sticks = np.asarray(sticks, dtype=float)
     before = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
     np.cumsum(log_expit(-sticks), axis=-1, out=before[..., 1:])
@@ -25,13 +25,13 @@ def log_probabilities(sticks) -> np.ndarray:
     return before
 
 
-def probabilities(sticks) -> np.ndarray:
-    """pi (..., category) of sticks (..., category - 1)."""
+def probabilities(sticks: np.ndarray) -> np.ndarray:
+    """Return pi (..., category) of sticks (..., category - 1)."""
     return np.exp(log_probabilities(sticks))
 
 
 def sticks_of(log_probability) -> np.ndarray:
-    """The sticks (..., category - 1) of log pi (..., category); plus or minus infinity where a probability is 0.
+    """Return the sticks (..., category - 1) of log pi (..., category); plus or minus infinity where a probability is 0.
 
     The rest of the stick is summed from the back, which keeps all digits.
     """
@@ -41,25 +41,25 @@ def sticks_of(log_probability) -> np.ndarray:
         return np.nan_to_num(logs[..., :-1] - rest[..., 1:], nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
-def log_jacobian(sticks) -> np.ndarray:
-    """log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
+def log_jacobian(sticks: np.ndarray) -> np.ndarray:
+    """Return log |d pi_1..K-1 / d psi| (...): the sum of log pi_k + log sigma(-psi_k) over the sticks."""
     return (log_probabilities(sticks)[..., :-1] + log_expit(-np.asarray(sticks, dtype=float))).sum(
         axis=-1
     )
 
 
-def remaining(counts) -> np.ndarray:
-    """N_k (..., category - 1): the counts of category k and of all later ones."""
+def remaining(counts: np.ndarray) -> np.ndarray:
+    """Return N_k (..., category - 1): the counts of category k and of all later ones."""
     return np.cumsum(np.asarray(counts)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
 
 
-def kappa(counts) -> np.ndarray:
-    """kappa_k = x_k - N_k / 2 (..., category - 1), what the counts add to the information vector of the sticks."""
+def kappa(counts: np.ndarray) -> np.ndarray:
+    """Return kappa_k = x_k - N_k / 2 (..., category - 1), what the counts add to the information vector of the sticks."""
     return np.asarray(counts)[..., :-1] - 0.5 * remaining(counts)
 
 
-def log_multinomial(counts, sticks) -> np.ndarray:
-    """log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
+def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
+    """Return log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
     # 0 log 0 = 0
@@ -72,7 +72,7 @@ def log_multinomial(counts, sticks) -> np.ndarray:
 
 
 def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
-    """(mean, variance), each (..., category - 1), of the sticks of pi ~ Dirichlet(alpha); they are independent."""
+    """Return (mean, variance), each (..., category - 1), of the sticks of pi ~ Dirichlet(alpha); they are independent."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
         remaining(alpha) - np.asarray(alpha)[..., :-1],
@@ -80,8 +80,8 @@ def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
     return digamma(first) - digamma(rest), polygamma(1, first) + polygamma(1, rest)
 
 
-def log_density_of_sticks(sticks, alpha) -> np.ndarray:
-    """log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
+def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
+    """Return log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
         remaining(alpha) - np.asarray(alpha)[..., :-1],
@@ -93,7 +93,7 @@ def log_density_of_sticks(sticks, alpha) -> np.ndarray:
 
 
 def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
-    """log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
+    """Return log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
     white = np.linalg.solve(
@@ -112,8 +112,8 @@ def log_sigma(u):
 
 
 @aside
-def break_stick(sticks, theta):
-    """Writes the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
+def break_stick(sticks: np.ndarray, theta: np.ndarray) -> None:
+    """Write the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
     log_rest = 0.0
     for k in range(len(sticks)):
         log_broken = log_sigma(-sticks[k])

@@ -19,7 +19,7 @@ from workbench.kernels.gaussian import add_inverse, factor, invert_factor, solve
 from workbench.kernels.jit import aside, kernel
 from workbench.kernels.lda.document_vb import visit, visit_narrow
 from workbench.kernels.lda.standard_vb import log_domain_gamma
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.kernels.stick_breaking.sticks import log_sigma
 
 N_NODES = 21
@@ -32,14 +32,14 @@ NO_NODES = np.empty(0)
 
 @aside
 def mean_weight(c):
-    """tanh(c / 2) / (2 c), the mean of PG(1, c)."""
+    """Return tanh(c / 2) / (2 c), the mean of PG(1, c)."""
     c = abs(c)
     return 0.25 - c * c / 48.0 if c < 1e-3 else math.tanh(0.5 * c) / (2.0 * c)
 
 
 @aside
-def expect_logs(m, v, nodes, node_weights, logs, weights):
-    """Writes E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
+def expect_logs(m, v, nodes, node_weights, logs, weights) -> None:
+    """Write E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
 
     m, v : mean and variance of each stick (stick,); E[log sigma(psi)] = E[log sigma(-psi)] + m.
     """
@@ -61,30 +61,30 @@ def expect_logs(m, v, nodes, node_weights, logs, weights):
 
 @kernel
 def fit_documents(
-    first,
-    last,
+    first: int,
+    last: int,
     rows,
-    indptr,
-    words,
-    counts,
-    precision,
-    weighted_mean,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    precision: np.ndarray,
+    weighted_mean: np.ndarray,
     nodes,
     node_weights,
-    word_logs,
-    word_weights,
-    n_topics,
-    most_passes,
-    tolerance,
+    word_logs: np.ndarray,
+    word_weights: np.ndarray,
+    n_topics: int,
+    most_passes: int,
+    tolerance: float,
     centre,
-    sticks,
-    variances,
-    mean_dk,
-    document_logs,
-    document_weights,
-    kept_ratios,
+    sticks: np.ndarray,
+    variances: np.ndarray,
+    mean_dk: np.ndarray,
+    document_logs: np.ndarray,
+    document_weights: np.ndarray,
+    kept_ratios: np.ndarray,
 ):
-    """Fits q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
+    """Fit q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
 
     rows : (document,) the row of each in `sticks`, `variances` (document, stick) and `mean_dk` (document, topic), which hold
     the start and then the result; `document_logs`, `document_weights` (document, topic) and `kept_ratios` (pair,) are as
@@ -111,7 +111,12 @@ def fit_documents(
     )
     total, scatter = np.zeros(n_sticks), np.zeros((n_sticks, n_sticks))
     for d in range(first, last):
-        m, v, own, n = sticks[rows[d]], variances[rows[d]], d * n_padded, indptr[d + 1] - indptr[d]
+        m, v, row_begin, n = (
+            sticks[rows[d]],
+            variances[rows[d]],
+            d * n_padded,
+            indptr[d + 1] - indptr[d],
+        )
         for i in range(n):
             tokens[i], visited[i] = counts[indptr[d] + i], np.int64(words[indptr[d] + i]) * n_padded
         tokens[n : n + LANES], visited[n : n + LANES] = 0.0, 0
@@ -122,10 +127,12 @@ def fit_documents(
                 document_logs[d, t], document_weights[d, t] = logs[t], math.exp(logs[t])
             if n_padded == LANES:
                 n_tiny = visit_narrow(
-                    n, visited, tokens, own, document_weights, word_weights, ratios, new
+                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
                 )
             else:
-                n_tiny = visit(n, visited, tokens, own, document_weights, word_weights, ratios, new)
+                n_tiny = visit(
+                    n, visited, tokens, row_begin, document_weights, word_weights, ratios, new
+                )
             n_visited += n
             for t in range(n_topics):
                 new[t] *= document_weights[d, t]
@@ -194,8 +201,8 @@ def fit_documents(
     return bound, total, scatter, n_visited
 
 
-def expected_probabilities(sticks, variances) -> np.ndarray:
-    """E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
+def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """Return E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
 
     Correlations between the sticks of a row are left out.
     """
@@ -203,7 +210,7 @@ def expected_probabilities(sticks, variances) -> np.ndarray:
     for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
         broken += weight * expit(sticks + scale * node)
     rest = np.cumprod(1.0 - broken, axis=-1)
-    found = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
-    found[..., 1:] = rest
-    found[..., :-1] *= broken
-    return found
+    result = np.ones((*broken.shape[:-1], broken.shape[-1] + 1))
+    result[..., 1:] = rest
+    result[..., :-1] *= broken
+    return result

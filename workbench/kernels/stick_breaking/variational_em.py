@@ -26,8 +26,7 @@ import numpy as np
 from workbench.kernels.gaussian import factor, solve, solve_transposed
 from workbench.kernels.jit import aside, fused, kernel
 from workbench.kernels.lda.document_vb import visit, visit_narrow
-from workbench.kernels.simd.lanes import LANES
-from workbench.kernels.simd.vectors import spread, store
+from workbench.kernels.simd.vectors import LANES, spread, store
 
 SUFFICIENT = 1e-4
 """Share of the rise that the gradient promises with which a step is content."""
@@ -40,7 +39,7 @@ EXACT = 1e-6
 
 @aside
 def log_expected_sum(psi, variance):
-    """log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
+    """Return log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k] + 0.5 * variance[k])
@@ -50,8 +49,8 @@ def log_expected_sum(psi, variance):
 
 
 @fused
-def pull_of(psi, mean, precision, pull):
-    """Writes Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
+def pull_of(psi, mean, precision: np.ndarray, pull):
+    """Write Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
     n, square = len(psi), 0.0
     for k in range(n):
         pull[k] = 0.0
@@ -65,8 +64,8 @@ def pull_of(psi, mean, precision, pull):
 
 
 @fused
-def curvature(n_tokens, p, precision, matrix):
-    """Writes the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
+def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
+    """Write the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
     for i in range(len(p)):
         here = n_tokens * p[i]
         for j in range(i, len(p)):
@@ -75,23 +74,34 @@ def curvature(n_tokens, p, precision, matrix):
 
 
 @aside
-def has_moved(n_tokens, p, kept, precision):
-    """Has any N p_k changed so much since `kept` that steps by the old curvature would be slow?"""
+def has_moved(n_tokens, p, last_p, precision: np.ndarray):
+    """Return whether any N p_k has changed so much since `last_p` that steps by the old curvature would be slow."""
     moved = False
     for k in range(len(p)):
-        moved = moved or n_tokens * abs(p[k] - kept[k]) > STALE * (
-            precision[k, k] + n_tokens * kept[k]
+        moved = moved or n_tokens * abs(p[k] - last_p[k]) > STALE * (
+            precision[k, k] + n_tokens * last_p[k]
         )
     return moved
 
 
 @aside
 def climb(
-    n_tokens, n_here, variance, precision, log_zeta, psi, pull, p, slope, direction, kept, matrix
+    n_tokens,
+    n_here,
+    variance,
+    precision: np.ndarray,
+    log_zeta,
+    psi,
+    pull,
+    p,
+    slope,
+    direction,
+    last_p,
+    matrix: np.ndarray,
 ):
-    """Moves lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
+    """Move lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
 
-    matrix (component, component) holds the factor of the curvature at the probabilities `kept` (component,), which is replaced
+    matrix (component, component) holds the factor of the curvature at the probabilities `last_p` (component,), replaced
     where they have moved; p, slope and direction (component,) are scratch.
     """
     n = len(psi)
@@ -99,10 +109,10 @@ def climb(
         p[k] = math.exp(psi[k] + 0.5 * variance[k] - log_zeta)
         slope[k] = n_here[k] - n_tokens * p[k] - pull[k]
         direction[k] = slope[k]
-    if has_moved(n_tokens, p, kept, precision):
+    if has_moved(n_tokens, p, last_p, precision):
         for k in range(n):
-            kept[k] = p[k]
-        curvature(n_tokens, kept, precision, matrix)
+            last_p[k] = p[k]
+        curvature(n_tokens, last_p, precision, matrix)
         factor(matrix)
     solve_transposed(matrix, direction)
     solve(matrix, direction)
@@ -110,9 +120,9 @@ def climb(
     for k in range(n):
         rise += slope[k] * direction[k]
         linear += (n_here[k] - pull[k]) * direction[k]
-        expected += kept[k] * direction[k]
+        expected += last_p[k] * direction[k]
     for k in range(n):
-        spread_out += kept[k] * (direction[k] - expected) ** 2
+        spread_out += last_p[k] * (direction[k] - expected) ** 2
     # direction' Lambda direction, by what the step solves
     square, length = rise - n_tokens * spread_out, 1.0
     for _ in range(MOST_HALVINGS):
@@ -130,7 +140,7 @@ def climb(
 
 @aside
 def best_variance(log_precision, log_weight, start):
-    """nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
+    """Return nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
 
     log(precision e^x + weight e^(x + e^x / 2)) is convex and rises by at least 1 per 1, so that Newton finds its root from
     anywhere: from the left it lands beyond the root, but not beyond -log precision, and from the right it comes down to it.
@@ -150,24 +160,24 @@ def best_variance(log_precision, log_weight, start):
 
 @kernel
 def fit_documents(
-    first,
-    last,
-    indptr,
-    words,
-    counts,
-    phi,
+    first: int,
+    last: int,
+    indptr: np.ndarray,
+    words: np.ndarray,
+    counts: np.ndarray,
+    phi: np.ndarray,
     mean,
-    precision,
+    precision: np.ndarray,
     log_determinant,
-    most_passes,
-    tolerance,
+    most_passes: int,
+    tolerance: float,
     psi,
     variance,
-    mean_dk,
+    mean_dk: np.ndarray,
     weights,
-    ratios,
+    ratios: np.ndarray,
 ):
-    """Fits q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
+    """Fit q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
 
     phi (word, topic) is padded. psi and variance (document, component) hold the start and then lambda and nu^2; mean_dk
     (document, topic), padded, gets the expected counts, weights (document, topic) exp(lambda) to a factor, and ratios (pair,)
@@ -177,13 +187,13 @@ def fit_documents(
     most = 0
     for d in range(first, last):
         most = max(most, indptr[d + 1] - indptr[d])
-    tokens, found, rows = (
+    tokens, result, rows = (
         np.empty(most + LANES),
         np.empty(most + LANES),
         np.empty(most + LANES, np.int64),
     )
     new, matrix = np.zeros(lanes), np.empty((n, n))
-    pull, p, slope, direction, kept, log_own = (
+    pull, p, slope, direction, last_p, log_own = (
         np.empty(n),
         np.empty(n),
         np.empty(n),
@@ -211,7 +221,7 @@ def fit_documents(
             n_tokens += counts[begin + i]
         store(tokens, n_pairs, spread(0.0))
         store(rows, n_pairs, spread(0))
-        before, kept[:] = 0.0, -np.inf  # from which all have moved
+        before, last_p[:] = 0.0, -np.inf  # from which all have moved
         for passed in range(most_passes + 1):
             top = -math.inf
             for k in range(n):
@@ -219,16 +229,16 @@ def fit_documents(
             for k in range(n):
                 weights[d, k] = math.exp(here[k] - top)
             if lanes == LANES:
-                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+                visit_narrow(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             else:
-                visit(n_pairs, rows, tokens, d * lanes, weights, phi, found, new)
+                visit(n_pairs, rows, tokens, d * lanes, weights, phi, result, new)
             n_visited += n_pairs
             log_zeta = log_expected_sum(here, nu)
             bound = 0.5 * (log_determinant - pull_of(here, mean, precision, pull)) + n_tokens * (
                 top - log_zeta
             )
             for i in range(n_pairs):
-                bound += tokens[i] * math.log(tokens[i] / found[i])
+                bound += tokens[i] * math.log(tokens[i] / result[i])
             for k in range(n):
                 n_here[k] = new[k] * weights[d, k]
                 bound += 0.5 * (math.log(nu[k]) + 1.0 - precision[k, k] * nu[k])
@@ -246,12 +256,12 @@ def fit_documents(
                 p,
                 slope,
                 direction,
-                kept,
+                last_p,
                 matrix,
             )
             log_rate = math.log(n_tokens) - log_zeta
             for k in range(n):
                 nu[k] = best_variance(log_own[k], log_rate + here[k], nu[k])
         for i in range(n_pairs):
-            ratios[begin + i] = found[i]
+            ratios[begin + i] = result[i]
     return n_visited

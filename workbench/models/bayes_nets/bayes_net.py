@@ -20,15 +20,42 @@ from functools import cached_property
 import numpy as np
 
 from workbench.errors import Named
-from workbench.models.bayes_nets.files import described
+from workbench.models.bayes_nets.files import SHIPPED, described
 from workbench.models.bayes_nets.nodes import Node, check_nodes, node_of
-from workbench.models.bayes_nets.scores import LOG_LIKELIHOODS
-from workbench.models.bayes_nets.shipped import SHIPPED
 from workbench.models.bayes_nets.tables import Tables, tables_of
-from workbench.models.model import Model, ModelError
+from workbench.models.model import LOG_LIKELIHOOD, Model, ModelError, Predicted, Scores
 from workbench.models.options import option
 from workbench.models.variables import Variable
 from workbench.records.records import MISSING, Records
+
+OF_RECORDS = Variable(
+    "test_log_likelihood_record",
+    ("iteration",),
+    "nats",
+    "mean log probability of all held-out cells of a record together, over the records that have one",
+    better="higher",
+)
+
+
+def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
+    """Return the log likelihood per held-out cell, and per record with one, weighted by the multiplicity of records.
+
+    That of a record is the sum over its cells, each given the cells in training; where the engine samples, the logarithm of the
+    mean over iterations of their product. Of whole records it is log p(record). NaN where nothing is held out.
+    """
+    n_records = test.multiplicities[np.unique(test.groups)].sum()
+    if not n_records:
+        return {LOG_LIKELIHOOD.name: float("nan"), OF_RECORDS.name: float("nan")}
+    with np.errstate(divide="ignore"):
+        of_cells = float(test.weights @ np.log(predicted.probability))
+    return {
+        LOG_LIKELIHOOD.name: of_cells / test.n_items,
+        OF_RECORDS.name: float(predicted.log_of_groups.sum() / n_records),
+    }
+
+
+LOG_LIKELIHOODS = Scores((LOG_LIKELIHOOD, OF_RECORDS), log_likelihoods)
+
 
 PRIOR = 0.5
 """Prior of each cell of a shipped network: Jeffreys'."""
@@ -59,7 +86,7 @@ class BayesNet(Model):
     alpha, beta : float, default 0.5
         Of a shipped network: prior of each cell of the tables of hidden nodes, and of fields.
     network : {"latent-class", "hmm"}
-        The shipped network, see `models.bayes_nets.shipped`.
+        The shipped network, see `models.bayes_nets.files`.
     n_states : int, default 2
         Of a shipped network: states of its hidden nodes.
     missing : {"marginalised", "imputed"}
@@ -151,8 +178,8 @@ class BayesNet(Model):
                 net = cls(**settings)
             except ModelError as error:
                 raise error.within(where) from None
-        given = {"alpha": alpha, "beta": beta}
-        return replace(net, **{name: value for name, value in given.items() if value is not None})
+        priors = {"alpha": alpha, "beta": beta}
+        return replace(net, **{name: value for name, value in priors.items() if value is not None})
 
     @property
     def is_shipped(self) -> bool:
@@ -213,7 +240,7 @@ class BayesNet(Model):
         ModelError
         """
         where, at = self.called, {node.name: i for i, node in enumerate(self.nodes)}
-        found = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
+        values_of_nodes = np.full((records.n_distinct, len(self.nodes)), MISSING, np.int32)
         for column, (field, levels) in enumerate(zip(records.fields, records.levels, strict=True)):
             if field not in at:
                 raise ModelError(
@@ -233,10 +260,10 @@ class BayesNet(Model):
                         f"{where}: '{levels[level]}' of the field '{field}' is no state of its node; there are "
                         + _some(node.state_names)
                     )
-            found[:, at[field]] = np.where(
+            values_of_nodes[:, at[field]] = np.where(
                 values == MISSING, MISSING, np.array([*states, MISSING], np.int32)[values]
             )
-        return found
+        return values_of_nodes
 
     @cached_property
     def content_hash(self) -> str:
@@ -250,13 +277,13 @@ class BayesNet(Model):
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
         """Return the length of each dimension, those of the data too if they are given."""
-        found = {"state": self.n_states} if self.is_shipped else {}
+        sizes = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
-            found |= {
+            sizes |= {
                 "record": records.n_distinct,
                 "parameter": self.for_data(records).tables.n_cells,
             }
-        return found
+        return sizes
 
     def coords(self, records: Records) -> dict[str, tuple]:
         """Return labels of the cells of the tables, as "vote=y | class=0", and the table of each cell."""
@@ -321,12 +348,12 @@ class BayesNet(Model):
             ("class",) if self.network == "latent-class" else ("start", "transition"),
             self.tables.starts,
         )
-        found = sum(
+        counts_of_states = sum(
             counts[first:last].reshape(-1, self.n_states).sum(axis=0)
             for name, first, last in zip(self.tables.names, starts[:-1], starts[1:], strict=True)
             if name in hidden
         )
-        return {"state_share": found / max(found.sum(), 1e-300)}
+        return {"state_share": counts_of_states / max(counts_of_states.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
         """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt;

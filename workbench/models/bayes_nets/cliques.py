@@ -64,11 +64,11 @@ def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...
         tree = nx.relabel_nodes(decomposition, lambda bag: tuple(sorted(bag)))
         _contract(tree)
     root = min(tree.nodes)
-    number, found = {root: before}, [(-1, root)]
+    number, order = {root: before}, [(-1, root)]
     for above, bag in nx.bfs_edges(tree, root, sort_neighbors=sorted):
-        number[bag] = before + len(found)
-        found.append((number[above], bag))
-    return found
+        number[bag] = before + len(order)
+        order.append((number[above], bag))
+    return order
 
 
 def _contract(tree) -> None:

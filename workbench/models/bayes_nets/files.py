@@ -1,4 +1,4 @@
-"""Bayesian networks in files: TOML and JSON; BIF, which `bif.py` reads.
+"""Bayesian networks in files: TOML, JSON and BIF; and networks by name.
 
 As TOML, two hidden causes of a symptom are::
 
@@ -19,15 +19,162 @@ As TOML, two hidden causes of a symptom are::
     prior = 0.5
 
 A field of the data is the node of its name; `Node` says what else a node may have.
+
+Networks by name are made for the fields of the records that they are to explain. Files of the Bayesian interchange format
+(BIF) have structure, states, and true tables. They are read by pgmpy (the extra ``bif``), which has published networks too:
+asia, alarm, insurance, hepar2 and others.
 """
 
+import math
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
-from workbench.models.bayes_nets.bif import PUBLISHED, is_bif, published, read_bif
-from workbench.models.bayes_nets.shipped import SHIPPED
-from workbench.models.files import read_settings, write_settings
+import numpy as np
+
+from workbench.data.opening import read_text
+from workbench.errors import not_installed
+from workbench.models.bayes_nets.nodes import Node, check_nodes, shape_of
+from workbench.models.files import read_settings
 from workbench.models.model import ModelError
+
+PUBLISHED = ("asia", "alarm", "insurance", "hepar2")
+"""Networks of pgmpy from which records are simulated."""
+ROUNDING = 0.02
+"""How far from 1 the sum of a distribution may be: published tables are rounded."""
+EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as .toml or .json")
+
+
+def read_bif(path) -> tuple[dict, np.ndarray]:
+    """Return the network in a BIF file, plain or gzipped, and its true tables.
+
+    Returns
+    -------
+    net : dict
+        ``name``, that of the file, and ``nodes`` with the default priors.
+    tables : (table cell,) float64
+        Probabilities, in the order of the nodes; every row sums to 1.
+
+    Raises
+    ------
+    ModelError
+        Without pgmpy, of a file that is no BIF, or a distribution that does not sum to 1.
+    DataError
+        A file that is missing or no text.
+    """
+    path = Path(path)
+    text = read_text(path)
+    try:
+        from pgmpy.readwrite import BIFReader
+    except ImportError:
+        raise ModelError(f"{path}: {EXTRA}") from None
+    try:
+        read = BIFReader(string=text)
+        nodes = tuple(
+            Node(name, tuple(read.variable_states[name]), tuple(read.variable_parents[name]))
+            for name in read.variable_names
+        )
+        tables_of = {
+            name: np.asarray(read.variable_cpds[name], float) for name in read.variable_names
+        }
+    except Exception as error:  # whatever the reader makes of a broken file
+        raise ModelError(
+            f"{path} is no BIF that can be read ({type(error).__name__}: {error}); check the file"
+        ) from None
+    if not nodes:
+        raise ModelError(f"{path} is no BIF that can be read (it has no variable); check the file")
+    net = {"name": path.name.removesuffix(".gz").removesuffix(".bif"), "nodes": nodes}
+    check_nodes(f"{path}: network '{net['name']}'", nodes)
+    return net, np.concatenate(
+        [
+            _table(
+                path,
+                node,
+                tables_of[node.name],
+                shape_of(node, {other.name: other for other in nodes}),
+            )
+            for node in nodes
+        ]
+    )
+
+
+def published(name: str) -> Path:
+    """Return the path of the BIF file of a network in pgmpy, such as "alarm".
+
+    Raises
+    ------
+    ModelError
+        Without pgmpy, or of a name that it does not have.
+    """
+    package = find_spec("pgmpy")
+    if package is None:
+        raise ModelError(f"network '{name}': {EXTRA}")
+    files = sorted(
+        (Path(package.submodule_search_locations[0]) / "utils" / "example_models").glob("*.bif.gz")
+    )
+    by_name = {file.name.removesuffix(".bif.gz"): file for file in files}
+    if name not in by_name:
+        raise ModelError(f"pgmpy has no network {name!r}; it has {', '.join(by_name)}")
+    return by_name[name]
+
+
+def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return (table cell,) the distributions of a node, which the file stores as columns."""
+    rows = columns.T
+    if rows.shape != (math.prod(shape[:-1]), shape[-1]):
+        raise ModelError(
+            f"{path}: the table of '{node.name}' must have {math.prod(shape):,} numbers; it has {rows.size:,}"
+        )
+    sums = rows.sum(axis=1, keepdims=True)
+    if not np.all(np.abs(sums - 1.0) <= ROUNDING) or np.any(rows < 0):  # NaN too
+        raise ModelError(
+            f"{path}: every distribution of '{node.name}' must have numbers of at least 0 that sum to 1"
+        )
+    return (rows / sums).ravel()
+
+
+def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
+    """Return a latent class model, with fields that are independent given it: class c ~ pi, field x_f ~ theta_f[c].
+
+    Lazarsfeld & Henry (1968), "Latent structure analysis".
+    """
+    _refuse_taken(records, "latent-class", "class")
+    fields = zip(records.fields, records.levels, strict=True)
+    return (
+        Node("class", n_states, (), alpha),
+        *(Node(field, names, ("class",), beta) for field, names in fields),
+    )
+
+
+def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
+    """Return a hidden Markov model of sequences: a record's fields are its symbols in order, missing after its end.
+
+    s_1 ~ start, s_t ~ transition[s_{t-1}], x_t ~ emission[s_t]. A symbol is the same in every field: by its name.
+
+    Rabiner (1989), "A tutorial on hidden Markov models and selected applications in speech recognition".
+    """
+    symbols = tuple(dict.fromkeys(name for names in records.levels for name in names))
+    nodes = []
+    for place, field in enumerate(records.fields):
+        state = f"state@{place + 1}"
+        _refuse_taken(records, "hmm", state)
+        before = (f"state@{place}",) if place else ()
+        nodes += [
+            Node(state, n_states, before, alpha, "transition" if place else "start"),
+            Node(field, symbols, (state,), beta, "emission"),
+        ]
+    return tuple(nodes)
+
+
+def _refuse_taken(records, network: str, name: str) -> None:
+    if name in records.fields:
+        raise ModelError(
+            f"'{name}' is a hidden node of '{network}', and a field of {records.name!r}; rename the field"
+        )
+
+
+SHIPPED = {"latent-class": latent_class, "hmm": hidden_markov}
+"""Networks by the names that ``model=`` takes."""
 
 
 def described(given) -> tuple[str, dict]:
@@ -57,7 +204,7 @@ def described(given) -> tuple[str, dict]:
         )
     if given in PUBLISHED:
         return "", read_bif(published(given))[0]
-    if is_bif(given):
+    if Path(given).name.removesuffix(".gz").endswith(".bif"):
         return "", read_bif(given)[0]
     settings = read_settings(given, "a Bayesian network", "name and nodes")
     try:
@@ -79,15 +226,3 @@ def _checked(given: Mapping) -> dict:
             f"a Bayesian network: 'nodes' must be a list of tables; got {given['nodes']!r}"
         )
     return {"name": given["name"], "nodes": tuple(given["nodes"])}
-
-
-def write_net(net, path) -> Path:
-    """Write a network as JSON, including nodes that were generated for data; return the path.
-
-    Raises
-    ------
-    ModelError
-        Another ending than .json, or a place that cannot be written.
-    """
-    own = net if net.name else type(net)(f"{net.network} of data", net.nodes)
-    return write_settings(own.settings(), path, "a Bayesian network")

@@ -77,18 +77,18 @@ class Node:
         )
 
 
-def node_of(given) -> Node:
+def node_of(node) -> Node:
     """Return the node of a Node or a dict."""
-    if isinstance(given, Node):
-        return given
-    known = [each.name for each in fields(Node)]
-    if not isinstance(given, Mapping):
-        raise ModelError(f"a node must be a table with {', '.join(known)}; got {given!r}")
-    if unknown := [name for name in given if name not in known]:
+    if isinstance(node, Node):
+        return node
+    known = [field.name for field in fields(Node)]
+    if not isinstance(node, Mapping):
+        raise ModelError(f"a node must be a table with {', '.join(known)}; got {node!r}")
+    if unknown := [name for name in node if name not in known]:
         raise ModelError(f"a node has no {unknown[0]!r}; it has {', '.join(known)}")
-    if missing := [name for name in ("name", "states") if name not in given]:
-        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(given) or 'nothing'}")
-    return Node(**given)
+    if missing := [name for name in ("name", "states") if name not in node]:
+        raise ModelError(f"a node needs {missing[0]!r}; got {', '.join(node) or 'nothing'}")
+    return Node(**node)
 
 
 def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
@@ -114,7 +114,8 @@ def _in_names(nodes) -> Iterator[str]:
             yield f"two nodes are called '{node.name}'; rename one"
         seen.add(node.name)
         if not isinstance(node.states, tuple) and (
-            isinstance(node.states, bool) or not _is_whole(node.states)
+            isinstance(node.states, bool)
+            or not (isinstance(node.states, numbers.Integral) and node.states >= 1)
         ):
             yield f"node '{node.name}' must have a number of states of at least 1, or names of them; got {node.states!r}"
         if isinstance(node.states, tuple) and (
@@ -147,7 +148,14 @@ def _in_priors(nodes) -> Iterator[str]:
                 f"the table of node '{node.name}' has {n_rows * n_states:,} cells, more than {MOST_CELLS:,}; give it fewer "
                 "parents or states"
             )
-        wrong = next((each for each in _numbers(node.prior) if not _is_positive(each)), None)
+        wrong = next(
+            (
+                value
+                for value in _numbers(node.prior)
+                if not (isinstance(value, float) and math.isfinite(value) and value >= 1e-8)
+            ),
+            None,
+        )
         if wrong is not None:
             yield f"the prior of node '{node.name}' must be numbers greater than 0; got {wrong!r}"
         if not isinstance(node.prior, tuple):
@@ -201,11 +209,3 @@ def _numbers(prior) -> Iterator:
         if isinstance(prior, tuple)
         else iter((prior,))
     )
-
-
-def _is_positive(value) -> bool:
-    return isinstance(value, float) and math.isfinite(value) and value >= 1e-8
-
-
-def _is_whole(value) -> bool:
-    return isinstance(value, numbers.Integral) and value >= 1

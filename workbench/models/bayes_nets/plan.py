@@ -8,8 +8,6 @@ resumed run has the same cliques under any version of networkx.
 Spec of the networks, C.3; Cowell, Dawid, Lauritzen & Spiegelhalter (1999), "Probabilistic networks and expert systems", ch. 4.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable
@@ -104,10 +102,10 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
     hidden = values < 0
     both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
     of_record = of_record.ravel()
-    found = both[:, values.shape[1] :]
+    patterns = both[:, values.shape[1] :]
     return Cases(
-        found,
-        np.bincount(of_record, multiplicities, len(both)) * np.any(found >= 0, axis=1),
+        patterns,
+        np.bincount(of_record, multiplicities, len(both)) * np.any(patterns >= 0, axis=1),
         of_record,
     )
 
@@ -115,8 +113,8 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
 def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
     """Return the cases that stand for more than ``above`` and at most ``up_to`` records."""
     chosen = (cases.weights > above) & (cases.weights <= up_to)
-    at = np.where(chosen, np.cumsum(chosen) - 1, -1)
-    return Cases(cases.values[chosen], cases.weights[chosen], at[cases.of_record])
+    numbers = np.where(chosen, np.cumsum(chosen) - 1, -1)
+    return Cases(cases.values[chosen], cases.weights[chosen], numbers[cases.of_record])
 
 
 class Families(NamedTuple):
@@ -156,13 +154,13 @@ def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> li
     """Return the nodes whose families count: observed ones, and hidden ones with an observed descendant, or all hidden ones."""
     if imputed:
         return families.modelled
-    kept, left = set(), [node for node in families.modelled if observed[node]]
+    visited, left = set(), [node for node in families.modelled if observed[node]]
     while left:
         node = left.pop()
-        if node not in kept:
-            kept.add(node)
+        if node not in visited:
+            visited.add(node)
             left += [parent for parent in families.scopes[node] if not observed[parent]]
-    return sorted(kept)
+    return sorted(visited)
 
 
 def junction_trees(net, cases: Cases) -> np.ndarray:
@@ -170,7 +168,7 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
 
     Of each pattern the number of cliques, and of each of these its parent (-1: none), how many nodes it has, and the nodes.
     """
-    families, found, known = families_of(net), [], {}
+    families, trees, known = families_of(net), [], {}
     for observed in _patterns(cases)[0]:
         scopes = {
             _hidden(families, node, observed)
@@ -179,19 +177,19 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
         key = frozenset(scopes - {()})
         if key not in known:
             known[key] = numbered_cliques(key, families, net.called)
-        found += known[key]
-    return np.array(found, np.int64)
+        trees += known[key]
+    return np.array(trees, np.int64)
 
 
 def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
     """Return the plan of cases with these junction trees."""
-    families, at = families_of(net), 0
+    families, position = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
     # of ``down``: down, own, n_own, pick, run
     of_patterns, cliques, offsets, down = [(0, 0, 0)], [], [], []
     for number, observed in enumerate(patterns):
-        bags, at = _read_bags(trees, at)
+        bags, position = _read_bags(trees, position)
         homes = [[] for _ in bags]
         scalars, holding, cells = (
             [],
@@ -210,7 +208,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
             else:
                 scalars.append(node)
         first_clique, cell_at, separator_at, ordered = len(cliques), 0, 0, []
-        for (parent, nodes), own, n_cells in zip(bags, homes, cells, strict=True):
+        for (parent, nodes), home, n_cells in zip(bags, homes, cells, strict=True):
             above = cliques[first_clique + parent][-1] if parent >= 0 else ()
             shared = tuple(n for n in nodes if n in above)
             scope, n_states = (
@@ -219,12 +217,12 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
             )
             up, _, up_run = maps.picked(above, shared)
             begin = len(down)
-            own.sort(
+            home.sort(
                 key=lambda node: (
                     -math.prod(families.sizes[n] for n in _hidden(families, node, observed))
                 )
             )
-            for node in own:
+            for node in home:
                 strides = zip(families.scopes[node], families.strides[node], strict=True)
                 strides = {n: stride for n, stride in strides if not observed[n]}
                 within = tuple(n for n in scope if n in strides)
@@ -239,7 +237,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
                         run,
                     )
                 )
-            ordered += own
+            ordered += home
             parent = first_clique + parent if parent >= 0 else -1
             cliques.append(
                 (
@@ -262,7 +260,9 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
         values = cases.values[bounds[number] : bounds[number + 1]].astype(np.int64)
         offsets.append(_offsets(families, [*ordered, *scalars], observed, values).ravel())
     first = np.array(of_patterns, np.int64)
-    columns = np.array([each[:-1] for each in cliques], np.int64).reshape(len(cliques), 9).T.copy()
+    columns = (
+        np.array([clique[:-1] for clique in cliques], np.int64).reshape(len(cliques), 9).T.copy()
+    )
     n_families = np.diff(first[:, 0])
     return Plan(
         first[:, 0].copy(),
@@ -302,9 +302,9 @@ class _Maps:
 
         Returns where, how many states, and the run of cells with one state after another.
         """
-        n_states, at = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
-        together = all(b == a + 1 for a, b in itertools.pairwise(at))
-        run = math.prod(self._sizes[n] for n in scope[at[-1] + 1 :]) if together and at else 0
+        n_states, axes = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
+        together = all(b == a + 1 for a, b in itertools.pairwise(axes))
+        run = math.prod(self._sizes[n] for n in scope[axes[-1] + 1 :]) if together and axes else 0
         return (
             self.start(scope, dict(zip(within, _row_major(within, self._sizes), strict=True))),
             n_states,
@@ -334,13 +334,13 @@ def _offsets(
     families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
     """Return (case, family) the table cell of each family with its observed states, and state 0 for hidden nodes."""
-    found = np.empty((len(values), len(nodes)), np.int64)
+    offsets = np.empty((len(values), len(nodes)), np.int64)
     for column, node in enumerate(nodes):
-        found[:, column] = families.starts[node]
+        offsets[:, column] = families.starts[node]
         for n, stride in zip(families.scopes[node], families.strides[node], strict=True):
             if observed[n]:
-                found[:, column] += stride * values[:, n]
-    return found
+                offsets[:, column] += stride * values[:, n]
+    return offsets
 
 
 def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
@@ -349,18 +349,18 @@ def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
 
 def _holding(bags: list) -> dict[int, list[int]]:
     """Return the cliques that contain each node."""
-    found = {}
+    holders = {}
     for i, (_, nodes) in enumerate(bags):
         for node in nodes:
-            found.setdefault(node, []).append(i)
-    return found
+            holders.setdefault(node, []).append(i)
+    return holders
 
 
-def _read_bags(trees: np.ndarray, at: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
+def _read_bags(trees: np.ndarray, position: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
     """Return the cliques (parent, nodes) of the pattern that starts at an index, and the start of the next pattern."""
-    bags, n, at = [], int(trees[at]), at + 1
+    bags, n, position = [], int(trees[position]), position + 1
     for _ in range(n):
-        parent, size = int(trees[at]), int(trees[at + 1])
-        bags.append((parent, tuple(trees[at + 2 : at + 2 + size].tolist())))
-        at += 2 + size
-    return bags, at
+        parent, size = int(trees[position]), int(trees[position + 1])
+        bags.append((parent, tuple(trees[position + 2 : position + 2 + size].tolist())))
+        position += 2 + size
+    return bags, position

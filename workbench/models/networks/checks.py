@@ -68,7 +68,7 @@ def check_corpus(network, corpus) -> None:
     """
     where, topics = (
         f"network '{network.name}'",
-        [each.size for each in network.variables if each.name == "topic"],
+        [variable.size for variable in network.variables if variable.name == "topic"],
     )
     if topics and network.n_topics not in (None, topics[0]):
         raise ModelError(
@@ -95,23 +95,23 @@ def check_corpus(network, corpus) -> None:
 
 def _in_names(network) -> Iterator[str]:
     for what, parts in (("variable", network.variables), ("level", network.levels)):
-        for each in parts:
-            if not isinstance(each.name, str) or not NAME.fullmatch(each.name):
-                yield f": the name of a {what} is letters, digits and _, a letter first; got {each.name!r}"
+        for part in parts:
+            if not isinstance(part.name, str) or not NAME.fullmatch(part.name):
+                yield f": the name of a {what} is letters, digits and _, a letter first; got {part.name!r}"
     for what, parts in (("variables", network.variables), ("levels", network.levels)):
-        for name, n in Counter(each.name for each in parts).items():
+        for name, n in Counter(part.name for part in parts).items():
             if n > 1:
                 yield f": two {what} are called '{name}'; rename one"
-    for each in network.variables:
-        where = f": variable '{each.name}'"
-        if each.name in TAKEN:
-            yield f": a variable cannot be called '{each.name}', which means something else; rename it"
-        if each.size != AUTHORS and not _is_whole(each.size, 1, MOST_TOPICS):
-            yield f'{where} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {each.size!r}'
-        if each.values and len(each.values) != each.size:
-            yield f"{where} has {each.size} values; got {len(each.values)} names for them"
-        if len(set(each.values)) < len(each.values):
-            yield f": two values of variable '{each.name}' have one name; rename one"
+    for part in network.variables:
+        where = f": variable '{part.name}'"
+        if part.name in TAKEN:
+            yield f": a variable cannot be called '{part.name}', which means something else; rename it"
+        if part.size != AUTHORS and not _is_whole(part.size, 1, MOST_TOPICS):
+            yield f'{where} must have a size from 1 to {MOST_TOPICS}, or "{AUTHORS}"; got {part.size!r}'
+        if part.values and len(part.values) != part.size:
+            yield f"{where} has {part.size} values; got {len(part.values)} names for them"
+        if len(set(part.values)) < len(part.values):
+            yield f": two values of variable '{part.name}' have one name; rename one"
     for level in network.levels:
         if {f"n_{level.name}", f"alpha_{level.name}"} & set(VARIABLES):
             yield (
@@ -122,7 +122,7 @@ def _in_names(network) -> Iterator[str]:
 
 def _in_order(network) -> Iterator[str]:
     """Check that every variable is drawn once and before use, and the word last."""
-    known, drawn = [each.name for each in network.variables], {}
+    known, drawn = [variable.name for variable in network.variables], {}
     unknown = f"which is no variable; there are {', '.join(known) or 'none'}"
     for level in network.levels:
         where, draws = f": level '{level.name}'", level.draws

@@ -12,9 +12,15 @@ import numpy as np
 import scipy.sparse as sparse
 
 from workbench.corpus import Corpus
-from workbench.models.networks.levels import AUTHORS, DOCUMENT, Level, regions_of
-from workbench.models.networks.variables import level_priors, narrowed
-from workbench.models.priors import Priors
+from workbench.models.model import Priors
+from workbench.models.networks.levels import (
+    AUTHORS,
+    DOCUMENT,
+    Level,
+    level_priors,
+    narrowed,
+    regions_of,
+)
 
 FLOOR = 1e-10
 """Prior of words in rows that are estimated, so that no word is impossible in a prediction."""
@@ -30,9 +36,9 @@ class Table(NamedTuple):
 def nodes(network) -> list[str]:
     """Return a name for each row over words."""
     return [
-        ", ".join(network.value_name(name, value) for name, value in given.items()) or "root"
+        ", ".join(network.value_name(name, value) for name, value in values.items()) or "root"
         for rows in network.levels[-1].rows
-        for given in network.assignments(rows)
+        for values in network.assignments(rows)
     ]
 
 
@@ -67,7 +73,7 @@ def equivalent_priors(network, last: Mapping) -> Priors:
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
     """Return the posterior mean rows by level, ((document,) row, value); ``seen`` False: for an unseen document."""
-    priors, found = level_priors(last, network), {}
+    priors, factors = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
             counts, prior = (
@@ -76,10 +82,10 @@ def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np
             )
             if level.of_documents and not seen:
                 counts = np.zeros_like(counts[:1])
-            found[level.name] = row_means(
+            factors[level.name] = row_means(
                 counts, prior[network.row_groups(level)] if prior.ndim > 1 else prior, level.kind
             )
-    return found
+    return factors
 
 
 def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
@@ -88,7 +94,7 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
     means : by name of the level its rows, ((document,) row, value), the last level and observed ones apart
     """
     end = network.levels[-1]
-    found = np.zeros((corpus.n_documents, network.n_rows(end)))
+    by_document = np.zeros((corpus.n_documents, network.n_rows(end)))
     for region in regions_of(network):
         rows = region.visited[end.name]
         factors = [
@@ -100,19 +106,20 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
             factors = _by_authors(network, factors, corpus, network.author.name in rows.by)
         factors.append(Table(np.ones(corpus.n_documents), (DOCUMENT,)))
         summed = summed_product(factors, (DOCUMENT, *rows.by))
-        found[:, network.row_numbers(end, rows, region.spans).ravel()] += summed.reshape(
+        by_document[:, network.row_numbers(end, rows, region.spans).ravel()] += summed.reshape(
             corpus.n_documents, -1
         )
-    return found
+    return by_document
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
     """Return the product of tables along the dims that they share, summed over all dims but these."""
     number = {
-        dim: i for i, dim in enumerate(dict.fromkeys(dim for each in tables for dim in each.dims))
+        dim: i
+        for i, dim in enumerate(dict.fromkeys(dim for factor in tables for dim in factor.dims))
     }
     arguments = itertools.chain(
-        *((each.values, [number[dim] for dim in each.dims]) for each in tables)
+        *((factor.values, [number[dim] for dim in factor.dims]) for factor in tables)
     )
     return np.einsum(*arguments, [number[dim] for dim in dims], optimize=True)
 
@@ -126,19 +133,19 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
     return Table(part, (*led, *(name for name in rows.by if name != DOCUMENT), level.draws))
 
 
-def _by_authors(network, factors: list[Table], corpus: Corpus, kept: bool) -> list[Table]:
+def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) -> list[Table]:
     """Return the factors with each document's authors summed out, or, if ``kept``, with one row for each document."""
     author = network.author.name
     theirs, others = (
-        [each for each in factors if author in each.dims],
-        [each for each in factors if author not in each.dims],
+        [factor for factor in factors if author in factor.dims],
+        [factor for factor in factors if author not in factor.dims],
     )
     weights = author_weights(network, corpus)
-    if kept:
+    if dims_left:
         return [*factors, Table(weights.toarray(), (DOCUMENT, author))]
     if not theirs:
         return others
-    dims = tuple(dict.fromkeys([author, *(dim for each in theirs for dim in each.dims)]))
+    dims = tuple(dict.fromkeys([author, *(dim for factor in theirs for dim in factor.dims)]))
     joint = summed_product(theirs, dims)
     mixed = weights @ joint.reshape(len(joint), -1)
     return [*others, Table(mixed.reshape(-1, *joint.shape[1:]), (DOCUMENT, *dims[1:]))]
@@ -148,8 +155,8 @@ def author_weights(network, corpus: Corpus) -> sparse.csr_array:
     """Return (document, author) even weights of each document's authors; of all authors if none is known."""
     everybody = range(network.author.size)
     ids = [
-        each or everybody
-        for each in network.author.numbers(corpus.authors or [()] * corpus.n_documents)
+        numbers or everybody
+        for numbers in network.author.numbers(corpus.authors or [()] * corpus.n_documents)
     ]
     indptr = np.cumsum([0, *map(len, ids)])
     values = np.repeat(1.0 / np.diff(indptr), np.diff(indptr))

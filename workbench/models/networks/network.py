@@ -24,7 +24,6 @@ from workbench.corpus import Corpus
 from workbench.models.model import ModelError, TopicModel, bag_coords, tiny_bag
 from workbench.models.networks.checks import check, check_corpus
 from workbench.models.networks.estimates import equivalent_priors, nodes, posterior_means
-from workbench.models.networks.files import SHIPPED, described, shipped
 from workbench.models.networks.levels import (
     AUTHORS,
     DOCUMENT,
@@ -35,9 +34,11 @@ from workbench.models.networks.levels import (
     level_of,
     no_others,
     part,
+    sizes_of,
+    variables_of,
 )
+from workbench.models.networks.shipped import SHIPPED, described, shipped
 from workbench.models.networks.simulation import simulate
-from workbench.models.networks.variables import sizes_of, variables_of
 from workbench.models.variables import VARIABLES
 
 __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"]
@@ -161,7 +162,7 @@ class Network(TopicModel):
 
     def variable(self, name: str) -> Variable:
         """Return the variable with a name."""
-        return next(each for each in self.variables if each.name == name)
+        return next(candidate for candidate in self.variables if candidate.name == name)
 
     def size(self, name: str) -> int:
         """Return the number of values of a hidden variable."""
@@ -203,7 +204,7 @@ class Network(TopicModel):
 
         spans : (first value, last value) of variables, optional: of rows for these values alone
         """
-        before = sum(math.prod(self.shape(each)) for each in level.rows[: level.rows.index(rows)])
+        before = sum(math.prod(self.shape(block)) for block in level.rows[: level.rows.index(rows)])
         numbers, index = (
             before + np.arange(math.prod(self.shape(rows))).reshape(self.shape(rows)),
             [],
@@ -237,8 +238,8 @@ class Network(TopicModel):
         return [number[key] for key in self._keys_of_rows(level)]
 
     def _keys_of_rows(self, level: Level, names=None) -> Iterator[tuple[int, ...]]:
-        assigned = (given for rows in level.rows for given in self.assignments(rows, names))
-        return (tuple(given[name] for name in level.groups) for given in assigned)
+        assigned = (values for rows in level.rows for values in self.assignments(rows, names))
+        return (tuple(values[name] for name in level.groups) for values in assigned)
 
     def n_groups(self, level: Level) -> int:
         """Return the number of priors of a level: rows with the same values of its ``groups`` share one."""
@@ -281,7 +282,7 @@ class Network(TopicModel):
         ModelError
             A variable that the network does not have, or one whose values are named, or a prior that does not fit any more.
         """
-        changed, known = {}, [each.name for each in self.variables]
+        changed, known = {}, [variable.name for variable in self.variables]
         for name, size in sizes.items():
             if name not in known:
                 near = get_close_matches(name, known, 1, 0.5)
@@ -306,12 +307,12 @@ class Network(TopicModel):
         """Return the network with other priors: ``alpha`` of Dirichlet levels but the last, ``beta`` of the last; None:
         unchanged.
         """
-        given = [alpha] * (len(self.levels) - 1) + [beta]
+        priors = [alpha] * (len(self.levels) - 1) + [beta]
         return replace(
             self,
             levels=tuple(
                 level if prior is None or level.kind != "dirichlet" else replace(level, prior=prior)
-                for level, prior in zip(self.levels, given, strict=True)
+                for level, prior in zip(self.levels, priors, strict=True)
             ),
         )
 
@@ -332,7 +333,9 @@ class Network(TopicModel):
             for level in self.levels
         )
         return Network(
-            self.name, tuple(changed.get(each.name, each) for each in self.variables), levels
+            self.name,
+            tuple(changed.get(variable.name, variable) for variable in self.variables),
+            levels,
         )
 
     simulate = simulate
@@ -349,9 +352,9 @@ class Network(TopicModel):
         ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
         """
         names = {
-            each.name: (each.values or range(each.size), "")
-            for each in self.variables
-            if each.name != "topic"
+            variable.name: (variable.values or range(variable.size), "")
+            for variable in self.variables
+            if variable.name != "topic"
         }
         if len(self.levels[-1].rows) > 1:
             names["node"] = (nodes(self), "what the row over words is of", "topic")
@@ -377,7 +380,7 @@ class Network(TopicModel):
 
     def describe(self) -> list[tuple[str, str]]:
         """Return (label, text) for display: variables, and levels as in "document, super → topic, prior 0.1, learnt"."""
-        sizes = ", ".join(f"{each.name} {each.size}" for each in self.variables)
+        sizes = ", ".join(f"{variable.name} {variable.size}" for variable in self.variables)
         return [
             (f"network {self.name}", sizes),
             *((f"level {name}", text) for name, text in self.describe_levels()),
@@ -385,21 +388,21 @@ class Network(TopicModel):
 
     def describe_levels(self) -> list[tuple[str, str]]:
         """Return (level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
-        found = []
+        lines = []
         for level in self.levels:
             rows = " or ".join(map(self._format_rows, level.rows))
             prior = f"{level.prior:g}" if np.ndim(level.prior) == 0 else "of many numbers"
-            each = f" for each {', '.join(level.groups)}" if level.groups else ""
+            by_group = f" for each {', '.join(level.groups)}" if level.groups else ""
             learnt = {"none": "", "scalar": ", learnt", "vector": ", learnt for each value"}[
                 level.learn
             ]
             about = {
-                "dirichlet": f"prior {prior}{each}{learnt}",
+                "dirichlet": f"prior {prior}{by_group}{learnt}",
                 "point": "estimated",
                 "observed": "known",
             }[level.kind]
-            found.append((level.name, f"{rows} → {level.draws}, {about}"))
-        return found
+            lines.append((level.name, f"{rows} → {level.draws}, {about}"))
+        return lines
 
     def _format_rows(self, rows: Rows) -> str:
         """Return the text of the variables that number rows, and of the paths that visit the rows."""

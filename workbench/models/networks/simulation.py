@@ -83,18 +83,18 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
 
     values : (token,) of the document and of every variable drawn before, -1 where a token has no value of it.
     """
-    found = np.full(len(values[DOCUMENT]), -1, np.int64)
+    numbers = np.full(len(values[DOCUMENT]), -1, np.int64)
     for rows in level.rows:
-        here = np.ones(len(found), bool)
+        here = np.ones(len(numbers), bool)
         for name, first, last in rows.when:
             here &= (values[name] >= first) & (values[name] <= last)
-        at = tuple(
+        index = tuple(
             values[name][here] - network.span(rows, name)[0] for name in rows.by if name != DOCUMENT
         )
-        found[here] = network.row_numbers(level, rows)[at]
+        numbers[here] = network.row_numbers(level, rows)[index]
     return np.where(
-        found >= 0,
-        found + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0),
+        numbers >= 0,
+        numbers + (values[DOCUMENT] * network.n_rows(level) if level.of_documents else 0),
         -1,
     )
 

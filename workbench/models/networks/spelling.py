@@ -15,18 +15,21 @@ def spelled(network: Network) -> dict | None:
     """
     if network.name not in SHIPPED:
         return None
-    known = {each.name: each for each in network.variables}
+    known = {variable.name: variable for variable in network.variables}
     if not known.keys() & {"topic", "sub"}:
         return None
     stops = 1 if network.name == "hpam2" else 0
-    found = {"model": network.name, "n_topics": (known.get("topic") or known["sub"]).size - stops}
+    settings = {
+        "model": network.name,
+        "n_topics": (known.get("topic") or known["sub"]).size - stops,
+    }
     if "super" in known:
-        found["sizes"] = {"super": known["super"].size - stops}
+        settings["sizes"] = {"super": known["super"].size - stops}
     first = next(level for level in network.levels[:-1] if level.kind != "observed")
     priors = {"alpha": first.prior, "beta": network.levels[-1].prior}
     for given in (
-        found,
-        found | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0},
+        settings,
+        settings | {name: prior for name, prior in priors.items() if np.ndim(prior) == 0},
     ):
         if _alike(Network.of(**given), network):
             return given

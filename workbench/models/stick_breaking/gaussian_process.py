@@ -1,7 +1,5 @@
 """Rows of counts with inputs, as years and places: proportions that are smooth functions of these, or those of last year."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -123,8 +121,8 @@ class StaticRows(Model):
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """Return ``probability`` (document, word), and ``probability_deviation`` if probabilities are drawn."""
-        found = {"probability": np.asarray(last["running_probability"])}
-        return found | (
+        means = {"probability": np.asarray(last["running_probability"])}
+        return means | (
             {"probability_deviation": np.asarray(last["running_deviation"])}
             if "running_deviation" in last
             else {}
@@ -201,7 +199,7 @@ class RawGaussianProcess(Ordered, StaticRows):
     def hyperparameters(self, options) -> dict[str, str]:
         """Return whether the kernel is fixed or sampled."""
         how = "sampled" if getattr(options, "kernel", "") == "sampled" else "fixed"
-        return {each.name: how for each in KERNEL[:3]} | {"noise": "fixed"}
+        return {variable.name: how for variable in KERNEL[:3]} | {"noise": "fixed"}
 
 
 @dataclass(frozen=True)

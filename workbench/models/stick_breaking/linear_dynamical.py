@@ -1,4 +1,4 @@
-"""Linear dynamical systems of counts: hidden states follow a linear system, and the words of each document its state."""
+"""Sequences of counts whose hidden states follow a linear system, or are the states of a Markov chain."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.errors import Named
 from workbench.kernels.stick_breaking.sticks import sticks_of
-from workbench.kernels.uniforms import STICK_ORDER, draw_key
-from workbench.kernels.uniforms import permutation as random_order
-from workbench.models.model import Model, ModelError
+from workbench.models.model import Model, ModelError, tiny_bag
 from workbench.models.options import option
 from workbench.models.stick_breaking.orders import Ordered, permutation_of_words, word_order_option
 from workbench.models.stick_breaking.scores import GAINS
@@ -68,10 +66,10 @@ MEANS = (
 
 
 class SystemPrior(NamedTuple):
-    """B ~ IW(nu, scale), A | B ~ matrix normal of this mean, row covariance B and column precision."""
+    """B ~ IW(nu, scale), A | B ~ matrix normal of this mean, row covariance B and column precision; A may have an offset."""
 
-    mean: np.ndarray  # (state_dim, state_dim)
-    precision: np.ndarray  # (state_dim, state_dim)
+    mean: np.ndarray  # (state_dim, input), the inputs the state and perhaps 1
+    precision: np.ndarray  # (input, input)
     nu: float
     scale: np.ndarray  # (state_dim, state_dim)
 
@@ -208,16 +206,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
         """Return (word,) the word numbers in stick order."""
-        if self.order == "vocabulary":
-            return np.arange(corpus.n_words)
-        if self.order == "random":
-            return random_order(
-                np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), corpus.n_words
-            )
-        by_size = np.argsort(
-            -np.bincount(corpus.words, corpus.counts, corpus.n_words), kind="stable"
-        )
-        return by_size if self.places is None else by_size[self.places]
+        return self.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
 
     def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
         """Return (word,) probabilities at a state of 0, in stick order."""
@@ -351,3 +340,79 @@ class GaussianDynamicalSystem(StateSpace):
         return {
             "offset": np.bincount(corpus.words, corpus.counts, corpus.n_words) / corpus.n_tokens
         } | means
+
+
+@dataclass(frozen=True)
+class HiddenMarkov(Model):
+    """The documents of a sequence have hidden states that form a Markov chain; each state is a distribution over words.
+
+    p_0 ~ Dirichlet(1, …, 1), each row P_s ~ Dirichlet(1, …, 1), phi_s ~ Dirichlet(alpha0, …, alpha0); in each sequence
+    s_1 ~ p_0, s_t ~ P[s_{t-1}], and the words of document t are x_t ~ Mult(N_t, phi[s_t]). Documents stand in the order of
+    their positions; one without words is legal anywhere, and has a state all the same.
+
+    Parameters
+    ----------
+    n_states : int, default 10
+        Hidden states.
+    alpha0 : float, default 1
+        Dirichlet prior per word type of a state (not its total). The authors' program has 1 for DNA and 10 for text; less is
+        better where a text has many words.
+
+    Linderman, Johnson & Adams (2015), sec. 5: the baseline of figure 4. Rabiner (1989), "A tutorial on hidden Markov models".
+    """
+
+    scores = (GAINS,)
+
+    n_states: int = option(10, "number of hidden states", low=1, high=1000, whole=True, size=True)
+    alpha0: float = option(1.0, "Dirichlet prior per word in each state", low=1e-3, high=1e6)
+
+    @property
+    def size_label(self) -> tuple[str, int]:
+        """Return the symbol and value of the size that names and titles of runs show."""
+        return "S", self.n_states
+
+    def for_data(self, corpus: Corpus) -> HiddenMarkov:
+        """Return the model for a corpus; raise ModelError unless its documents form sequences."""
+        _ = corpus.by_sequence  # a DataError where they do not
+        return self
+
+    def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
+        """Return the length of each dimension, those of the corpus too if it is given."""
+        return super().dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
+
+    def recorded(self, options) -> tuple[Variable, ...]:
+        """Return the variables that a run records: the drawn parameters, and the state probabilities of each document."""
+        return (
+            Variable(
+                "first_state",
+                ("snapshot", "hidden_state"),
+                "",
+                "probability of each state to be first (p_0), as drawn",
+            ),
+            Variable(
+                "transitions",
+                ("snapshot", "hidden_state", "to_state"),
+                "",
+                "probability of a state to follow another (P), as drawn",
+            ),
+            Variable(
+                "emissions",
+                ("snapshot", "hidden_state", "word"),
+                "",
+                "word probabilities of each state (phi), as drawn",
+            ),
+            Variable(
+                "state_probability",
+                ("snapshot", "document", "hidden_state"),
+                "",
+                "probability of each state in each document, given all words of its sequence and the parameters drawn",
+            ),
+        )
+
+    def hyperparameters(self, options) -> dict[str, str]:
+        """Return that alpha0 is fixed."""
+        return {"alpha0": "fixed"}
+
+    def tiny(self, most: int = 9) -> Corpus:
+        """Return a sequence of two documents for compiling kernels; ``most`` is its largest count."""
+        return tiny_bag(most, sequence=(("tiny", 1), ("tiny", 2)))

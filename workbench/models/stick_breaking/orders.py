@@ -5,6 +5,8 @@ import re
 import numpy as np
 
 from workbench.errors import Got, Named
+from workbench.kernels.uniforms import STICK_ORDER, draw_key
+from workbench.kernels.uniforms import permutation as random_order
 from workbench.models.model import ModelError
 from workbench.models.options import OptionError, option
 
@@ -73,6 +75,15 @@ class Ordered:
     def places(self) -> np.ndarray | None:
         """The permutation: for each place of the stick the rank by size; None for a named order."""
         return None if self.order in NAMED else np.array(self.order.split(","), dtype=int)
+
+    def stick_order(self, sizes: np.ndarray) -> np.ndarray:
+        """Return the numbers of the topics or words in stick order, given the tokens of each."""
+        if self.order == "vocabulary":
+            return np.arange(len(sizes))
+        if self.order == "random":
+            return random_order(np.uint64(draw_key(self.order_seed, STICK_ORDER, 0, 0)), len(sizes))
+        by_size = np.argsort(-sizes, kind="stable")
+        return by_size if self.places is None else by_size[self.places]
 
     def check_order(self, n: int, what: str) -> None:
         """Raise ModelError for a permutation of another length than n, and for a seed that has no effect."""

@@ -11,7 +11,7 @@ Source: specification of stick-breaking, C.6, D.5; Linderman, Johnson & Adams (2
 
 import numpy as np
 
-from workbench.models.scores import LOG_LIKELIHOOD, Predicted, Scores, seen_in_training
+from workbench.models.model import LOG_LIKELIHOOD, Predicted, Scores, seen_in_training
 from workbench.models.variables import Variable
 
 LEAST = 1e-8
@@ -67,10 +67,10 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
     """
     ordered = np.sort(values, axis=1)
     up_to = np.stack(
-        [np.searchsorted(row, each, "right") for row, each in zip(ordered, values, strict=True)]
+        [np.searchsorted(row, value, "right") for row, value in zip(ordered, values, strict=True)]
     )
     below = np.stack(
-        [np.searchsorted(row, each, "left") for row, each in zip(ordered, values, strict=True)]
+        [np.searchsorted(row, value, "left") for row, value in zip(ordered, values, strict=True)]
     )
     return np.clip((n - (values.shape[1] - up_to)) / (up_to - below), 0.0, 1.0)
 
@@ -92,17 +92,17 @@ def expected_hits(
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
     """Return the mean and deviation of `expected_hits` over held-out rows; NaN if the engine does not predict whole rows."""
-    names = [each.name for each in HITS.variables]
+    names = [score.name for score in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
-    rows, at = np.unique(test.documents, return_inverse=True)
+    rows, places = np.unique(test.documents, return_inverse=True)
     counts = np.zeros((len(rows), test.n_words))
-    counts[at, test.words] = test.counts
-    found = expected_hits(predicted.words, counts)
+    counts[places, test.words] = test.counts
+    expected = expected_hits(predicted.words, counts)
     return dict(
         zip(
             names,
-            (float(value) for each in found for value in (each.mean(), each.std())),
+            (float(value) for score in expected for value in (score.mean(), score.std())),
             strict=True,
         )
     )

@@ -131,10 +131,10 @@ def _results(
 ) -> dict:
     """Return the results of a method, by name; progress: function from the number of sweeps to a bar."""
     if method == "exact":
-        return {"bound": bounds.exact_in_parts(*inputs)}
+        return {"bound": bounds.exact(*inputs)}
     if method == "ais":
         with progress(sizes[0] * sizes[1]) as line:
-            annealed = bounds.ais_in_parts(*inputs, context, *sizes, line.update)
+            annealed = bounds.ais(*inputs, context, *sizes, line.update)
         return annealed._asdict() | {
             "effective_runs": annealed.effective_runs,
             "log_weights": annealed.log_weights.tolist(),
@@ -143,7 +143,7 @@ def _results(
     with progress(sum(sizes)) as line:
         n_bytes = bounds.bracket_bytes(sum(part.n_tokens for part in parts), len(state.alpha))
         line.set_postfix_str(f"{format_size(n_bytes)} of marginals")
-        return bounds.bracket_in_parts(*inputs, context, *sizes, line.update)._asdict()
+        return bounds.bracket(*inputs, context, *sizes, line.update)._asdict()
 
 
 @contextlib.contextmanager
@@ -162,8 +162,8 @@ def _inputs(run: Run) -> Iterator[tuple]:
     if position is None:
         raise no_checkpoint(run.name)
     corpus = get_corpus(run.path.parent, spec.train)
-    split, state, entropy = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
-    yield position.iteration, bounds.whole(corpus, split, state), state, entropy
+    inputs = HYBRIDS[engine.name].for_bound(corpus, options, position.state)
+    yield position.iteration, *bounds.whole(corpus, *inputs)
 
 
 def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:

@@ -31,10 +31,10 @@ from workbench.data.arrays import sealed
 from workbench.data.available_memory import check_fits
 from workbench.data.saving import encoded, replacing
 from workbench.data.stored_texts import NumberedTitles
-from workbench.engines.memory import DOUBLE
+from workbench.engines.engine import DOUBLE
 from workbench.errors import DataError
 from workbench.kernels.log_likelihood import log_likelihood
-from workbench.kernels.simd.lanes import LANES
+from workbench.kernels.simd.vectors import LANES
 from workbench.models import VARIABLES
 from workbench.records import Records
 from workbench.runs.afterwards.infer_records import infer_records

@@ -6,7 +6,7 @@ What a run takes at its peak is predicted from sizes alone::
                                          working:  state + indices + the largest of step, measuring, snapshot
                                          ending:   theta, phi and what they are made of
 
-Each engine predicts its own part (`engines.memory`); what `benchmarks/memory.py` measures lies beside it.
+Each engine predicts its own part (`engines.engine`); what `benchmarks/memory.py` measures lies beside it.
 """
 
 import contextlib
@@ -21,10 +21,9 @@ from typing import NamedTuple
 from workbench.corpus import Corpus
 from workbench.data.available_memory import available_memory
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.engine import Data, Engine, Options
-from workbench.engines.memory import DOUBLE, Memory
+from workbench.engines.engine import DOUBLE, Data, Engine, Memory, Options
 from workbench.engines.options import options_of, split_options
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.models.model import Model
 from workbench.models.options import OptionError
 from workbench.numbers import GIB, MIB, format_size

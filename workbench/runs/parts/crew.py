@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.engines.engine import WarmStart
 from workbench.engines.parts import add_sums, in_tree
-from workbench.kernels.simd.lanes import aligned_copy
+from workbench.kernels.simd.vectors import aligned_copy
 from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting
 
 ONE_AT_A_TIME = Lock()

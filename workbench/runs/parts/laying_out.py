@@ -13,8 +13,8 @@ import numpy as np
 from workbench.corpus.corpus import AnyCorpus
 from workbench.corpus.shards.sharded import ShardedCorpus
 from workbench.engines.engine import Data, State, StepContext, WarmStart, never_interrupted
-from workbench.engines.parts import in_tree, merged_diagnostics, row_fields
-from workbench.models.scores import Predicted
+from workbench.engines.parts import in_tree, row_fields, sum_diagnostics
+from workbench.models.model import Predicted
 from workbench.models.variables import VARIABLES
 from workbench.runs.parts.crew import Here, merged
 from workbench.runs.parts.part import Call, Met, Place, Setting, phase_of
@@ -144,7 +144,7 @@ class LaidOut:
         spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
-            info = merged_diagnostics(info, more)
+            info = sum_diagnostics(info, more)
         return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state: State, context: StepContext) -> tuple:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.data.arrays import sealed
-from workbench.kernels.simd.lanes import aligned_copy
+from workbench.kernels.simd.vectors import aligned_copy
 
 
 def read_ahead(folder: Path) -> None:

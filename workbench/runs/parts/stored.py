@@ -9,7 +9,7 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.data.saving import read_arrays
 from workbench.errors import DataError
-from workbench.kernels.simd.lanes import aligned_copy
+from workbench.kernels.simd.vectors import aligned_copy
 from workbench.runs.parts.laying_out import places_of
 from workbench.runs.parts.part import Place
 from workbench.runs.recorded import Position

@@ -22,7 +22,7 @@ from workbench.data.caching import cached_once
 from workbench.data.saving import has_all, load_data, refused_by_system, replacing, write_arrays
 from workbench.engines.engine import WarmStart
 from workbench.errors import DataError
-from workbench.kernels.simd.lanes import aligned_copy
+from workbench.kernels.simd.vectors import aligned_copy
 from workbench.records import Records
 from workbench.runs.recorded import Position
 from workbench.runs.scoring import Average

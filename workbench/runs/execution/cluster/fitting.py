@@ -17,10 +17,9 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from workbench.engines.engine import State, WarmStart, never_interrupted
-from workbench.engines.memory import DOUBLE
+from workbench.engines.engine import DOUBLE, State, WarmStart, never_interrupted
 from workbench.engines.parts import from_subtrees, subtrees
-from workbench.kernels.simd.lanes import padded
+from workbench.kernels.simd.vectors import padded
 from workbench.numbers import format_size
 from workbench.runs.execution.cluster.connecting import (
     ClusterError,

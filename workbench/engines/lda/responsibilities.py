@@ -1,0 +1,221 @@
+"""Responsibilities of variational engines: where they begin, and those that factorise, gamma_dwk = a_dk b_wk / Z_dw.
+
+All responsibilities of an update of `svb`, `vb` or `network-vb` come from the same counts, so they are never stored. What
+stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
+where it is asked for.
+
+`initialise` makes the initial ones: random, or those behind the counts of another run (spec A.12).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import Options, State, StepContext, WarmStart
+from workbench.engines.lda.split import Blocks
+from workbench.kernels.lda.initial_topics import TOGETHER, WAYS, start_responsibilities
+from workbench.kernels.lda.standard_vb import (
+    NOTHING_SAMPLED,
+    log_normalisers,
+    log_normalisers_by_logs,
+    log_sizes,
+    log_weights,
+    weigh_rows,
+)
+from workbench.kernels.simd.vectors import aligned_empty
+from workbench.kernels.threads import each_slice, slice_bounds
+from workbench.kernels.uniforms import RESPONSIBILITIES
+from workbench.models.lda import LDA
+from workbench.models.options import option
+
+
+class Workspace(NamedTuple):
+    """Working arrays of an update in which all responsibilities factorise, reused by the next one."""
+
+    order: Blocks | tuple  # of the visits: blocks, or slices of documents and of words
+    # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    document_factors: tuple
+    word_factors: tuple  # (word, topic) likewise
+    ratios: np.ndarray  # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
+    weighed: bool = False  # are the words weighed already, for all parts of a corpus at once?
+
+    def by_logs(self, corpus: Corpus) -> tuple:
+        """Return documents, words and counts of the pairs that were normalised in the log domain."""
+        if isinstance(self.order, Blocks):
+            return self.order.pairs_at(
+                np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0))
+            )
+        pairs = np.flatnonzero(self.ratios == 0.0)
+        return corpus.documents[pairs], corpus.words[pairs], corpus.counts[pairs]
+
+
+def new_workspace(
+    corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
+) -> Workspace:
+    """Return an empty workspace: by blocks of pairs, or else for documents that are fitted one by one.
+
+    ``of_words`` comes from `words_of_parts`.
+    """
+    order = blocks or tuple(
+        slice_bounds(indptr, lanes) for indptr in (corpus.indptr, corpus.by_word.indptr)
+    )
+    ratios = np.zeros(len(blocks.pair_counts) if blocks else corpus.n_pairs)
+    return Workspace(order, *new_factors(corpus, lanes, of_words), ratios, of_words is not None)
+
+
+def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
+    """Allocate logs and weights of documents, and of words unless they are given."""
+    return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
+        corpus.n_words, lanes
+    )
+
+
+def _pair_of_rows(n_rows: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
+    return aligned_empty((n_rows, lanes), np.float64), aligned_empty((n_rows, lanes), np.float64)
+
+
+class Entropy:
+    """Entropy of the responsibilities of expected counts, nats, computed when converted to float (as numpy does).
+
+    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
+    """
+
+    def __init__(self, corpus: Corpus, mean, workspace: Workspace, n_topics: int):
+        self._corpus, self._mean, self._workspace, self._n_topics = (
+            corpus,
+            mean,
+            workspace,
+            n_topics,
+        )
+
+    def __float__(self) -> float:
+        corpus, workspace = self._corpus, self._workspace
+        if workspace is None:
+            return math.nan
+        documents, words = workspace.document_factors, workspace.word_factors
+        counts = (
+            workspace.order.pair_counts if isinstance(workspace.order, Blocks) else corpus.counts
+        )
+        of_pairs, n_by_logs = log_normalisers(counts, workspace.ratios)
+        if n_by_logs:
+            of_pairs += log_normalisers_by_logs(
+                *workspace.by_logs(corpus), *documents, *words, self._n_topics
+            )
+        return (
+            of_pairs - log_weights(self._mean[0], *documents) - log_weights(self._mean[1], *words)
+        )
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(float(self), dtype)
+
+    def hand_over(self) -> Workspace | None:
+        """Return the workspace once, for the next update, so that copies of a state do not share it."""
+        workspace, self._workspace = self._workspace, None
+        return workspace
+
+
+def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
+    """Return the workspace of the last update if its order has the same type (`Blocks` or tuple), else a new one from
+    ``make``.
+    """
+    workspace = before.hand_over() if isinstance(before, Entropy) else None
+    return workspace if workspace and type(workspace.order) is order else make()
+
+
+def words_of_parts(state: State, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
+    """Return the factors of `weigh_topics`, computed once for all parts of a corpus; None for a corpus in one part."""
+    if not context.in_part:
+        return None
+    arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context, sampled, point
+    return context.once("words", lambda: weigh_words(*arguments))
+
+
+def weigh_topics(
+    state: State,
+    sampled: tuple,
+    point: bool,
+    workspace: Workspace,
+    context: StepContext,
+) -> None:
+    """Compute the weights of words of a workspace, unless all parts of a corpus share them; see `weigh_words`."""
+    if not workspace.weighed:
+        arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context
+        weigh_words(*arguments, sampled, point, workspace.word_factors)
+
+
+def weigh_words(
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+    beta: float,
+    n_topics: int,
+    context: StepContext,
+    sampled: tuple = NOTHING_SAMPLED,
+    point: bool = False,
+    factors: tuple | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + counts).
+
+    Counts are expected and sampled ones; with `point` weights are the topics' mode. ``factors`` are arrays to write to.
+    """
+    (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, mean_wk.shape
+    factors = factors or _pair_of_rows(n_words, lanes)
+    sizes = log_sizes(n_words * beta, mean_k, sampled_k, point, n_topics)
+    betas, rows = np.full(lanes, beta), slice_bounds(np.zeros(n_words + 1, np.int64), lanes)
+
+    def weigh(first: int, last: int):
+        weigh_rows(first, last, betas, mean_wk, sampled_wk, sizes, point, *factors)
+
+    each_slice(weigh, rows, context.n_threads, context.interrupt)
+    return factors
+
+
+AT_RANDOM = (None, None, None, None)
+
+
+def init_option(default: str = "dirichlet"):
+    """Return the option `init` of the variational engines; a warm start overrides it."""
+    return option(
+        default,
+        "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
+        choices=WAYS,
+        late=True,
+    )
+
+
+def initialise(
+    corpus: Corpus,
+    model: LDA,
+    options: Options,
+    sampled: np.ndarray,
+    context: StepContext,
+    warm_start: WarmStart | None,
+    gamma: np.ndarray,
+    mean_dk: np.ndarray,
+    mean_wk: np.ndarray,
+    mean_k: np.ndarray,
+) -> None:
+    """Fill zeroed expected counts, and gamma if it has rows, with initial responsibilities of the pairs not ``sampled``.
+
+    ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
+    """
+    start_responsibilities(
+        corpus.indptr,
+        corpus.words,
+        corpus.counts,
+        corpus.tokens_before,
+        sampled,
+        WAYS.index(options.init),
+        context.key(RESPONSIBILITIES),
+        *(AT_RANDOM if warm_start is None else (*warm_start.rows, warm_start.topics)),
+        model.alphas,
+        model.beta,
+        model.n_topics,
+        gamma,
+        mean_dk,
+        mean_wk,
+        mean_k,
+        np.zeros(TOGETHER * len(mean_k)),
+        np.zeros(TOGETHER, np.int64),
+    )

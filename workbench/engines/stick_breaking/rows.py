@@ -1,0 +1,278 @@
+"""What engines of tables and of sequences share: counts by row, kernels and covariances, orders, running means."""
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from workbench.corpus import Corpus
+from workbench.engines.engine import DOUBLE, Options, State, StepContext, cached_by_corpus
+from workbench.errors import Got, Named
+from workbench.kernels.stick_breaking.gaussian_process import (
+    Dense,
+    Inputs,
+    Kernel,
+    LowRank,
+    dense,
+    fitted,
+    low_rank,
+)
+from workbench.kernels.stick_breaking.sticks import sticks_of
+from workbench.models.model import Model
+from workbench.models.options import OptionError, option
+
+SMOOTHING = 0.1
+"""What is added to the counts that the raw process is fitted to."""
+
+
+class Rows(NamedTuple):
+    """A corpus as a table, with the words in stick order."""
+
+    words: np.ndarray  # (word,) number of the word that is first on the stick, second, …
+    counts: np.ndarray  # (document, word) int64
+    observed: np.ndarray  # (observed,) documents with tokens
+    empty: np.ndarray  # (empty,) documents without
+    inputs: Inputs
+
+
+@cached_by_corpus
+def rows_of(corpus: Corpus, model: Model) -> Rows:
+    """Return the table of a corpus."""
+    words = model.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
+    counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
+    counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
+    n_tokens = corpus.document_tokens
+    return Rows(
+        words, counts, np.flatnonzero(n_tokens), np.flatnonzero(n_tokens == 0), model.inputs(corpus)
+    )
+
+
+def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
+    """Return (x + added) / (N + W added) (document, word)."""
+    return (counts + added) / (counts.sum(axis=1, keepdims=True) + added * counts.shape[1])
+
+
+def raw_targets(rows: Rows) -> np.ndarray:
+    """Return (observed, stick) the sticks of smoothed shares, the targets of the raw process."""
+    return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
+
+
+def mean_share(rows: Rows) -> np.ndarray:
+    """Return (word,) the mean over documents with tokens of (x + 1) / (N + W)."""
+    return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
+
+
+def threshold(value) -> str:
+    """Return a threshold of eigenvalues as text; raise OptionError if it is invalid."""
+    try:
+        if 0.0 < float(value) < 1.0:
+            return f"{float(value):g}"
+    except (TypeError, ValueError):
+        pass
+    raise OptionError(
+        Named("rank", text="option 'rank'"),
+        " must be dense, or a number between 0 and 1, as 1e-8: eigenvalues below it, in "
+        "units of the largest, are left out",
+        Got(value),
+        value=value,
+    )
+
+
+def rank_option():
+    """Return the option for the form of the covariance."""
+    return option(
+        "1e-08",
+        "covariance of all documents: dense, or its eigenvectors with eigenvalues above this share of the largest",
+        choices=("1e-08", "dense"),
+        otherwise=threshold,
+    )
+
+
+def kernel_option(sampled: bool = False):
+    """Return the option for the source of the kernel."""
+    return option(
+        "fitted",
+        "kernel: fitted to the raw process by marginal likelihood before the first iteration, or fixed"
+        + ("; or sampled after the fit" if sampled else ""),
+        choices=("fitted", "given", "sampled") if sampled else ("fitted", "given"),
+    )
+
+
+def average_option(first: int):
+    """Return the option for the number of iterations before averaging."""
+    return option(
+        first, "iterations before averaging of the probabilities begins", low=0, whole=True
+    )
+
+
+def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
+    """Return the kernel of the first iteration."""
+    if how == "given":
+        return model.kernel
+    targets = raw_targets(rows)
+    observed = Inputs(*(values[rows.observed] for values in rows.inputs))
+    return fitted(observed, targets - targets.mean(axis=0), model.kernel)
+
+
+def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
+    """Return the covariance of all documents under a kernel."""
+    return (
+        dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
+    )
+
+
+_latest: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) -> Dense | LowRank:
+    """Return `covariance_of` a corpus from a cache that holds the last kernel of each corpus."""
+    wanted = model, hyper, rank
+    if _latest.get(corpus, (None,))[0] != wanted:
+        _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
+    return _latest[corpus][1]
+
+
+def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
+    """Return (…, word) probabilities in corpus order, from those in stick order."""
+    in_order = np.empty_like(probability)
+    in_order[..., rows.words] = probability
+    return in_order
+
+
+def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
+    """Return one task for each number below n; a task can be interrupted before it starts."""
+
+    def task(k: int, interrupt: Callable[[], None]):
+        interrupt()
+        work(k)
+
+    return [partial(task, k) for k in range(n)]
+
+
+def process_bytes(corpus: Corpus, rank: str) -> int:
+    """Return the bytes of the covariance of all documents: two (document, document) matrices, or at most one for its factor."""
+    return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)
+
+
+def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first: int) -> State:
+    """Return the state with a step's values added to their running mean and ``squares``, which start after ``first``.
+
+    ``mean`` is the array of the state that holds the mean of these values.
+    """
+    if step <= first + 1:
+        mean[:], state.squares[:] = values, 0.0
+        return state._replace(n_averaged=int(step > first))
+    n, off = state.n_averaged + 1, values - mean
+    mean[:] += off / n
+    state.squares[:] += off * (values - mean)
+    return state._replace(n_averaged=n)
+
+
+def kernel_of(state: State) -> Kernel:
+    """Return the hyperparameters of a state."""
+    return Kernel(*state.kernel.tolist())
+
+
+def watch(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, float]:
+    """Return the hyperparameters of the kernel by name."""
+    return kernel_of(state)._asdict()
+
+
+def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, np.ndarray]:
+    """Return the processes and their mean, their order of the words, and the running mean of the probabilities."""
+    return {
+        "psi": state.psi,
+        "mu": state.mean,
+        "stick_words": rows_of(corpus, model).words,
+        "running_probability": state.mean_probability,
+        "running_deviation": np.sqrt(state.squares / max(state.n_averaged, 1)),
+    }
+
+
+def fixed_probabilities(
+    corpus: Corpus, model: Model, options: Options, state: State
+) -> dict[str, np.ndarray]:
+    """Return the counts of a baseline: its probabilities."""
+    return {"running_probability": state.probability}
+
+
+def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[str, Callable]:
+    """Return `predict` and `predict_rows` of an engine, given a function that returns its probabilities (document, word)."""
+
+    def predict(
+        corpus: Corpus,
+        model: Model,
+        options: Options,
+        state: State,
+        pairs: Corpus,
+        context: StepContext | None = None,
+    ) -> np.ndarray:
+        return current(corpus, model, state)[pairs.documents, pairs.words]
+
+    def predict_rows(
+        corpus: Corpus,
+        model: Model,
+        options: Options,
+        state: State,
+        rows: np.ndarray,
+        context: StepContext | None,
+    ) -> np.ndarray:
+        return current(corpus, model, state)[rows]
+
+    return {"predict": predict, "predict_rows": predict_rows}
+
+
+class Sequences(NamedTuple):
+    """The documents of all sequences as rows, one sequence after the other, each in the order of its positions."""
+
+    documents: np.ndarray  # (row,) int64: the document of each row
+    # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
+    indptr: np.ndarray
+    # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
+    ends: np.ndarray
+    # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+    keys: np.ndarray
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row of each document, (document,)."""
+        return np.argsort(self.documents)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Rows that follow another row of their sequence, up to its last tokens: (step,) int64."""
+        after = [
+            np.arange(first + 1, end)
+            for first, end in zip(self.indptr[:-1], self.ends, strict=True)
+        ]
+        return np.concatenate(after).astype(np.int64)
+
+
+class Counts(NamedTuple):
+    """The pairs of a corpus by row and place on the stick."""
+
+    indptr: np.ndarray  # (row + 1,) int64
+    places: np.ndarray  # (pair,) int64: place on the stick of the word, ascending within a row
+    counts: np.ndarray  # (pair,) int64
+    pairs: np.ndarray  # (pair,) int64: where the pair stands in the corpus
+
+
+@cached_by_corpus
+def sequences_of(corpus: Corpus) -> Sequences:
+    """Return the sequences of a training corpus; rows without tokens at the end of a sequence are to be forecast."""
+    names, indptr, documents = corpus.by_sequence
+    places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
+    ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
+    keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") for name in names]
+    return Sequences(documents, indptr, ends, np.array(keys, np.uint64))
+
+
+def counts_of(pairs: Corpus, sequences: Sequences, order: np.ndarray) -> Counts:
+    """Return the pairs of a training or test corpus by row; order (word,): the word numbers in stick order."""
+    rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
+    by_row = np.lexsort((places, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])
+    return Counts(indptr, places[by_row], pairs.counts[by_row].astype(np.int64), by_row)

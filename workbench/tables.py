@@ -1,0 +1,185 @@
+"""Tables: columns and rows, as text for a terminal, Markdown, LaTeX, HTML and a DataFrame.
+
+Pages show them by `workbench.dashboard.shared.grid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.numbers import DASH, format_duration, format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table as RichTable
+
+
+HTML = "html"
+"""Kind of a column of pages: its cells are `Cell` with HTML of ours, in which the texts of others are escaped."""
+
+
+class Cell(NamedTuple):
+    """A value that rows are sorted by, and the text that is shown of it."""
+
+    value: object
+    text: str
+
+
+class Column(NamedTuple):
+    """A column of a `Table`. A value is None where there is none; a `Cell` or a text is shown as it says."""
+
+    name: str
+    label: str | None = None  # the name, unless given
+    kind: str = "text"  # text, number, share, duration or HTML
+    digits: int = 0
+    unit: str = ""
+    sign: bool = False
+    help: str = ""
+    wide: bool = False  # texts of several lines
+
+    @property
+    def heading(self) -> str:
+        return self.name if self.label is None else self.label
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "text"
+
+    def shown(self, value: object) -> str:
+        """Return a value as text; a dash for a number that is missing."""
+        if isinstance(value, Cell):
+            return value.text
+        if isinstance(value, str) or self.is_text:
+            return "" if value is None else str(value)
+        if self.kind == "duration":
+            return format_duration(value)
+        if self.kind == "share":
+            return format_number(value and 100 * value, self.digits, unit="%")
+        return format_number(value, self.digits, self.sign, self.unit)
+
+
+def texts(*names: str) -> list[Column]:
+    """Return columns of texts."""
+    return [Column(name) for name in names]
+
+
+def numbers(*names: str, **looks) -> list[Column]:
+    """Return columns of numbers, whole ones by default."""
+    return [Column(name, **{"kind": "number"} | looks) for name in names]
+
+
+class Table:
+    """Rows with a value for each column."""
+
+    def __init__(
+        self, columns: Iterable[Column], rows: Iterable[Sequence | Mapping], caption: str = ""
+    ):
+        self.columns, self.caption = list(columns), caption
+        names = [column.name for column in self.columns]
+        self.rows = [
+            [row[name] for name in names] if isinstance(row, Mapping) else list(row) for row in rows
+        ]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cells(self) -> list[list[str]]:
+        """Return the text of each cell, by row."""
+        return [
+            [column.shown(value) for column, value in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
+
+    def without_empty_columns(self) -> Table:
+        """Return the table without the columns in which every cell is empty or a dash."""
+        cells = self.cells()
+        kept = [
+            place
+            for place in range(len(self.columns))
+            if any(row[place] not in ("", DASH) for row in cells)
+        ]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return Table([self.columns[place] for place in kept], rows, self.caption)
+
+    def markdown(self) -> str:
+        """Return the table in Markdown; bars in cells are escaped, line breaks become blanks."""
+        lines = [[column.heading for column in self.columns], *self.cells()]
+        heading, *rows = (f"| {' | '.join(map(_markdown_cell, line))} |\n" for line in lines)
+        rule = "|".join("---" if column.is_text else "---:" for column in self.columns)
+        return f"{heading}|{rule}|\n{''.join(rows)}"
+
+    def latex(self) -> str:
+        """Return the table in LaTeX, with rules of booktabs."""
+        import pandas as pd
+
+        headings = [column.heading for column in self.columns]
+        alignment = "".join(
+            "p{0.6\\linewidth}" if column.wide else "l" if column.is_text else "r"
+            for column in self.columns
+        )
+        style = pd.DataFrame(self.cells(), columns=headings).style.hide(axis="index")
+        text = (
+            style.format(escape="latex")
+            .format_index(escape="latex", axis=1)
+            .to_latex(hrules=True, column_format=alignment)
+        )
+        for sign, command in (("±", "$\\pm$"), ("−", "$-$"), ("…", "\\ldots{}"), ("–", "--")):
+            text = text.replace(sign, command)
+        return text
+
+    def html(self) -> str:
+        """Return the table as HTML without a style of its own; the class ``n`` marks columns of numbers."""
+        kinds = ["" if column.is_text else ' class="n"' for column in self.columns]
+        head = "".join(
+            f'<th scope="col"{kind} title="{escape(column.help)}">{escape(column.heading)}</th>'
+            for column, kind in zip(self.columns, kinds, strict=True)
+        )
+        rows = ""
+        for first, *others in self.cells():
+            cells = "".join(
+                f"<td{kind}>{escape(cell)}</td>"
+                for cell, kind in zip(others, kinds[1:], strict=True)
+            )
+            rows += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
+        return (
+            f'<table aria-label="{escape(self.caption)}"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+    _repr_html_ = html
+
+    def rich(self) -> RichTable:
+        """Return the table for a terminal; cells are folded, and never read as markup."""
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(box=None, pad_edge=False, header_style="bold")
+        for column in self.columns:
+            justify = "left" if column.is_text else "right"
+            table.add_column(Text(column.heading), justify=justify, overflow="fold")
+        for row in self.cells():
+            table.add_row(*map(Text, row))
+        return table
+
+    def frame(self) -> pd.DataFrame:
+        """Return what rows are sorted by, by names of columns: texts, and floats with NaN where there is no number."""
+        import pandas as pd
+
+        values = [
+            [cell.value if isinstance(cell, Cell) else cell for cell in row] for row in self.rows
+        ]
+        frame = pd.DataFrame(values, columns=[column.name for column in self.columns])
+        for column in self.columns:
+            if column.is_text:
+                frame[column.name] = frame[column.name].fillna("")
+            elif column.kind != HTML:
+                frame[column.name] = pd.to_numeric(frame[column.name], errors="coerce").astype(
+                    float
+                )
+        return frame
+
+
+def _markdown_cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
