@@ -7,14 +7,19 @@ import pytest
 from toys import data_for, dated, placed, sequenced, simulated
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.fields import SINGLETONS_IN_WORDS, Choice, choice_of, choices
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.wording import label_of_value
 from workbench.engines import get_engine
-from workbench.engines.options import options_of, split_options
+from workbench.engines.options import (
+    SharedOption,
+    options_of,
+    shared_option,
+    shared_options,
+    split_options,
+)
 from workbench.errors import InputError
 from workbench.models.options import OptionError, checked_option
 from workbench.records import Records
+from workbench.runs.request import written
 
 DOCUMENTS = sequenced(placed(dated(simulated(40))))
 ROWS = "text,body,name,kind,day,han\n" + (
@@ -27,7 +32,7 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
     "corpus": ("bars", lambda spec, train: spec.corpus, "bars", {}),
     "path": (None, lambda spec, train: spec.corpus, "mine", {}),
     "format": (
-        "a MALLET text file (name label text)",
+        "mallet",
         lambda spec, train: train.n_documents,
         41,
         {},
@@ -37,8 +42,8 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
     "label": ("kind", lambda spec, train: train.labels[:2], ("fruit", "colour"), {}),
     "file.time": ("day", lambda spec, train: train.times[:2], ("2024-07-31", "2024-08-01"), {}),
     "encoding": ("cp1252", lambda spec, train: "cafã" in train.vocabulary, True, {}),
-    "keep_text": ("no", lambda spec, train: spec.table, None, {}),
-    "stop_words": ("none", lambda spec, train: "the" in train.vocabulary, True, {}),
+    "keep_text": ("False", lambda spec, train: spec.table, None, {}),
+    "stop_words": ("", lambda spec, train: "the" in train.vocabulary, True, {}),
     "more_stop_words": (
         "apples, plums",
         lambda spec, train: {"apples", "plums"} & set(train.vocabulary),
@@ -46,7 +51,7 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
         {},
     ),
     "segmenter": (
-        "Chinese",
+        "chinese",
         lambda spec, train: train.vocabulary,
         ("今天", "公园", "天气", "我们"),
         {"text": "han"},
@@ -60,7 +65,7 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
     ),
     "ngrams": ("2", lambda spec, train: "apples_pears" in train.vocabulary, True, {}),
     "min_letters": ("6", lambda spec, train: set(train.vocabulary), {"apples", "cherries"}, {}),
-    "lowercase": ("no", lambda spec, train: "Café" in train.vocabulary, True, {}),
+    "lowercase": ("False", lambda spec, train: "Café" in train.vocabulary, True, {}),
     "accents": ("strip", lambda spec, train: "cafe" in train.vocabulary, True, {}),
     "token_pattern": (r"\w+\d", lambda spec, train: train.vocabulary, ("x7",), {}),
     "top_words": (
@@ -77,7 +82,7 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
         {},
     ),
     "singletons": (
-        SINGLETONS_IN_WORDS["both-own"],
+        "both-own",
         lambda spec, train: spec.split["singletons"],
         "both-own",
         {"text": "body"},
@@ -103,8 +108,8 @@ REST = {  # name: (what is chosen or typed, of a run's spec and training corpus,
         "asia",
         {"engines": ["bn-vb"], "corpus": "asia"},
     ),
-    "records.holdout_per": ("records", lambda spec, train: spec.split["per"], "record", RECORDS),
-    "holdout_per": ("documents, half of each", lambda spec, train: spec.split["per"], "half", {}),
+    "records.holdout_per": ("record", lambda spec, train: spec.split["per"], "record", RECORDS),
+    "holdout_per": ("half", lambda spec, train: spec.split["per"], "half", {}),
     "holdout_rows": (
         "labels=fruit",
         lambda spec, train: spec.split["rows"],
@@ -170,46 +175,42 @@ def is_allowed(engine, options: dict) -> bool:
     return True
 
 
-def needed_beside(choice: Choice, value) -> dict | None:
-    """Key of an option → value that each engine of a choice needs beside a value of it; None where one other is not enough."""
+def needed_beside(option: SharedOption, value) -> dict | None:
+    """Key of an option → value that each engine of a option needs beside a value of it; None where one other is not enough."""
     needed = {}
-    for engine in map(get_engine, choice.engines):
+    for engine in map(get_engine, option.engines):
         others = [
             {name: other}
             for name, field in options_of(engine).items()
-            if name != choice.field.name
+            if name != option.field.name
             for other in unusual_values(field)
         ]
         rows = (
-            row for row in ({}, *others) if is_allowed(engine, row | {choice.field.name: value})
+            row for row in ({}, *others) if is_allowed(engine, row | {option.field.name: value})
         )
         row = next(rows, None)
         if row is None:
             return None
-        needed |= {choice_of(engine.name, name).key: other for name, other in row.items()}
+        needed |= {shared_option(engine.name, name).key: other for name, other in row.items()}
     return needed
 
 
-def option_value(choice: Choice) -> tuple:
+def option_value(option: SharedOption) -> tuple:
     """(what is chosen or typed, what the runs have, what it needs beside it) for an option."""
-    for value in unusual_values(choice.field):
-        beside = needed_beside(choice, value)
+    for value in unusual_values(option.field):
+        beside = needed_beside(option, value)
         if beside is not None:
-            return (
-                label_of_value(value),
-                value,
-                {key: label_of_value(each) for key, each in beside.items()},
-            )
+            return written(value), value, {key: written(each) for key, each in beside.items()}
     pytest.fail(
-        f"no unusual value of the option {choice.key} stands by itself or beside one other option; "
+        f"no unusual value of the option {option.key} stands by itself or beside one other option; "
         "have `unusual_values` in tests/form_values.py try one that does"
     )
 
 
 def field_values() -> dict[str, tuple]:
     """Name of a field → (what is chosen or typed, …) for every field but the button, number of seeds and parallel runs."""
-    values = {choice.key: option_value(choice) for choice in choices()} | REST
-    missing = set(Settings().fields()) - {*values, "start", "seeds", "jobs"}
+    values = {one.key: option_value(one) for one in shared_options()} | REST
+    missing = set(Settings().parts()) - {*values, "start", "seeds", "jobs"}
     assert not missing, (
         f"the form has new fields {sorted(missing)}: write an unusual value of each into REST in tests/form_values.py"
     )

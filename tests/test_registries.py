@@ -12,6 +12,7 @@ FILES = {
     "": (
         "dashboard/test_every_field.py",
         "dashboard/test_settings.py",
+        "runs/test_request.py",
         "engines/test_when.py",
         "report/test_figures.py::test_each_figure_comes_in_each_format_with_caption_and_data",
         "report/test_page.py::test_the_page_has_every_figure_and_every_topic",

@@ -64,7 +64,7 @@ def download(page, button: str) -> tuple[str, bytes]:
 
 def field(page, name: str):
     """The control of a field of a form, by the name of the field: what it is called may change."""
-    return page.locator(f"[id='{name}']")
+    return page.locator(f"[class~='field-{name}'] :is(input, select)")
 
 
 def type_into(page, name: str, value) -> None:

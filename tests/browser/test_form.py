@@ -1,65 +1,66 @@
 """The form in a real Chromium: every control of it used."""
 
 import pytest
-from browser.desk import press, type_into, until
+from browser.desk import field, press, until
 from form_values import field_values
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.fields import FILE, OF_RECORDS
-from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.shared.values import written
+from workbench.dashboard.compare.engine_choice import families
+from workbench.dashboard.compare.settings import FOLDS, Settings
 from workbench.engines import ENGINES, get_engine
+from workbench.runs.request import FILE, OF_RECORDS, written
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-FOLDS = ("Preprocessing", "Options", "Priors")
 FIRST = ("corpus", "path", "engines", "model")
 """Fields that others need to be seen."""
 
 
-def choose(page, name: str, value: str) -> None:
+def choose(page, form: Settings, name: str, value) -> None:
     """Types into the control of a field, or chooses from it."""
-    control = page.locator(f"[id='{name}']")
+    control = field(page, name)
     if control.evaluate("node => node.matches('select')"):
-        control.select_option(label=value)
+        options = form.fields[name].options
+        control.select_option(label=next(word for word in options if options[word] == value))
     else:
         control.fill(value)
-        control.blur()
+        control.press("Tab")
+
+
+def unfold(page, title: str) -> None:
+    """Opens the fold whose title begins so."""
+    page.get_by_role("button", name=title).click()
+    page.get_by_role("button", name=title, pressed=True).wait_for()
 
 
 def test_every_control_of_the_form_is_heard_and_the_link_tells_it(url, new_page):
-    page = new_page(url)
-    fields = Settings().fields()
-    page.get_by_label("Corpus", exact=True).select_option(FILE)
-    type_into(page, "path", "somewhere.csv")
+    page, form = new_page(url), Settings()
+    choose(page, form, "corpus", FILE)
+    choose(page, form, "path", "somewhere.csv")
+    for title in list(families())[1:]:
+        unfold(page, title)
     for engine in ENGINES:
         page.get_by_label(engine, exact=True).check()
-    page.get_by_label("Network", exact=True).select_option("pachinko")
-    for fold in FOLDS:
-        press(page, f"{fold}: defaults")
-        page.get_by_role("button", name=f"{fold}: defaults", expanded=True).wait_for()
-    unusual = {name: typed for name, (typed, *_) in field_values().items() if name not in FIRST} | {
-        "seeds": "3",
-        "jobs": "2",
-    }
-    for name, typed in sorted(unusual.items(), key=lambda field: field[0].startswith(OF_RECORDS)):
+    choose(page, form, "model", "pachinko")
+    for fold in FOLDS.values():
+        unfold(page, f"{fold}: defaults")
+    unusual = {name: value for name, (value, *_) in field_values().items() if name not in FIRST}
+    unusual |= {"seeds": "3", "jobs": "2"}
+    for name, value in sorted(unusual.items(), key=lambda one: one[0].startswith(OF_RECORDS)):
         if name.startswith(OF_RECORDS):  # which are there when all engines are for records
             for engine in (each for each in ENGINES if get_engine(each).model.data is Corpus):
                 page.get_by_label(engine, exact=True).uncheck()
-        choose(page, name, typed)
+        choose(page, form, name, value)
         heard = (
             f"decodeURIComponent(new URLSearchParams(location.search).get('{name}') ?? 'nothing')"
         )
-        fields[name].value = fields[name].typed(typed)
         until(
-            lambda heard=heard, name=name: page.evaluate(heard) == written(fields[name].value),
+            lambda heard=heard, value=value: page.evaluate(heard) == written(value),
             f"{name} is heard",
         )
-    for fold in FOLDS:
-        page.get_by_role("button", name=f"{fold}: ", expanded=True).click()
-        assert (
-            "defaults"
-            not in page.get_by_role("button", name=f"{fold}: ", expanded=False).inner_text()
-        )
+    for fold in FOLDS.values():
+        title = page.get_by_role("button", name=f"{fold}: ", pressed=True)
+        title.click()
+        assert "defaults" not in title.inner_text()
 
 
 def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, new_page):
@@ -76,9 +77,20 @@ def test_start_is_in_sight_at_once_and_stays_there_beside_what_is_unfolded(url, 
         return all(box["y"] >= 0 and box["y"] + box["height"] <= 900 for box in places)
 
     assert seen()
-    for fold in FOLDS:
-        press(page, f"{fold}: defaults")
-        page.get_by_role("button", name=f"{fold}: defaults", expanded=True).wait_for()
+    for fold in FOLDS.values():
+        unfold(page, f"{fold}: defaults")
         assert seen()
-    page.get_by_label("Corpus", exact=True).scroll_into_view_if_needed()
+    field(page, "corpus").scroll_into_view_if_needed()
     assert seen()
+
+
+def test_a_mistake_is_told_below_its_field(url, new_page):
+    page = new_page(url)
+    field(page, "n_topics").fill("10, x")
+    press(page, "Start")
+    place = page.locator("[class~='field-n_topics']")
+    until(lambda: "wb-wrong" in place.get_attribute("class"), "the field is marked")
+    page.get_by_role("status").filter(has_text="must be a whole number").wait_for()
+    field(page, "n_topics").fill("10")
+    field(page, "n_topics").press("Tab")
+    until(lambda: "wb-wrong" not in place.get_attribute("class"), "it is mended")

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from browser.desk import cells, fill, until
+from browser.servers import our_server, serving
 from browser.test_names import NAMELESS
 from toys import LDA_ENGINES
 
@@ -15,6 +16,21 @@ from workbench.dashboard.oracle.toys import TOYS, Toy
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE = 180.0  # kernels are compiled by the first toy
 SIX, FOUR = 5.1e-7, 5.1e-5  # half of the last digit that is shown
+
+
+ONE_START = """
+from functools import partial
+from workbench.dashboard.oracle import answers
+answers.against_exact = partial(answers.against_exact, n_starts=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def url(store):
+    """The Compare page of a server whose engines begin once each."""
+    program, flag, serve_it = our_server()
+    with serving([program, flag, ONE_START + serve_it], store) as address:
+        yield address
 
 
 def numbers(page, table: str) -> np.ndarray:

@@ -42,7 +42,7 @@ def test_topics_lists_the_topics_and_their_words(url, new_page):
 
 
 @pytest.mark.parametrize(
-    ("path", "field"), [("sweep", "Topics K"), ("sweep?tab=frontier", "Chains S")]
+    ("path", "field"), [("sweep", "Topics K"), ("sweep?tab=frontier", "Chains")]
 )
 def test_a_sweep_tells_how_many_runs_it_would_start(url, new_page, path, field):
     page = new_page(url.replace("compare", path))

@@ -17,7 +17,6 @@ from browser.servers import our_server, serving
 import workbench as wb
 from workbench.corpus import Corpus, hold_out_tokens
 from workbench.corpus.document_table import DocumentTable
-from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.tune import Tune
@@ -28,6 +27,7 @@ from workbench.dashboard.sweep.page import SweepPage
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.runs.execution.fit import fit
 from workbench.runs.execution.run import Run
+from workbench.runs.request import FILE
 from workbench.runs.store.notes import annotate, label_topic
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -18,7 +18,7 @@ def there(page, table: str = "numbers by K") -> list[str]:
 PAGES = {
     "sweep": ({"Topics K": "5, 7", "Parallel runs": 2}, "6, 8", 4, "numbers by K", {"6", "8"}),
     "sweep?tab=frontier": (
-        {"r": "0, inf", "Chains S": "1", "Topics K": "3", "Parallel runs": 4},
+        {"r": "0, inf", "Chains": "1", "Topics K": "3", "Parallel runs": 4},
         "4",
         10,
         "settings by cost",
@@ -67,7 +67,7 @@ def test_a_tab_keeps_its_fields_while_another_one_is_open(url, new_page):
     page = new_page(url.replace("compare", "sweep"))
     fill(page, "Topics K", "5, 7")
     press(page, "Frontier")
-    page.get_by_role("textbox", name="Chains S").wait_for()
+    page.get_by_role("textbox", name="Chains").wait_for()
     assert not page.get_by_role("combobox", name="Warm starts").count()
     press(page, "Choose K")
     page.get_by_role("combobox", name="Warm starts").wait_for()

@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from browser.desk import press, state, type_into, until
+from browser.desk import field, press, state, type_into, until
 from browser.servers import our_server, serving
 
 import workbench as wb
-from workbench.dashboard.compare.fields import FILE
+from workbench.dashboard.compare.fields import OF_COLUMNS
 from workbench.runs.execution.run import Run
+from workbench.runs.request import FILE
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import read_spec
 
@@ -40,7 +41,7 @@ def url(store, scratch):
 @pytest.fixture
 def page(url, new_page):
     page = new_page(url)
-    page.get_by_label("Corpus", exact=True).select_option(FILE)
+    field(page, "corpus").select_option(label=FILE)
     return page
 
 
@@ -50,8 +51,7 @@ def sent(scratch) -> list[str]:
 
 
 def columns(page) -> dict[str, str]:
-    labels = ("Text column", "Title column", "Label column", "Time column")
-    return {label: page.get_by_label(label, exact=True).input_value() for label in labels}
+    return {name: field(page, name).input_value() for name in OF_COLUMNS}
 
 
 def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
@@ -61,15 +61,12 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
         wb.write_example_csv(tmp_path / "news.csv", 200)
     )
     page.get_by_text(re.compile(r"news\.csv, \d+ kB")).wait_for()
-    wanted = {
-        "Text column": "text",
-        "Title column": "id",
-        "Label column": "category",
-        "Time column": "date",
-    }
+    wanted = {"text": "text", "title": "id", "label": "category", "file.time": "date"}
     until(lambda: columns(page) == wanted, "the columns are known")
     assert sent(scratch) == ["news.csv"]
-    page.get_by_label("Label column", exact=True).select_option("source")
+    field(page, "label").fill("")
+    field(page, "label").press_sequentially("source")
+    field(page, "label").press("Enter")
     press(page, "Preview data")
     table = page.get_by_role("table", name="first documents")
     table.wait_for()
@@ -80,6 +77,7 @@ def test_a_file_is_sent_its_columns_are_chosen_and_a_run_of_it_is_started(
         .first.inner_text()
         .startswith("Stop words\t1\t")
     )
+    press(page, "HDP: cv-hdp")
     for engine in ("svb", "cvb", "svb-cgs", "cvb-cgs", "cv-hdp"):
         page.get_by_label(engine, exact=True).uncheck()
     for name, value in {"n_topics": 3, "n_iterations": 5}.items():
@@ -107,7 +105,7 @@ def test_a_dropped_file_takes_the_place_of_the_one_before_and_is_removed(page, s
     ):
         box.evaluate(DROP, [name, content])
         page.get_by_text(f"{name}, 1 kB").wait_for()
-        until(lambda text=text: columns(page)["Text column"] == text, "the columns are known")
+        until(lambda text=text: columns(page)["text"] == text, "the columns are known")
         assert sent(scratch) == [name]
     press(page, "Remove the file")
     page.get_by_label("File", exact=True).wait_for()
@@ -127,7 +125,7 @@ def test_what_is_too_large_empty_or_broken_is_told_at_the_field(page, scratch, n
     page.get_by_text(
         "The file, line 2: not a CSV row (unexpected end of data); check the quotes"
     ).wait_for()
-    assert page.locator(".drop[aria-invalid]").count() == 1
+    assert page.locator(".wb-wrong .drop").count() == 1
     box.evaluate(DROP, ["whole.csv", "id,text\n1,red\n"])
     page.get_by_text("check the quotes").wait_for(state="hidden")
 

@@ -24,8 +24,10 @@ import workbench as wb
 from workbench.corpus import load_corpus, read_corpus
 from workbench.corpus.document_table import SUFFIX, DocumentTable
 from workbench.corpus.formats.npz import write as npz_of
+from workbench.dashboard.compare.engine_choice import EngineChoice
+from workbench.dashboard.compare.fields import field_of
+from workbench.dashboard.shared.form import line, menu, whole_number
 from workbench.dashboard.shared.link import attribute_part, from_query, to_query, widget_part
-from workbench.dashboard.shared.values import Menu, Number, Ticks, Values
 from workbench.measures import find_documents
 from workbench.models.bayes_nets.bayes_net import BayesNet
 from workbench.models.networks.network import Network
@@ -127,12 +129,12 @@ def _link(data: bytes, folder: Path) -> None:
         sort = ""
 
     parts = {
-        "k": widget_part(Values("K", "10", whole=True)),
-        "a": widget_part(Values("a", "0.1", infinite=True)),
-        "n": widget_part(Number("n", 3)),
-        "share": widget_part(Number("share", 0.1, whole=False)),
-        "menu": widget_part(Menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
-        "ticks": widget_part(Ticks("ticks", ["svb", "cgs"], ["svb"])),
+        "n_topics": widget_part(field_of("n_topics")),
+        "r": widget_part(field_of("r")),
+        "n": widget_part(whole_number("n", 3)),
+        "line": widget_part(line("line", "text")),
+        "menu": widget_part(menu("menu", {"one": 1, "none": None, "text": "x"}, 1)),
+        "engines": widget_part(EngineChoice(["svb"])),
         "sort": attribute_part(Owner(), "sort", {"", "-x"}.__contains__),
     }
     from_query(data.decode("utf-8", "replace"), parts)

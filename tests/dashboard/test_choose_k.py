@@ -128,7 +128,6 @@ def test_runs_of_a_warm_sweep_are_those_that_began_from_each_other(swept):
     [
         (0, "whole number from 1 to 65535; got 0"),
         ([5, "ten"], "whole number from 1 to 65535; got 'ten'"),
-        (None, "whole number from 1 to 65535; the field is empty"),
         ([5, ""], "there is none beside a comma"),
         (1, "Topics K must be several numbers to choose from, as 5, 10, 20."),
     ],

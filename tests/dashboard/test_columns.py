@@ -5,12 +5,12 @@ from bokeh.document import Document
 
 import workbench as wb
 from workbench.dashboard.compare.columns import columns_of, guessed
-from workbench.dashboard.compare.fields import FILE
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.policy import PolicyError
 from workbench.dashboard.shared.received import Received
+from workbench.runs.request import FILE
 from workbench.runs.store.archive import get_corpus
 
 OF_COLUMNS = ("text", "title", "label", "file.time")
@@ -44,7 +44,12 @@ def send(page, name: str, content: bytes) -> Received:
 
 
 def held(page) -> list[str]:
-    return [page.settings.reading[name].value for name in OF_COLUMNS]
+    return [page.settings.fields[name].value for name in OF_COLUMNS]
+
+
+def offered(page, name: str = "text") -> list[str]:
+    """The columns that a field offers."""
+    return page.settings.fields[name].options
 
 
 def test_the_columns_of_the_example_are_known(tmp_path):
@@ -80,26 +85,21 @@ def test_a_column_is_chosen_where_its_name_or_its_values_make_it_obvious(columns
     assert guessed(columns) == wanted
 
 
-def test_a_file_that_arrives_is_the_corpus_with_its_columns_in_the_menus(page, tmp_path):
+def test_a_file_that_arrives_is_the_corpus_with_its_columns_offered(page, tmp_path):
     content = wb.write_example_csv(tmp_path / "news.csv", 30).read_bytes()
     received = send(page, "my news.csv", content)
     form = page.settings
-    assert (
-        form.corpus.value == FILE
-        and form.values()["corpus"] == received
-        and "path" not in form.form.seen
-    )
+    assert form.request().corpus == received and form.fields["corpus"].value == FILE
+    assert "path" not in form.form.seen and form.fields["upload"].held.startswith("my news.csv, ")
     assert held(page) == ["text", "id", "category", "date"] and not form.form.wrong
-    assert form.form.menus["text"] == ["id", "date", "category", "source", "text"]
-    assert form.form.menus["file.time"] == ["(none)", *form.form.menus["text"]]
-    told = form.form.news["values"]
-    assert told["upload"] == "my news.csv, 6 kB" or told["title"] == "id"
-    form.engines.value, form.numbers["n_topics"].value = ["cgs"], "3"
-    form.form._handle_msg({"field": "label", "value": "source"})
-    form.form._handle_msg({"field": "title", "value": "(none)"})
-    form.form._handle_msg({"field": "file.time", "value": "no column"})
-    assert held(page) == ["text", "", "source", "date"] and not mistakes_in(form.values())
-    ((run,), *_) = start_runs(page.store, form.values())
+    assert (
+        offered(page) == offered(page, "file.time") == ["id", "date", "category", "source", "text"]
+    )
+    values = {"engines": ["cgs"], "n_topics": "3", "label": "source", "title": ""}
+    for name, value in values.items():
+        form.fields[name].value = value
+    assert not mistakes_in(form.request())
+    ((run,), *_) = start_runs(page.store, form.request())
     train = get_corpus(page.store, run.spec.train)
     assert (
         run.spec.corpus == "my news"
@@ -111,31 +111,27 @@ def test_a_file_that_arrives_is_the_corpus_with_its_columns_in_the_menus(page, t
 def test_another_file_has_its_own_columns_and_none_takes_them_away(page):
     send(page, "a.csv", b"id,date,text\n1,2024-07-31,red ants\n")
     send(page, "b.jsonl", b'{"body": "red ants", "name": "x", "about": 1}\n')
-    assert held(page) == ["body", "name", "label", ""] and page.settings.form.menus["text"] == [
+    assert held(page) == ["body", "name", "label", ""] and offered(page) == [
         "body",
         "name",
         "about",
     ]
     send(page, "docword.c.txt", b"1\n1\n1\n1 1 1\n")
-    assert not {*OF_COLUMNS} & {*page.settings.form.seen} and page.settings.form.menus["text"] == []
-    page.settings.form._handle_msg({"field": "upload", "value": ""})
-    assert page.settings.values()["corpus"] == "" and {"path", *OF_COLUMNS} <= {
+    assert not {*OF_COLUMNS} & {*page.settings.form.seen} and offered(page) == []
+    page.settings.fields["upload"]._handle_msg({"clear": True})
+    assert page.settings.request().corpus == "" and {"path", *OF_COLUMNS} <= {
         *page.settings.form.seen
     }
     assert not [*page.settings.inbox._folder.iterdir()]
 
 
-def test_a_path_that_is_typed_has_the_same_menus(page, tmp_path):
-    page.settings.corpus.value, page.settings.path.value = FILE, str(tmp_path / "none.csv")
-    assert page.settings.form.menus["text"] == [] and "No file" in page.settings.form.wrong["path"]
+def test_a_path_that_is_typed_has_the_same_columns(page, tmp_path):
+    fields = page.settings.fields
+    fields["corpus"].value, fields["path"].value = FILE, str(tmp_path / "none.csv")
+    assert offered(page) == [] and "No file" in page.settings.form.wrong["path"]
     (tmp_path / "a.csv").write_text("id,body\n1,red ants\n")
-    page.settings.path.value = str(tmp_path / "a.csv")
-    assert held(page) == ["body", "id", "label", ""] and page.settings.form.menus["text"] == [
-        "id",
-        "body",
-    ]
-    page.settings.corpus.value = "docstrings"
-    assert page.settings.form.menus["text"] == []
+    fields["path"].value = str(tmp_path / "a.csv")
+    assert held(page) == ["body", "id", "label", ""] and offered(page) == ["id", "body"]
 
 
 def test_what_a_link_says_of_columns_stands(make_page, tmp_path, monkeypatch):
@@ -148,11 +144,7 @@ def test_what_a_link_says_of_columns_stands(make_page, tmp_path, monkeypatch):
 
     monkeypatch.setattr("workbench.dashboard.compare.page.follow_address", follow)
     page = make_page()
-    assert held(page) == ["id", "title", "label", ""] and page.settings.form.menus["text"] == [
-        "id",
-        "body",
-        "date",
-    ]
+    assert held(page) == ["id", "title", "label", ""] and offered(page) == ["id", "body", "date"]
 
 
 def test_what_is_wrong_with_a_file_stands_at_its_field_under_its_own_name(page, ruled):
@@ -185,37 +177,30 @@ def test_a_file_that_was_removed_meanwhile_is_missed(page):
     page.settings.start.clicks += 1
     assert page.settings.form.wrong == {"upload": "The uploaded file is gone; choose it again"}
     with pytest.raises(PolicyError, match="gone"):
-        start_runs(page.store, page.settings.values())
+        start_runs(page.store, page.settings.request())
 
 
 def test_where_others_come_in_a_file_is_sent_and_no_path_is_typed(ruled, make_page):
     ruled(others=True, uploads=True)
-    page = make_page()
-    page.settings.corpus.value = FILE
-    page.settings.path.value = "/etc/passwd"
-    assert "upload" in page.settings.form.seen and "path" not in page.settings.form.seen
-    page.settings.start.clicks += 1
-    assert (
-        page.settings.form.wrong["upload"]
-        == "The corpus needs a file; upload one or choose a corpus of the list"
-    )
-    (part,) = (part for part in page.settings.form.parts if part["name"] == "upload")
-    assert part["open"] and "path" not in part["hint"] and part["most"] == 5 * 2**20
-    assert part["otherwise"] == "give a part of it"
+    form = make_page().settings
+    form.fields["corpus"].value, form.fields["path"].value = FILE, "/etc/passwd"
+    assert "upload" in form.form.seen and "path" not in form.form.seen
+    form.start.clicks += 1
+    wanted = "The corpus needs a file; upload one or choose a corpus of the list"
+    assert form.form.wrong["upload"] == wanted
+    told = form.fields["upload"].settings
+    assert told["open"] and "path" not in told["hint"] and told["most"] == 5 * 2**20
+    assert told["otherwise"] == "give a part of it"
 
 
 def test_without_a_server_of_ours_the_field_tells_what_it_needs(ruled, make_page):
-    (part,) = (part for part in make_page().settings.form.parts if part["name"] == "upload")
-    assert not part["open"]
-    assert (
-        part["hint"]
-        == "To upload a file, open this page with `workbench serve`; or give its path below."
-    )
+    told = make_page().settings.fields["upload"].settings
+    assert not told["open"] and "`workbench serve`" in told["hint"]
     ruled(read_only=True, uploads=True, others=True)
-    assert FILE not in make_page().settings.corpus.options
+    assert FILE not in make_page().settings.fields["corpus"].options
 
 
 @pytest.mark.parametrize("said", ["/etc/passwd", ["x"], None, {"path": "/etc/passwd"}])
 def test_a_browser_cannot_say_which_file_arrived(page, said):
-    page.settings.form._handle_msg({"field": "upload", "value": said})
-    assert page.settings.upload.value is None
+    page.settings.fields["upload"]._handle_msg(said)
+    assert page.settings.fields["upload"].value is None

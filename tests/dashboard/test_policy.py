@@ -9,7 +9,6 @@ from weakref import WeakSet
 import pytest
 from short_runs import short_settings
 
-from workbench.dashboard.compare.fields import choice_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
@@ -20,10 +19,11 @@ from workbench.dashboard.shared.run_monitor import Follower
 from workbench.dashboard.shared.snapshots import labels_now, moment_of
 from workbench.dashboard.topics.page import TopicsPage
 from workbench.engines import ENGINES, get_engine
-from workbench.engines.options import options_of
+from workbench.engines.options import options_of, shared_option
 from workbench.errors import InputError
 from workbench.runs.execution.memory_check import predict_memory
 from workbench.runs.execution.run import Run
+from workbench.runs.request import FILE
 from workbench.runs.spec import make_spec
 from workbench.runs.store.archive import CORPORA, get_corpus
 from workbench.runs.store.notes import read_notes
@@ -122,18 +122,18 @@ def test_without_a_folder_others_name_no_file(ruled, folder):
     with pytest.raises(PolicyError, match="reads no files that visitors name"):
         of_others().place_of(str(folder / "texts.txt"))
     ruled(others=True)
-    assert not any("file" in said for said in Settings().corpus.options)
+    assert not any("file" in said for said in Settings().fields["corpus"].options)
 
 
 def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_path):
     ruled(others=True, folders=(folder.resolve(),))
     form = Settings()
-    form.corpus.value = form.corpus.options["My own data …"]
+    form.fields["corpus"].value = FILE
     for typed in OUTSIDE:
-        form.path.value = typed
-        assert "it must lie in papers" in mistakes_in(form.values())["corpus"]
+        form.fields["path"].value = typed
+        assert "it must lie in papers" in mistakes_in(form.request())["corpus"]
         with pytest.raises(PolicyError):
-            start_runs(tmp_path / "runs", form.values())
+            start_runs(tmp_path / "runs", form.request())
     assert not (tmp_path / "runs").exists()
 
 
@@ -142,11 +142,11 @@ def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_p
     [
         ({"topics": 50}, "n_topics", "51", "must be at most 50 on this server; got 51"),
         ({"topics": 50}, "n_topics", "10, 51", "must be at most 50 on this server; got 51"),
-        ({"iterations": 100}, "n_iterations", 101, "must be at most 100 on this server; got 101"),
+        ({"iterations": 100}, "n_iterations", "101", "must be at most 100 on this server; got 101"),
         (
             {"iterations": 1_000_001},
             "n_iterations",
-            1_000_002,
+            "1000002",
             "must be at most 1,000,001 on this server; got 1000002",
         ),
         ({"start": 3}, "n_topics", "2, 3, 4, 5", "where 3 may be started at once; take values out"),
@@ -154,17 +154,17 @@ def test_the_form_refuses_a_path_outside_and_starts_nothing(ruled, folder, tmp_p
 )
 def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, said):
     form = Settings()
-    form.engines.value, form.numbers["n_iterations"].value = ["cgs"], 10
-    form.numbers[name].value = value
-    assert not mistakes_in(form.values())
+    form.fields["engines"].value, form.fields["n_iterations"].value = ["cgs"], "10"
+    form.fields[name].value = value
+    assert not mistakes_in(form.request())
     ruled(limits=Limits(**limits))
-    assert mistakes_in(form.values())[name].endswith(said)
+    assert mistakes_in(form.request())[name].endswith(said)
 
 
 @pytest.mark.parametrize(
     "engine, name, value",
     [
-        ("network-vb", "super", 51),
+        ("network-vb", "super", "51"),
         ("hmm", "n_states", "51"),
         ("hmm", "n_states", "10, 51"),
         ("bn-vb", "n_states", "51"),
@@ -172,16 +172,16 @@ def test_a_limit_that_is_hit_is_told_by_its_field(ruled, limits, name, value, sa
     ],
 )
 def test_states_and_super_topics_are_limited_as_topics_are(ruled, engine, name, value):
-    form, key = Settings(), name if name == "super" else choice_of(engine, name).key
-    form.engines.value, form.numbers["n_iterations"].value = [engine], 10
+    form, key = Settings(), name if name == "super" else shared_option(engine, name).key
+    form.fields["engines"].value, form.fields["n_iterations"].value = [engine], "10"
     if engine == "bn-vb":
-        form.corpus.value = "votes"
+        form.fields["corpus"].value = "votes"
     if name == "super":
-        form.network.value = "pachinko"
-    form.fields()[key].value = value
-    assert key not in mistakes_in(form.values())
+        form.fields["model"].value = "pachinko"
+    form.fields[key].value = value
+    assert key not in mistakes_in(form.request())
     ruled(limits=Limits(topics=50))
-    assert mistakes_in(form.values())[key].endswith("must be at most 50 on this server; got 51")
+    assert mistakes_in(form.request())[key].endswith("must be at most 50 on this server; got 51")
 
 
 SIZES_OTHERWISE = {"n_chains", "n_particles", "sweep_particles", "batch", "batch_size", "partition"}
@@ -230,14 +230,14 @@ def test_every_number_that_makes_a_state_larger_is_limited_as_topics_are(monkeyp
 def test_runs_beyond_what_a_page_or_the_store_may_have_are_not_started(ruled, tmp_path):
     store = tmp_path / "runs"
     page = ComparePage(store)
-    page.settings.engines.value, page.settings.numbers["seeds"].value = ["cgs"], 3
+    page.settings.fields["engines"].value, page.settings.fields["seeds"].value = ["cgs"], "3"
     for limits, said in (
         ({"session": 2}, "2 runs may be started from one page here, and these are 3"),
         ({"waiting": 2}, "2 runs may be unfinished at a time here, and these are 3"),
         ({"memory": 0.001}, "0.001 GB may be taken at once here"),
     ):
         ruled(limits=Limits(**limits))
-        page.start(page.settings.values())
+        page.start(page.settings.request())
         assert said in page.settings.said.object
     assert not [path for path in store.glob("[!.]*") if (path / "data.zarr").exists()]
 
@@ -299,8 +299,8 @@ def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, 
     ruled(read_only=True)
     page, topics = ComparePage(path.parent), TopicsPage(path.parent)
     with pytest.raises(PolicyError, match="nothing can be started"):
-        start_runs(path.parent, page.settings.values())
-    page.start(page.settings.values())
+        start_runs(path.parent, page.settings.request())
+    page.start(page.settings.request())
     assert LOOK_ONLY in page.settings.said.object
     page.table.chosen = ["seen"]
     for action in ("resume", "stop", "pause", "remove", "remove"):

@@ -20,7 +20,10 @@ def page(tmp_path, monitor):
     """A page on an empty store, whose form names a file of three rows."""
     (tmp_path / "a.csv").write_text(ROWS)
     page = ComparePage(tmp_path / "runs")
-    page.settings.corpus.value, page.settings.path.value = FILE, str(tmp_path / "a.csv")
+    page.settings.fields["corpus"].value, page.settings.fields["path"].value = (
+        FILE,
+        str(tmp_path / "a.csv"),
+    )
     return page
 
 
@@ -51,11 +54,11 @@ def test_counts_and_records_are_shown_without_texts():
 
 
 def test_what_each_rule_leaves_out_is_counted(page):
-    for name, value in {"min_letters": 4, "min_documents": 2, "max_share": 0.5}.items():
-        page.settings.reading[name].value = value
+    for name, value in {"min_letters": "4", "min_documents": "2", "max_share": "0.5"}.items():
+        page.settings.fields[name].value = value
     rows = ["the red ants", "the ants bees bees", "a cow eats", "the bees eats eats"] * 2
     (path := page.store.parent / "b.csv").write_text("text\n" + "\n".join([*rows, "zebra"]))
-    page.settings.path.value = str(path)
+    page.settings.fields["path"].value = str(path)
     page.settings.preview.clicks += 1
     html = page.preview.html.object
     assert "The texts have 7 words with 27 tokens; 3 words with 16 tokens are kept." in html
@@ -68,14 +71,15 @@ def test_what_each_rule_leaves_out_is_counted(page):
         assert (
             f'<th scope="row">{rule}</th><td>{words}</td><td>{tokens}</td><td>{share}</td>' in html
         ), (rule, html)
-    page.settings.reading["ngrams"].value = 2
+    page.settings.fields["ngrams"].value = "2"
     page.settings.preview.clicks += 1
     assert "are kept, n-grams included." in page.preview.html.object
     assert "Left out" not in described(wb.load_corpus("bars:side=3:n_documents=5"))
 
 
 def test_the_button_shows_the_file_of_the_form_as_it_is_read(page):
-    page.settings.reading["label"].value, page.settings.reading["file.time"].value = "kind", "day"
+    page.settings.fields["label"].value = "kind"
+    page.settings.fields["file.time"].value = "day"
     assert not page.preview.card.visible
     page.settings.preview.clicks += 1
     html = page.preview.html.object
@@ -96,7 +100,7 @@ def test_a_folder_of_shards_is_shown_without_reading_it_as_a_whole(page, monkeyp
     html = described(replace(corpus, table=None))
     monkeypatch.setattr(shard_writer, "SHARD_PAIRS", 3)
     ShardedCorpus.write(corpus, folder := page.store.parent / "shards")
-    page.settings.path.value = str(folder)
+    page.settings.fields["path"].value = str(folder)
     page.settings.preview.clicks += 1
     shown = page.preview.html.object
     assert (

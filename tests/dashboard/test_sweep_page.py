@@ -16,10 +16,10 @@ from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import RUNNING, STOPPED, requested, set_state
 
 SMALL = {
-    "choose-k": {"n_topics": "2, 3", "n_iterations": 6},
-    "frontier": {"r": "0, 1", "n_chains": "2", "n_topics": "3", "n_iterations": 14},
+    "choose-k": {"n_topics": "2, 3", "n_iterations": "6"},
+    "frontier": {"r": "0, 1", "n_chains": "2", "n_topics": "3", "n_iterations": "14"},
 }
-SHARED = {"seeds": 2, "holdout": 0.2, "jobs": 2}
+SHARED = {"seeds": "2", "holdout": "0.2", "jobs": "2"}
 NONE_YET = "No run of these settings yet."
 
 
@@ -113,17 +113,23 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
     assert again.tab.cards[0].table.object == card.table.object
 
 
-def test_a_link_that_does_not_fit_changes_nothing(opened):
-    wrong = "?n_topics=ten&engine=g-hdp&seeds=none&warm=maybe"
-    assert from_query(wrong, opened().parts) == ["n_topics", "engine", "seeds", "warm"]
-    wrong = "?r=all&engine=cgs&repeat=many&cost=money&tab=none"
-    assert from_query(wrong, opened("frontier").parts) == ["r", "engine", "repeat", "cost", "tab"]
+def test_choices_of_a_link_that_there_are_not_change_nothing(opened):
+    wrong = "?engine=g-hdp&warm=maybe"
+    assert from_query(wrong, opened().parts) == ["engine", "warm"]
+    wrong = "?engine=cgs&cost=money&tab=none"
+    assert from_query(wrong, opened("frontier").parts) == ["engine", "cost", "tab"]
+
+
+def test_numbers_of_a_link_that_are_none_are_reported_at_their_fields(opened):
+    page = opened()
+    assert from_query("?n_topics=ten&seeds=none", page.parts) == []
+    assert set(page.form.wrong) == {"n_topics", "seeds"}
 
 
 def test_the_tabs_share_the_data_and_keep_their_own_fields(opened):
     page = opened()
     page.choice.value = "frontier"
-    assert page.fields["seeds"].value == 2 and page.fields["n_topics"].value != "2, 3"
+    assert page.fields["seeds"].value == "2" and page.fields["n_topics"].value != "2, 3"
     assert page.cards["frontier"].visible and not page.cards["choose-k"].visible
     page.choice.value = "choose-k"
     assert page.fields["n_topics"].value == "2, 3"
@@ -209,7 +215,7 @@ def test_results_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
     page.tick()
     waiting.pop()()
     assert ">2</td>" in card.table.object
-    page.fields["seeds"].value = 1
+    page.fields["seeds"].value = "1"
     page.fields["engine"].value = "svb"  # what is on its way is of another form
     waiting.pop()()
     assert ">2</td>" in card.table.object

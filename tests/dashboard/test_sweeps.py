@@ -1,6 +1,7 @@
 """Several values in a field: a run of each combination."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -8,13 +9,12 @@ from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import Settings
 from workbench.dashboard.compare.starting import (
     describe_sweep,
-    n_runs,
     paces,
     start_runs,
     summary_of_start,
 )
-from workbench.dashboard.shared.values import Values
 from workbench.numbers import format_duration
+from workbench.runs.request import parse, request_fields
 
 TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pears green\n" * 20
 
@@ -23,13 +23,9 @@ TEXT = "text\n" + "apples pears plums apples\nred green blue red\napples red pea
 def form(monkeypatch):
     """A form with two engines, and how many of what; nothing is launched."""
     made = Settings()
-    made.engines.value = ["cgs", "svb-cgs", "cv-hdp"]
-    made.numbers["n_topics"].value, made.numbers["alpha"].value, made.options["r"].value = (
-        "2, 3",
-        "0.1,0.5",
-        "0, 1, inf",
-    )
-    made.numbers["n_iterations"].value, made.numbers["jobs"].value = 3, 2
+    values = {"engines": ["cgs", "svb-cgs", "cv-hdp"], "n_topics": "2, 3", "alpha": "0.1,0.5"}
+    for name, value in (values | {"r": "0, 1, inf", "n_iterations": "3", "jobs": "2"}).items():
+        made.fields[name].value = value
     return made
 
 
@@ -49,23 +45,23 @@ def form(monkeypatch):
     ],
 )
 def test_a_field_holds_a_number_several_or_none(text, value):
-    assert Values(value=text).read() == value
+    assert parse(request_fields()["r"], text) == value
 
 
 def test_values_that_differ_for_an_engine_are_its_runs_and_are_told_before_the_start(form):
-    values = form.values()
-    assert not mistakes_in(values)
-    assert n_runs(values) == 2 * 2 + 2 * 2 * 3 + 2  # alpha is of LDA, r of the hybrid
+    request = form.request()
+    assert not mistakes_in(request)
+    assert request.n_runs() == 2 * 2 + 2 * 2 * 3 + 2  # alpha is of LDA, r of the hybrid
     assert "18 runs, 2 in parallel, 16 queued." in form.ahead.object
-    form.numbers["seeds"].value = 2
+    form.fields["seeds"].value = "2"
     assert "36 runs" in form.ahead.object
-    form.options["r"].value = "often"
+    form.fields["r"].value = "often"
     assert form.ahead.object == ""
 
 
 def test_one_run_is_told_as_one(form):
-    form.engines.value = ["cv-hdp"]
-    form.numbers["n_topics"].value = "4"
+    form.fields["engines"].value = ["cv-hdp"]
+    form.fields["n_topics"].value = "4"
     assert ">1 run." in form.ahead.object
 
 
@@ -77,8 +73,8 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     )
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
-    values = form.values() | {"corpus": str(text)}
-    started, finished, memory, _ = start_runs(tmp_path / "runs", values)
+    request = replace(form.request(), corpus=str(text))
+    started, finished, memory, _ = start_runs(tmp_path / "runs", request)
     specs = [run.spec for run in started]
     assert {
         (spec.model["n_topics"], spec.model["alpha"]) for spec in specs if spec.engine == "cgs"
@@ -97,40 +93,42 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
 @pytest.mark.parametrize(
     "field, wrong, said",
     [
-        ("n_topics", "10, 0", "topics must be"),
-        ("alpha", "0.1, -1", "alpha must be"),
+        ("n_topics", "10, 0", "must be"),
+        ("alpha", "0.1, -1", "must be"),
         ("r", "1, often", "“r” of svb-cgs"),
         ("n_topics", "10,,20", "; there is none beside a comma"),
         ("alpha", "0.1,", "; there is none beside a comma"),
-        ("jobs", 0, "parallel runs must be"),
-        ("jobs", 10_000, "parallel runs must be"),
+        ("jobs", "0", "must be"),
+        ("jobs", "10000", "must be"),
     ],
 )
 def test_one_wrong_value_among_several_is_told_under_its_field(field, wrong, said, form):
-    form.fields()[field].value = wrong
-    found = mistakes_in(form.values())
+    form.fields[field].value = wrong
+    found = mistakes_in(form.request())
     assert list(found) == [field] and said in found[field].lower()
 
 
 def test_more_runs_than_a_click_may_start_are_refused_under_the_field_with_most_values(form):
-    form.options["r"].value = ",".join(map(str, range(500)))
-    found = mistakes_in(form.values())
+    form.fields["r"].value = ",".join(map(str, range(500)))
+    found = mistakes_in(form.request())
     assert list(found) == ["r"] and "where 500 may be started at once" in found["r"]
 
 
 def test_the_time_is_told_at_the_pace_of_runs_on_the_same_corpus(form, reading_of):
     readings = [
         reading_of(f"{engine}-run", label=engine, n_topics=5, n_points=6)
-        for engine in form.engines.value
+        for engine in form.fields["engines"].value
     ]
     pace = paces(readings)
     seconds = readings[0].latest[2] / (6 * 5)
-    assert pace == {(engine, "kos"): pytest.approx(seconds) for engine in form.engines.value}
+    assert pace == {
+        (engine, "kos"): pytest.approx(seconds) for engine in form.fields["engines"].value
+    }
     assert paces([reading_of(n_points=4)]) == paces([reading_of()._replace(spec=None)]) == {}
-    values = form.values() | {"corpus": "kos", "jobs": 1}
-    assert describe_sweep(values, pace).startswith("18 runs, 1 in parallel, 17 queued; estimated ")
+    request = replace(form.request(), corpus="kos", jobs=1)
+    assert describe_sweep(request, pace).startswith("18 runs, 1 in parallel, 17 queued; estimated ")
     topics = 2 * (2 + 3) + 2 * 3 * (2 + 3) + (2 + 3)
-    assert f"estimated {format_duration(3 * seconds * topics)}." in describe_sweep(values, pace)
-    assert "estimated" not in describe_sweep(values | {"corpus": "nips"}, pace)
+    assert f"estimated {format_duration(3 * seconds * topics)}." in describe_sweep(request, pace)
+    assert "estimated" not in describe_sweep(replace(request, corpus="nips"), pace)
     for change in ({"top_words": 100}, {"merge": 2}, {"repeat": 2}):
-        assert "estimated" not in describe_sweep(values | change, pace)
+        assert "estimated" not in describe_sweep(replace(request, **change), pace)

@@ -179,7 +179,7 @@ def test_a_permutation_of_other_topics_than_there_are_is_refused_before_anything
 
 def test_the_option_says_what_can_be_given():
     about = get_engine("sb-ctm").model.__dataclass_fields__["order"].metadata
-    assert "2,0,1" in about["meaning"] and about["otherwise"] is permutation
+    assert "2,0,1" in about["help"] and about["otherwise"] is permutation
 
 
 def test_a_seed_of_an_order_that_is_not_random_is_refused():

@@ -14,6 +14,7 @@ from documented import ROOT, blocks_of
 from same_bits import same_bits
 
 import workbench as wb
+from workbench.dashboard.compare.engine_choice import families
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.settings import Settings
@@ -176,11 +177,11 @@ def test_a_killed_run_of_a_plug_in_is_resumed_with_the_same_bits(
 def test_the_form_of_the_page_offers_a_plug_in_and_starts_it(registered, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.dashboard.compare.starting.enqueue", lambda paths, jobs: None)
     form = Settings()
-    assert set(TEMPLATES) <= set(form.engines.options)
-    form.engines.value = ["blocked-gibbs"]
-    form.options["n_sweeps"].value = "2"
-    assert not mistakes_in(form.values())
-    (run,), *_ = start_runs(tmp_path, form.values())
+    assert set(TEMPLATES) <= {name for names in families().values() for name in names}
+    form.fields["engines"].value = ["blocked-gibbs"]
+    form.fields["n_sweeps"].value = "2"
+    assert not mistakes_in(form.request())
+    (run,), *_ = start_runs(tmp_path, form.request())
     assert (run.spec.module, run.spec.options) == ("blocked_gibbs", {"n_sweeps": 2})
 
 

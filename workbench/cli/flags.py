@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import Field, fields
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -13,7 +14,23 @@ import typer
 from workbench.cli import end_with
 from workbench.cli.completing import figure_formats
 from workbench.errors import ALONE, Got, InputError, Named, one_sentence
-from workbench.runs.settings import SETTINGS, ModelSettings, RunSettings, SplitSettings, names
+from workbench.runs.settings import (
+    SETTINGS,
+    ModelSettings,
+    RunSettings,
+    SplitSettings,
+    StartSettings,
+    names,
+)
+
+
+def flag_of(about: Field):
+    """Return the flag of a setting."""
+    flags, help, metavar = (about.metadata[name] for name in ("flags", "help", "metavar"))
+    return typer.Option(*flags.split(), help=help, metavar=metavar)
+
+
+STARTS = {each.name: each for each in fields(StartSettings)}
 
 CorpusName = Annotated[
     str,
@@ -24,13 +41,8 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="Option of the engine, such as r=1."),
 ]
-Seeds = Annotated[
-    int,
-    typer.Option(
-        "--seeds", help="Number of inference seeds, from --seed upwards; all share the split."
-    ),
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of runs computed in parallel.")]
+Seeds = Annotated[int, flag_of(STARTS["seeds"])]
+Jobs = Annotated[int, flag_of(STARTS["jobs"])]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -77,15 +89,8 @@ Formats = Annotated[
     ),
 ]
 FORMATS = "svg,pdf,png"
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="RUN",
-        help="Initialise from the last counts of this run instead of at random.",
-    ),
-]
-Threads = Annotated[int, typer.Option("--threads", help=SETTINGS["n_threads"].metadata["help"])]
+Start = Annotated[str | None, flag_of(STARTS["start"])]
+Threads = Annotated[int, flag_of(SETTINGS["n_threads"])]
 Vocabulary = Annotated[
     Path | None, typer.Option("--vocabulary", help="Vocabulary file of a bag-of-words corpus.")
 ]
@@ -132,16 +137,8 @@ def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED
     for name, about in SETTINGS.items():
         if name not in only:
             continue
-        option = typer.Option(
-            *about.metadata["flags"].split(),
-            metavar=about.metadata["metavar"],
-            help=about.metadata["help"],
-        )
-        parameters.append(
-            Parameter(
-                name, KEYWORD, default=about.default, annotation=Annotated[about.type, option]
-            )
-        )
+        annotation = Annotated[about.type, flag_of(about)]
+        parameters.append(Parameter(name, KEYWORD, default=about.default, annotation=annotation))
     shared = {name: SHARED[name] for name in SHARED if name in only}
     parameters += [
         Parameter(name, KEYWORD, default=default, annotation=type)

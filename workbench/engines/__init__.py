@@ -173,7 +173,7 @@ def describe() -> dict[str, dict]:
             "when": engine.when,
             "source": engine.source,
             "options": {
-                option: {"default": f.default, "meaning": f.metadata["meaning"]}
+                option: {"default": f.default, "meaning": f.metadata["help"]}
                 for option, f in options_of(engine).items()
             },
         }

@@ -1,8 +1,12 @@
 """The options of a run: those of its model, and those of its engine."""
 
-from dataclasses import fields
+import re
+from dataclasses import Field, fields
 from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
 
+from workbench.engines import ENGINES, get_engine
 from workbench.models.options import OptionError, checked_option, option_fields
 
 
@@ -71,3 +75,51 @@ def takes(engine, name: str, value) -> bool:
         return about is not None and checked_option(engine.name, about, value) is not None
     except OptionError:
         return False
+
+
+HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
+"""Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""
+
+
+class SharedOption(NamedTuple):
+    """An option that means the same to several engines, so that one value serves all of them."""
+
+    # in forms and links: its name, after an engine's where the name means several things
+    key: str
+    field: Field
+    engines: tuple[str, ...]  # those that have it
+
+    @property
+    def is_hyper(self) -> bool:
+        """Whether it is about priors."""
+        return HYPERPARAMETERS.fullmatch(self.field.name) is not None
+
+
+def shared_options() -> tuple[SharedOption, ...]:
+    """Return every option of every engine; one of the same name with another default or other values is another one."""
+    return _shared_options(tuple(ENGINES))
+
+
+@lru_cache
+def _shared_options(engines: tuple[str, ...]) -> tuple[SharedOption, ...]:
+    alike: dict[tuple, tuple[Field, list[str]]] = {}
+    for engine in engines:
+        for field in options_of(get_engine(engine)).values():
+            values = [
+                field.metadata[name]
+                for name in field.metadata
+                if name not in ("help", "label", "late")
+            ]
+            alike.setdefault((field.name, field.default, *values), (field, []))[1].append(engine)
+    made: dict[str, SharedOption] = {}
+    for field, having in alike.values():
+        key = f"{having[0]}.{field.name}" if field.name in made else field.name
+        made[key] = SharedOption(key, field, tuple(having))
+    return tuple(made.values())
+
+
+def shared_option(engine: str, name: str) -> SharedOption | None:
+    """Return the shared option behind an option of an engine; None if the engine has no such option."""
+    return next(
+        (one for one in shared_options() if one.field.name == name and engine in one.engines), None
+    )

@@ -51,25 +51,44 @@ class HDP(TopicModel):
 
     n_topics: int = 40
     alpha_total: float = option(
-        1.0, "concentration of the topics of a document, if it is not learnt", **POSITIVE
+        1.0,
+        "concentration of the topics of a document, if it is not learnt",
+        **POSITIVE,
+        label="Total alpha",
     )
     beta_total: float = option(
-        100.0, "concentration of the words of a topic, if it is not learnt", **POSITIVE
+        100.0,
+        "concentration of the words of a topic, if it is not learnt",
+        **POSITIVE,
+        label="Total beta",
     )
     top_concentration: float = option(
-        1.0, "concentration of the topic weights (gamma), if it is not learnt", **POSITIVE
+        1.0,
+        "concentration of the topic weights (gamma), if it is not learnt",
+        **POSITIVE,
+        label="gamma",
     )
     learn_alpha: bool = option(True, "learn alpha_total")
     learn_gamma: bool = option(True, "learn top_concentration")
-    a_alpha: float = option(4.0, "shape of the prior of alpha_total", **POSITIVE)
-    b_alpha: float = option(4.0, "rate of the prior of alpha_total", **POSITIVE)
-    a_gamma: float = option(7.5, "shape of the prior of top_concentration", **POSITIVE)
-    b_gamma: float = option(7.5, "rate of the prior of top_concentration", **POSITIVE)
+    a_alpha: float = option(
+        4.0, "shape of the prior of alpha_total", **POSITIVE, label="alpha: shape"
+    )
+    b_alpha: float = option(
+        4.0, "rate of the prior of alpha_total", **POSITIVE, label="alpha: rate"
+    )
+    a_gamma: float = option(
+        7.5, "shape of the prior of top_concentration", **POSITIVE, label="gamma: shape"
+    )
+    b_gamma: float = option(
+        7.5, "rate of the prior of top_concentration", **POSITIVE, label="gamma: rate"
+    )
     learn_beta: bool = option(False, "learn beta_total")
     learn_tau: bool = option(False, "learn tau, the base distribution over words; 1/W otherwise")
-    a_beta: float = option(4.0, "shape of the prior of beta_total", **POSITIVE)
-    b_beta: float = option(4.0, "rate of the prior of beta_total", **POSITIVE)
-    a_tau: float = option(0.0, "Dirichlet prior of each word in tau; 0 = 40/W", low=0)
+    a_beta: float = option(4.0, "shape of the prior of beta_total", **POSITIVE, label="beta: shape")
+    b_beta: float = option(4.0, "rate of the prior of beta_total", **POSITIVE, label="beta: rate")
+    a_tau: float = option(
+        0.0, "Dirichlet prior of each word in tau; 0 = 40/W", low=0, label="tau: prior"
+    )
 
     def __post_init__(self):
         object.__setattr__(self, "n_topics", check_topics(self.n_topics))

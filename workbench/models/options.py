@@ -24,6 +24,7 @@ def option(
     former: str | None = None,
     otherwise: Callable | None = None,
     size: bool = False,
+    label: str = "",
 ):
     """Return a dataclass field with its meaning and its range of values.
 
@@ -32,24 +33,31 @@ def option(
     number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
     came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
     that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name. A ``size``
-    is to states or dimensions what K is to topics: a server may limit it.
+    is to states or dimensions what K is to topics: a server may limit it. ``label`` is what forms call it; without one, its
+    name in words.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {
-        "meaning": meaning,
+        "help": meaning,
         "choices": choices,
         "low": low,
         "high": high,
         "whole": whole,
         "infinite": infinite,
     }
-    about |= {"otherwise": otherwise, "size": size}
+    about |= {
+        "otherwise": otherwise,
+        "size": size,
+        "label": label,
+        "several": not choices,
+        "example": "",
+    }
     return field(default=default, metadata=about | {"late": late, "former": former})
 
 
 def option_fields(kind: type) -> dict:
     """Return the dataclass fields that were made by `option`, by name."""
-    return {f.name: f for f in fields(kind) if "meaning" in f.metadata}
+    return {f.name: f for f in fields(kind) if "infinite" in f.metadata}
 
 
 def checked_option(owner: str, about, value):

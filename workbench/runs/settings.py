@@ -21,11 +21,23 @@ def setting(
     metavar: str | None = None,
     low: int | None = None,
     high: int | None = None,
+    label: str = "",
+    choices: tuple | dict = (),
+    example: str = "",
+    several: bool = False,
 ):
-    """A field with its flags (separated by blanks) and, of a whole number, its range."""
+    """Return a field with its flags (separated by blanks) and its help.
+
+    low, high : the range of a whole number. label : what forms call it; without one, its name in words. choices : the values
+    that it takes, or these with words for each. example : what stands in an empty field of a form. several : whether a request
+    may have several values of it.
+    """
+    metavar = metavar or "|".join(map(str, choices)) or None
+    about = {"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high}
     return field(
         default=default,
-        metadata={"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high},
+        metadata=about
+        | {"label": label, "choices": choices, "example": example, "several": several},
     )
 
 
@@ -39,9 +51,14 @@ class ModelSettings:
         "Network: lda, author-topic, pachinko, hpam1, hpam2, or a file (.toml, .json); for Bayesian networks a "
         "file (.toml, .json, .bif).",
         "MODEL",
+        label="Network",
     )
     n_topics: int | None = setting(
-        None, "--topics -k", "Number of topics K; default: 10, or that of the model."
+        None,
+        "--topics -k",
+        "Number of topics K, of an engine that infers it the largest or initial number; default: 10, or that of the model.",
+        label="Topics K",
+        several=True,
     )
     sizes: list[str] | None = setting(  # noqa: RUF009
         None, "--size", "Size of a variable of the network, such as super=5; repeatable.", "NAME=N"
@@ -49,9 +66,18 @@ class ModelSettings:
     alpha: str | None = setting(
         None,
         "--alpha",
-        "Dirichlet prior per topic: a number (0.1), or one per topic, separated by commas.",
+        "Dirichlet prior per topic of a document, not its total; default: 0.1.",
+        "A|A1,A2,…",
+        label="alpha",
+        several=True,
     )
-    beta: float | None = setting(None, "--beta", "Dirichlet prior per word type; default: 0.1.")
+    beta: float | None = setting(
+        None,
+        "--beta",
+        "Dirichlet prior per word of a topic, not its total; default: 0.1.",
+        label="beta",
+        several=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +85,20 @@ class RunSettings:
     """Settings of the inference: its seed, its length, its threads, and what is recorded."""
 
     n_iterations: int = setting(
-        300, "--iterations -n", "Number of iterations over the corpus.", low=1, high=2**20
+        300,
+        "--iterations -n",
+        "Number of iterations over the corpus.",
+        low=1,
+        high=2**20,
+        label="Iterations",
     )
-    seed: int = setting(0, "--seed", "Inference seed.", low=0, high=LARGEST_SEED)
+    seed: int = setting(
+        0,
+        "--seed",
+        "Inference seed; it does not change the held-out split.",
+        low=0,
+        high=LARGEST_SEED,
+    )
     burn_in: int = setting(10, "--burn-in", "Iterations before averaging begins.", low=0)
     record_every: int = setting(1, "--record-every", "Iterations between recorded rows.", low=1)
     snapshot_every: int = setting(
@@ -88,13 +125,16 @@ class RunSettings:
 class SplitSettings:
     """Settings of what is done to the corpus before inference; see `workbench.corpus.prepare`."""
 
-    holdout: float = setting(0.1, "--holdout", "Share held out for test perplexity; 0 = none.")
+    holdout: float = setting(
+        0.1, "--holdout", "Share held out for test perplexity; 0 = none.", label="Held-out share"
+    )
     holdout_per: str = setting(
         "corpus",
         "--holdout-per",
         "Hold out a share of all tokens, a share of each document's tokens, or half of the tokens of a share of the "
         "documents; for records a share of all cells, or of whole records.",
-        "corpus|document|half|cell|record",
+        label="Hold out per",
+        choices=("corpus", "document", "half", "cell", "record"),
     )
     holdout_rows: str | None = setting(
         None,
@@ -102,22 +142,61 @@ class SplitSettings:
         "Hold out whole documents, e.g. 'last 10' of each sequence or 'year>=2012'. Default: the data set's own "
         "split. 'none': hold out random tokens.",
         "ROWS",
+        label="Hold out rows",
+        example="last 10, year>=2012, year=2012,2013",
     )
     split_seed: int = setting(0, "--split-seed", "Seed of the held-out split.")
     top_words: int | None = setting(
-        None, "--top-words", "Keep only the N most frequent words; applied before the split.", "N"
+        None,
+        "--top-words",
+        "Keep only the N most frequent words; applied before the split. Perplexities of different vocabularies cannot be "
+        "compared.",
+        "N",
+        label="Vocabulary",
+        example="all words",
     )
     merge: int = setting(
-        1, "--merge", "Join every N consecutive documents into one; applied before the split.", "N"
+        1,
+        "--merge",
+        "Join every N consecutive documents into one; applied before the split.",
+        "N",
+        label="Documents joined",
     )
     repeat: int = setting(
-        1, "--repeat", "Multiply every count by N; applied before the split.", "N"
+        1,
+        "--repeat",
+        "Multiply every count by N; applied before the split.",
+        "N",
+        label="Counts repeated",
     )
     singletons: str = setting(
         "keep",
         "--singletons",
-        "Drop words that occur once in a document; applied after the split.",
-        "keep|train|both-own|both-full",
+        "Drop words that occur once in a document, from training or from training and test (by the counts of each, or by "
+        "their sum); applied after the split.",
+        choices=("keep", "train", "both-own", "both-full"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartSettings:
+    """How several runs are started."""
+
+    seeds: int = setting(
+        1,
+        "--seeds",
+        "Number of inference seeds, counted up from the first; all share the split.",
+        label="Number of seeds",
+    )
+    jobs: int = setting(
+        1, "--jobs -j", "Number of runs computed in parallel.", label="Parallel runs"
+    )
+    start: str | None = setting(
+        None,
+        "--start",
+        "Initialise from the last counts of this run instead of at random.",
+        "RUN",
+        label="Initialise",
     )
 
 

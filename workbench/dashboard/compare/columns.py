@@ -2,12 +2,12 @@
 
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
-from workbench.dashboard.compare.fields import OF_FILES
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import Received
 from workbench.errors import DataError
 from workbench.runs.execution.bounded_reading import columns_bounded
 from workbench.runs.loading import named_set
+from workbench.runs.request import OF_FILES
 
 TIME = f"{OF_FILES}time"
 USUAL = {

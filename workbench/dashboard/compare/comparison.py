@@ -16,9 +16,9 @@ from workbench.dashboard.compare.files import differences_file
 from workbench.dashboard.shared.background import LOOKS, in_background, sentence_of
 from workbench.dashboard.shared.downloads import Downloads
 from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.form import as_sentence
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import column, labelled, message, styled, text
-from workbench.dashboard.shared.values import as_sentence
 from workbench.measures import (
     MeasureError,
     final,

@@ -18,7 +18,7 @@ from workbench.dashboard.compare.history import Lineage, Moves
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import n_runs, previewed, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import previewed, start_runs, summary_of_start
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import LatestTask, in_background
@@ -27,7 +27,6 @@ from workbench.dashboard.shared.link import (
     Part,
     attribute_part,
     follow_address,
-    widget_part,
     write_address,
 )
 from workbench.dashboard.shared.notes import NotesCard
@@ -52,6 +51,7 @@ from workbench.dashboard.shared.shell import (
 )
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.runs.execution.run import default_store
+from workbench.runs.request import RunRequest
 
 TITLE = "workbench · Compare"
 RUNS, READING = "<h2>Runs</h2>", "The runs are being read …"
@@ -64,7 +64,7 @@ class ComparePage:
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
         self.handover, self._columns = Handover(), LatestTask()
         self.settings, self.preview = (
-            Settings(self.start, self.look_at_data, self.look_at_columns),
+            Settings(self.start, self.look_at_data, self.look_at_columns, self._write_link),
             Preview(),
         )
         self.figure = FigureCard(self.handover)
@@ -95,11 +95,9 @@ class ComparePage:
         self._ticked_last = ""  # the run whose moves are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(self._draw_chosen)
-        fields = self.settings.fields()
-        of_form = {name: widget_part(field) for name, field in fields.items()}
         self.parts = (
             self.figure.parts()
-            | of_form
+            | self.settings.parts()
             | self.table.parts()
             | self.results.parts()
             | {
@@ -119,8 +117,6 @@ class ComparePage:
         self._show_progress()
         self.figure.watch(self._redraw)
         self.figure.lines.param.watch(lambda event: self._pick(self.figure.picked), "value")
-        for field in fields.values():
-            field.watch(self._write_link)
         self.comparison.reference.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
@@ -183,10 +179,10 @@ class ComparePage:
 
     # ------------------------------------------------------------------ what the visitor does
 
-    def start(self, values: dict) -> None:
+    def start(self, request: RunRequest) -> None:
         """Starts the runs of the form; the page goes on while the corpus is read."""
         try:
-            policy().limits.check("session", self._n_started + n_runs(values))
+            policy().limits.check("session", self._n_started + request.n_runs())
         except PolicyError as error:
             self.settings.refuse(error)
             return
@@ -203,9 +199,9 @@ class ComparePage:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
             self._monitor.look_soon()
 
-        in_background(self._document, lambda: start_runs(self.store, values), then)
+        in_background(self._document, lambda: start_runs(self.store, request), then)
 
-    def look_at_data(self, values: dict) -> None:
+    def look_at_data(self, request: RunRequest) -> None:
         """Shows the corpus of the form as it is read; the page goes on meanwhile."""
         self.settings.say("Reading the corpus …", busy=True)
 
@@ -215,11 +211,11 @@ class ComparePage:
                 self.settings.refuse(error)
                 return
             self.settings.say("")
-            self.preview.show(*result, values["read"])
+            self.preview.show(*result, request.read)
 
         in_background(
             self._document,
-            lambda: previewed(values["corpus"], values["read"], values["engines"][0]),
+            lambda: previewed(request.corpus, request.read, request.engines[0]),
             then,
         )
 
@@ -265,7 +261,8 @@ class ComparePage:
         with_lock(self._document, work)
 
     def _write_link(self, *events) -> None:
-        write_address(self.parts)
+        if self._followed:
+            write_address(self.parts)
 
     # ------------------------------------------------------------------ the page
 

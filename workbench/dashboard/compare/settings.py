@@ -1,227 +1,156 @@
-"""The form: what is to be run.
+"""The form of the Compare page: fields whose texts make a `RunRequest`, with the mistakes of that under them."""
 
-It only holds values; they are checked by the constructors that the command line uses, so that the
-sentences about mistakes are the same everywhere. A sentence about a field stands under that field.
-"""
-
-from functools import lru_cache, partial
+from functools import partial
+from html import escape
 
 import panel as pn
 
 from workbench.corpus import CorpusError
 from workbench.corpus.catalog.named import DEFAULT
 from workbench.dashboard.compare.columns import guessed
+from workbench.dashboard.compare.engine_choice import EngineChoice
 from workbench.dashboard.compare.fields import (
-    AT_RANDOM,
-    FILE,
-    OF_FILES,
-    OF_RECORDS,
+    ALWAYS,
+    OF_COLUMNS,
+    READING,
     SPLIT,
-    choices,
-    corpora,
-    defaults,
-    engine_hints,
-    fields_of_networks,
+    corpus_field,
+    field_of,
     grouped,
-    number_field,
-    option_field,
-    reading_fields,
-    record_fields,
-    single_fields,
-    upload_field,
+    path_field,
+    shown_value,
 )
 from workbench.dashboard.compare.mistakes import mistake_of, mistakes_in
 from workbench.dashboard.compare.starting import describe_sweep, paces
 from workbench.dashboard.shared.background import sentence_of
-from workbench.dashboard.shared.form import FOLD, HEADING, Form
+from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
+from workbench.dashboard.shared.link import Part, take
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.received import Inbox, Received
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
-from workbench.dashboard.shared.values import Field, Menu, Ticks
-from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
-from workbench.models.networks.network import Network
-from workbench.records import Records
-from workbench.runs.settings import DEFAULT_ENGINES
+from workbench.dashboard.shared.uploads import Sender
+from workbench.engines import get_engine
+from workbench.engines.options import shared_options
+from workbench.runs.request import (
+    FILE,
+    OF_MADE,
+    OF_RECORDS,
+    RecordSettings,
+    RunRequest,
+    has_supers,
+    reading_names,
+    request_fields,
+    written,
+)
+from workbench.runs.settings import DEFAULT_ENGINES, SplitSettings, names
 from workbench.runs.spec import PRIORS, model_fields
 
 NOT_STARTED = "Nothing is started; fix the highlighted fields."
-OF_COLUMNS = ("text", "title", "label", f"{OF_FILES}time")
-ALWAYS = ("format", *OF_COLUMNS)
-"""How a file is read, unfolded."""
-OF_DOCUMENTS = (
-    "top_words",
-    "merge",
-    "repeat",
-    "singletons",
-    "holdout_per",
-    "holdout_rows",
-    "start",
-)
-"""What means nothing to records."""
-OF_MADE = ("network", "n_states")
-"""Options that mean nothing to a published Bayesian network."""
+AT_RANDOM = "random"
+READING_RECORDS = reading_names(records=True)
+OF_DOCUMENTS = ("start", *(name for name in names(SplitSettings) if name != "holdout"))
+"""Fields without effect on records."""
+FIRST = ("n_topics", "n_iterations", "seed", "seeds", SPLIT, *PRIORS)
+USUAL = {"corpus": DEFAULT, "path": "", "engines": ",".join(DEFAULT_ENGINES)}
+"""Texts of the fields that no setting declares."""
+OWN_FIELDS = {
+    "corpus": corpus_field,
+    "path": path_field,
+    "engines": lambda: EngineChoice(list(DEFAULT_ENGINES)),
+}
 FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors": "Priors"}
 
 
 class Settings:
     """The form with its buttons.
 
-    ``on_start`` is called with checked values, ``on_preview`` with values of which those about the corpus are checked, and
+    ``on_start`` is called with a checked request, ``on_preview`` with one of which the corpus is checked, and
     ``on_file`` with what `columns_of` takes when another file is named; who finds its columns calls `offer_columns`.
     """
 
     def __init__(
         self,
-        on_start=lambda values: None,
-        on_preview=lambda values: None,
+        on_start=lambda request: None,
+        on_preview=lambda request: None,
         on_file=lambda asked: None,
+        on_change=lambda: None,
     ):
         self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
+        self.on_change = on_change
         self.inbox = Inbox(self._take_file)
-        self.upload = upload_field(self.inbox.token)
         # whose columns are asked for, and what they are where they are known
         self._file, self._columns = None, None
-        self.corpus = Menu("Corpus", corpora(), DEFAULT, wide=True)
-        self.path = Field(
-            "Path of the corpus",
-            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
-            wide=True,
-        )
-        self.single = single_fields()
-        (
-            self.top_words,
-            self.merge,
-            self.repeat,
-            self.singletons,
-            self.holdout_per,
-            self.of_records,
-            self.holdout_rows,
-            self.warm_start_from,
-            self.network,
-            self.supers,
-        ) = self.single.values()
-        self.engines = Ticks(
-            "Engines", list(ENGINES), list(DEFAULT_ENGINES), FIRST_CHOICE, engine_hints()
-        )
-        self.numbers = {name: number_field(name, default) for name, default in defaults().items()}
-        self.options = {choice.key: option_field(choice.field) for choice in choices()}
-        self.reading, self.reading_records, self.of_networks = (
-            reading_fields(),
-            record_fields(),
-            fields_of_networks(),
-        )
-        self._usual = {name: field.value for name, field in self.fields().items()}
-        # of options → their fold, the engines that share them, the first of them
-        self._headings: dict[str, tuple] = {}
-        self._folded = {
-            "fold:corpus": [
-                "encoding",
-                "keep_text",
-                "stop_words",
-                "more_stop_words",
-                "min_documents",
-                "max_share",
-                "ngrams",
-                "min_letters",
-                "lowercase",
-                "accents",
-                "top_words",
-                "token_pattern",
-                "segmenter",
-                "merge",
-                "repeat",
-                "singletons",
-                *self.reading_records,
-                "holdout_per",
-                f"{OF_RECORDS}holdout_per",
-                "holdout_rows",
-            ],
-            "fold:options": ["start", "jobs"],
-            "fold:priors": [],
-        }
-        self._unfolded: list[str] = []
-        self._parts = self._in_order()
-        self.form = Form(self._parts, lambda name: self.unfold(name, name not in self._unfolded))
+        self._usual = USUAL | {name: written(one.default) for name, one in request_fields().items()}
+        self._order, self._folded, self._headings = _order()
+        self.fields = Fields(self._make)
+        self.form = Form(self.fields)
         self.start = button("Start", color="primary", sizing_mode="stretch_width")
         self.preview = button("Preview data", sizing_mode="stretch_width")
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
-        self._asked, self._refused, self._pace = {}, None, {}
-        self._ready: dict | None = None  # the values, while nothing is wrong with them
+        self._submitted, self._refused, self._pace = None, None, {}
+        self._ready: RunRequest | None = None  # while nothing is wrong with it
+        self._runs: list[str] = []
         document = pn.state.curdoc
         # or it may be told after what came of it
         self.start.on_click(lambda event: with_lock(document, self._start))
         self.preview.on_click(lambda event: with_lock(document, self._look_at_data))
-        for name, field in self.fields().items():
-            field.watch(self._show_fields)
-            field.watch(partial(self._look_over, name))
-        self.upload.watch(self._change_upload)
-        for name in ("corpus", "path", "engines", "format", "encoding"):
-            self.fields()[name].watch(self._ask_columns)
         self._show_fields()
         self._look_ahead()
 
-    def fields(self) -> dict[str, Field]:
-        """Every field by the name it has in a link."""
-        return (
-            {
-                "corpus": self.corpus,
-                "path": self.path,
-                "engines": self.engines,
-            }
-            | self.single
-            | self.reading
-            | self.reading_records
-            | self.of_networks
-            | self.options
-            | self.numbers
-        )
+    def _make(self, name: str) -> pn.viewable.Viewable:
+        """Return the part of a name."""
+        kind, _, rest = name.partition(":")
+        if kind == "heading":
+            return text(css_classes=[WIDE])
+        if kind == "fold":
+            return Fold(self._show_fields)
+        if name in OWN_FIELDS:
+            made = OWN_FIELDS[name]()
+        elif name == "upload":
+            made = Sender(self.inbox.token)
+        elif name == "start":
+            about = request_fields()[name].metadata
+            options = {AT_RANDOM: ""} | {run: run for run in self._runs}
+            made = menu(about["label"], options, "", about["help"], wide=True)
+        else:
+            made = field_of(name)
+        made.param.watch(partial(self._changed, name), "value")
+        return made
 
-    def values(self) -> dict:
-        """What is to be run: the corpus and what is done to it, engines, the options and the model of each, seeds, start."""
-        ticked, has, file, records = (
-            list(self.engines.value),
-            self._taken(),
-            self.corpus.value == FILE,
-            self._of_records(),
-        )
-        numbers = self.numbers | (
-            {name: self.of_networks[f"{OF_RECORDS}{name}"] for name in PRIORS} if records else {}
-        )
-        reading = self.reading_records if records else self.reading
+    def _changed(self, name: str, event) -> None:
+        """Take a changed field."""
+        if name == "upload" and event.new is None:
+            self.inbox.clear()
+        self._show_fields()
+        self._look_over(name)
+        if name in ("corpus", "path", "upload", "engines", "format", "encoding"):
+            self._ask_columns()
+        self.on_change()
+
+    def text(self, name: str) -> str:
+        """Return the text of a field as a link has it."""
+        return written(self.fields[name].value) if name in self.fields else self._usual[name]
+
+    def parts(self) -> dict[str, Part]:
+        """Return the parts of a link."""
         return {
-            "corpus": self._named() if file else self.corpus.value,
-            "read": {
-                name.removeprefix(OF_RECORDS).removeprefix(OF_FILES): None
-                if field.read() == ""
-                else field.read()
-                for name, field in reading.items()
-                if file and self._is_unusual(name)
-            },
-            "top_words": None if records else self.top_words.value,
-            "merge": 1 if records else self.merge.value,
-            "repeat": 1 if records else self.repeat.value,
-            "singletons": "keep" if records else self.singletons.value,
-            "holdout_per": (self.of_records if records else self.holdout_per).value,
-            "holdout_rows": None if records else self.holdout_rows.value.strip() or None,
-            "engines": ticked,
-            "options": {
-                engine: {
-                    one.field.name: self.options[one.key].read()
-                    for one in choices()
-                    if engine in one.engines
-                    and not (records and self._published and one.field.name in OF_MADE)
-                }
-                for engine in ticked
-            },
-            "start": None if records else self.warm_start_from.value or None,
-            "model": self._published if records else self.network.value,
-            "sizes": {"super": self.supers.value}
-            if not records and _has_supers(self.network.value)
-            else None,
-        } | {name: field.read() if has.get(name, True) else None for name, field in numbers.items()}
+            name: Part(
+                partial(self.text, name),
+                usual,
+                lambda given, name=name: take(self.fields[name], given),
+            )
+            for name, usual in self._usual.items()
+        }
+
+    def request(self) -> RunRequest:
+        """Return what is to be run."""
+        texts = {name: self.text(name) for name in self.fields if name in self._usual}
+        if not policy().takes_paths:
+            texts.pop("path", None)
+        return RunRequest.from_query(texts, self._received if self._is_file else None)
 
     def offer_columns(
         self,
@@ -230,44 +159,47 @@ class Settings:
         guess: bool,
         error: Exception | None,
     ) -> None:
-        """Has the menus offer the columns of a file, the obvious ones chosen if ``guess``; or shows what is wrong with it."""
+        """Offer the columns of a file, the obvious ones chosen if ``guess``; or show what is wrong with it."""
         if asked != self._file:
             return
         self._columns = columns
         if isinstance(error, CorpusError):
-            self._refused = _about_corpus(self.values()), self._placed(mistake_of(error, asked[0]))
+            self._refused = _about_corpus(self.request()), self._placed(mistake_of(error, asked[0]))
             self._tell(self._refused[1])
             self._look_ahead()
         likely = guessed(columns or {})
-        with self.form.at_once():
-            for name in OF_COLUMNS:
-                self.reading[name].offer(list(columns or ()), likely.get(name), guess)
+        for name in OF_COLUMNS if self._is_file else ():
+            field = self.fields[name]
+            field.options = list(columns or ())
+            if guess and columns and field.value not in columns:
+                field.value = likely.get(name) or self._usual[name]
         self._show_fields()
 
     def keep_pace(self, readings: list[Reading]) -> None:
-        """Takes in the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
+        """Take the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
         self._pace = paces(readings)
         self._say_ahead()
 
     def offer(self, runs: list[str]) -> None:
-        """The runs of the store that another one can start from."""
-        self.warm_start_from.options = {AT_RANDOM: ""} | {name: name for name in runs}
-        if self.warm_start_from.value not in runs:
-            self.warm_start_from.value = ""
-        self.form.fill_menus()
+        """Offer the runs of the store as starts of others."""
+        self._runs = runs
+        if "start" in self.fields:
+            start = self.fields["start"]
+            value = start.value if start.value in runs else ""
+            start.param.update(options={AT_RANDOM: ""} | {run: run for run in runs}, value=value)
 
     def say(self, sentence: str, kind: str = "muted", busy: bool = False) -> None:
-        """Shows one sentence under the button, which rests while something is under way."""
+        """Show a sentence under the button, which is disabled if ``busy``."""
         self.start.param.update(disabled=busy, label="Preparing …" if busy else "Start")
         self.preview.disabled = busy
         self.said.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
-        """Enables Start again; shows what is wrong with the corpus under its field, all else under the button."""
+        """Enable Start again; show what is wrong with the corpus under its field, all else under the button."""
         if isinstance(error, CorpusError):
             self._refused = (
-                _about_corpus(self._asked),
-                self._placed(mistake_of(error, self._asked["corpus"])),
+                _about_corpus(self._submitted),
+                self._placed(mistake_of(error, self._submitted.corpus)),
             )
             self._tell(self._refused[1])
             self._look_ahead()
@@ -276,99 +208,96 @@ class Settings:
             self.say(sentence_of(error), "bad")
 
     def _start(self) -> None:
-        self._asked, self._refused = self.values(), None
-        found = self._placed(mistakes_in(self._asked))
-        self._tell(found)
-        if found:
+        self._submitted, self._refused = self.request(), None
+        mistakes = self._placed(mistakes_in(self._submitted))
+        self._tell(mistakes)
+        if mistakes:
             self.say(NOT_STARTED, "bad")
         else:
-            self._on_start(self._asked)
+            self._on_start(self._submitted)
 
     def _look_at_data(self) -> None:
-        self._asked, self._refused = self.values(), None
-        found = self._placed(mistakes_in(self._asked))
-        about = ("corpus", "path", "upload", "engines", *self.reading)
-        found = {field: said for field, said in found.items() if field in about}
-        self._tell(found)
-        if not found:
-            self._on_preview(self._asked)
+        self._submitted, self._refused = self.request(), None
+        mistakes = self._placed(mistakes_in(self._submitted))
+        about = ("corpus", "path", "upload", "engines", *READING)
+        mistakes = {field: sentence for field, sentence in mistakes.items() if field in about}
+        self._tell(mistakes)
+        if not mistakes:
+            self._on_preview(self._submitted)
 
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
-        """After a change: shows what is wrong with that field, and which of the mistakes shown before are there still."""
-        found = self._look_ahead()
+        """Show the mistake of a changed field, and those of the mistakes shown before that are still there."""
+        mistakes = self._look_ahead()
         self._tell(
-            {field: found[field] for field in found if field == name or field in self.form.wrong}
+            {
+                field: mistakes[field]
+                for field in mistakes
+                if field == name or field in self.form.wrong
+            }
         )
 
     def _look_ahead(self) -> dict[str, str]:
-        """Says how many runs will be started; nothing while something is wrong, which is returned, by field.
+        """Show how many runs will be started, nothing if there are mistakes; return these by field.
 
         A corpus that was refused stays so until something about it is changed.
         """
-        values = self.values()
-        found = self._placed(mistakes_in(values))
-        if not found and self._refused is not None and self._refused[0] == _about_corpus(values):
-            found = self._refused[1]
-        self._ready = None if found else values
+        request = self.request()
+        mistakes = self._placed(mistakes_in(request))
+        if (
+            not mistakes
+            and self._refused is not None
+            and self._refused[0] == _about_corpus(request)
+        ):
+            mistakes = self._refused[1]
+        self._ready = None if mistakes else request
         self._say_ahead()
-        return found
+        return mistakes
 
     def _say_ahead(self) -> None:
-        """At the pace of the runs that are there, which changes every second; the values are looked over when they change."""
+        """Show the number of runs, and their duration at the pace of the runs of the store, which changes every second."""
         self.ahead.object = (
             "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
         )
 
-    def _placed(self, found: dict[str, str]) -> dict[str, str]:
-        """The mistakes by the field beside which each is shown: that of the corpus may be the path."""
-        sent = self.upload.value is not None or not policy().takes_paths
-        placed = {"corpus": "upload" if sent else "path"} if self.corpus.value == FILE else {}
-        placed |= (
-            {name: f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)}
-            if self._of_records()
-            else {}
-        )
-        return {placed.get(field, field): said for field, said in found.items()}
+    def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
+        """Return the mistakes by the field that shows them: for the corpus it may be the path."""
+        sent = self._received is not None or not policy().takes_paths
+        placed = {"corpus": "upload" if sent else "path"} if self._is_file else {}
+        if self._of_records:
+            placed |= {name: f"{OF_RECORDS}{name}" for name in names(RecordSettings)}
+        return {placed.get(field, field): sentence for field, sentence in mistakes.items()}
 
-    def _tell(self, found: dict[str, str]) -> None:
-        """Shows each sentence under its field and marks the field; takes those away that are mended."""
-        if found == self.form.wrong:
+    def _tell(self, mistakes: dict[str, str]) -> None:
+        """Show each sentence under its field, unfolded, and no others."""
+        if mistakes == self.form.wrong:
             return
         if self.form.wrong:
             self.said.say("")
-        for fold, names in self._folded.items():
-            if not found.keys().isdisjoint(names):
+        for fold, folded in self._folded.items():
+            if not mistakes.keys().isdisjoint(folded):
                 self.unfold(fold, True)
-        self.form.wrong = found
+        self.form.wrong = mistakes
 
     # ------------------------------------------------------------------ a file of one's own
 
-    def _named(self) -> str | Received:
-        """The file that was sent, else the path that is typed."""
-        return self.upload.value or (self.path.value.strip() if policy().takes_paths else "")
+    @property
+    def _received(self) -> Received | None:
+        """Return the file that was sent."""
+        return self.fields["upload"].value if "upload" in self.fields else None
 
     def _take_file(self, received: Received) -> None:
-        """A file has arrived: it is the corpus now."""
-        with self.form.at_once():
-            self.upload.value, self.corpus.value = received, FILE
-
-    def _change_upload(self) -> None:
-        if self.upload.value is None:
-            self.inbox.clear()
-        self._show_fields()
-        self._look_over("upload")
-        self._ask_columns()
+        """Take a file that has arrived as the corpus."""
+        self.fields["upload"].value = received
+        self.fields["corpus"].value = FILE
 
     def _ask_columns(self) -> None:
-        """Asks for the columns when another file is named, or is to be read in another way."""
-        there = self.corpus.value == FILE and not self._of_records()
-        asked = (
-            (self._named(), self.reading["format"].value, self.reading["encoding"].value)
-            if there
-            else None
-        )
+        """Ask for the columns if another file is named, or is to be read in another way."""
+        asked = None
+        if self._is_file and not self._of_records:
+            request = self.request()
+            asked = request.corpus, request.read.get("format"), self.text("encoding")
         if asked != self._file:
             self._file = asked
             self.offer_columns(asked, None, False, None)
@@ -378,122 +307,75 @@ class Settings:
     # ------------------------------------------------------------------ the form
 
     def unfold(self, fold: str, unfolded: bool) -> None:
-        """Shows or hides the fields of a fold."""
-        self._unfolded = [
-            name for name in FOLDS if (unfolded if name == fold else name in self._unfolded)
-        ]
-        self._show_fields()
+        """Show or hide the fields of a fold."""
+        part = self.fields[fold]
+        part.value = part.options if unfolded else []
 
     @property
-    def _published(self) -> str | None:
-        """The published network that is chosen for records."""
-        return self.of_networks[f"{OF_RECORDS}model"].value or None
+    def _is_file(self) -> bool:
+        """Whether the corpus is a file."""
+        return self.text("corpus") == FILE
 
-    def _taken(self) -> dict[str, bool]:
-        """The number of topics, and each prior → does the model of a ticked engine have it?"""
-        known = {name for engine in self.engines.value for name in model_fields(get_engine(engine))}
-        if self._of_records() and self._published:
-            known -= set(PRIORS)
-        return {"n_topics": "n_topics" in known or not self.engines.value} | {
-            name: name in known for name in PRIORS
-        }
-
+    @property
     def _of_records(self) -> bool:
-        """Do all ticked engines infer from records?"""
-        return {get_engine(engine).model.data for engine in self.engines.value} == {Records}
+        """Whether all ticked engines infer from records."""
+        return self.request().of_records
 
     def _is_unusual(self, name: str) -> bool:
-        return self.fields()[name].value != self._usual[name]
+        return self.text(name) != self._usual[name]
 
     def _idle(self) -> set[str]:
-        """The fields that mean nothing to the chosen corpus and the ticked engines."""
-        ticked = set(self.engines.value)
-        networks = any(get_engine(engine).model.is_network for engine in ticked)
-        has = self._taken() | {one.key: bool(ticked & set(one.engines)) for one in choices()}
-        file, records = self.corpus.value == FILE, self._of_records()
-        has |= {
-            "path": file and policy().takes_paths and self.upload.value is None,
-            f"{OF_RECORDS}holdout_per": records,
-        }
-        has |= dict.fromkeys(self.reading, file and not records)
+        """Return the fields without effect on the chosen corpus and the ticked engines."""
+        request = self.request()
+        file, records, ticked = self._is_file, request.of_records, set(request.engines)
+        engines = [get_engine(name) for name in ticked]
+        published = records and request.model
+        takes = {name for engine in engines for name in model_fields(engine)}
+        takes -= set(PRIORS) if published else set()
+        networks = any(engine.model.is_network for engine in engines)
+        has = {one.key: not ticked.isdisjoint(one.engines) for one in shared_options()}
+        if published:
+            has |= {one.key: False for one in shared_options() if one.field.name in OF_MADE}
+        has |= {"n_topics": "n_topics" in takes or not ticked}
+        has |= {name: name in takes and not records for name in PRIORS}
+        has |= {"model": networks, "super": networks and has_supers(self.text("model"))}
+        has |= {"path": file and policy().takes_paths and self._received is None}
+        has |= dict.fromkeys(READING, file and not records)
         has |= dict.fromkeys(OF_COLUMNS, file and not records and self._columns != {})
-        has |= dict.fromkeys(self.reading_records, file and records) | dict.fromkeys(
-            OF_DOCUMENTS, not records
-        )
-        has |= {"model": networks, "super": networks and _has_supers(self.network.value)}
-        has |= {f"{OF_RECORDS}{name}": records and has[name] for name in PRIORS} | {
-            f"{OF_RECORDS}model": records
-        }
-        has |= dict.fromkeys(PRIORS, False) if records else {}
-        if records and self._published:
-            has |= {one.key: False for one in choices() if one.field.name in OF_MADE}
+        has |= dict.fromkeys(READING_RECORDS, file and records)
+        has |= dict.fromkeys(OF_DOCUMENTS, not records)
+        has |= {f"{OF_RECORDS}{name}": records for name in names(RecordSettings)}
+        has |= {f"{OF_RECORDS}{name}": records and name in takes for name in PRIORS}
         return {name for name, there in has.items() if not there}
 
     def _show_fields(self) -> None:
-        """Shows the fields that mean something; those of a fold when it is open, else what is unusual among them."""
-        fields, idle, told = self.fields(), self._idle(), {"heading:engines": "Engines"}
-        for fold, names in self._folded.items():
-            offered = [name for name in names if name not in idle]
+        """Show the fields with an effect: those of a fold while it is open, else those without their defaults as its title."""
+        idle, titles = self._idle(), {"heading:engines": "Engines"}
+        hidden = idle | (set() if self._is_file else {"upload"})
+        for fold, folded in self._folded.items():
+            offered = [name for name in folded if name not in idle]
             changed = [
-                f"{fields[name].label} {fields[name].shown() or 'empty'}"
+                f"{self.fields[name].label} {shown_value(self.fields[name])}"
                 for name in offered
                 if self._is_unusual(name)
             ]
-            if offered:
-                told[fold] = f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}"
-            if fold not in self._unfolded:
-                idle.update(names)
-        for name, field in fields.items():
-            field.visible = name not in idle
-        self.upload.visible = self.corpus.value == FILE
+            part = self.fields[fold]
+            part.show(f"{FOLDS[fold]}: {', '.join(changed) or 'defaults'}", part.is_open)
+            hidden |= {*({fold} if not offered else ()), *(() if part.is_open else folded)}
         above = {}
+        ticked = self.text("engines").split(",")
         for heading, (fold, owners, first) in self._headings.items():
-            named = ", ".join(engine for engine in owners if engine in self.engines.value)
-            if fields[first].visible and named != above.get(fold):
-                told[heading] = above[fold] = named
-        seen = [
-            name
-            for name, part in self._parts.items()
-            if (name in told if isinstance(part, str) else part.visible)
-        ]
-        self.form.show(seen, told, self._unfolded)
-
-    def _in_order(self) -> dict[str, Field | str]:
-        names = [
-            "corpus",
-            "upload",
-            "path",
-            *ALWAYS,
-            "fold:corpus",
-            *self._folded["fold:corpus"],
-            "heading:engines",
-            "engines",
-        ]
-        names += [
-            "n_topics",
-            "n_iterations",
-            "seed",
-            "seeds",
-            SPLIT,
-            *PRIORS,
-            *self.of_networks,
-            "holdout",
-            "model",
-            "super",
-        ]
-        for fold, hyper in (("fold:options", False), ("fold:priors", True)):
-            names += [fold, *self._folded[fold]]
-            for owners, group in grouped(hyper).items():
-                keys = [one.key for one in group]
-                heading = f"heading:{keys[0]}"
-                self._headings[heading] = fold, owners, keys[0]
-                names += [heading, *keys]
-                self._folded[fold] += keys
-        fields = self.fields() | {"upload": self.upload}
-        return {name: fields.get(name, FOLD if name in FOLDS else HEADING) for name in names}
+            sharing = ", ".join(engine for engine in owners if engine in ticked)
+            if first in hidden or sharing == above.get(fold):
+                hidden.add(heading)
+            else:
+                titles[heading] = above[fold] = sharing
+        for heading, title in titles.items():
+            self.fields[heading].object = f'<p class="group">{escape(title)}</p>'
+        self.form.show([name for name in self._order if name not in hidden])
 
     def view(self) -> pn.Column:
-        """The form as a card."""
+        """Return the form as a card."""
         start = column(self.ahead, self.preview, self.start, self.said, kind="wb-start")
         told = policy().limits.told()  # below what stays in sight, of which it would take too much
         limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
@@ -508,23 +390,29 @@ class Settings:
         )
 
 
-@lru_cache
-def _has_supers(model: str) -> bool:
-    """Are there super-topics in this network?"""
-    return any(each.name == "super" for each in Network.of(model).variables)
+def _about_corpus(request: RunRequest) -> tuple:
+    """Return what a corpus is refused for."""
+    return request.corpus, request.read, *(getattr(request, name) for name in names(SplitSettings))
 
 
-def _about_corpus(values: dict) -> dict:
-    """What a corpus is refused for."""
-    names = (
-        "corpus",
-        "read",
-        "top_words",
-        "merge",
-        "repeat",
-        "singletons",
-        "holdout",
-        "holdout_per",
-        "holdout_rows",
-    )
-    return {name: values[name] for name in names}
+def _order() -> tuple[list[str], dict[str, list[str]], dict[str, tuple]]:
+    """Return the parts in order, the fields of each fold, and the headings of options: their fold, engines, first option."""
+    preprocessing = [name for name in (*READING, *READING_RECORDS) if name not in ALWAYS]
+    split = [name for name in OF_DOCUMENTS if name in request_fields() and name != "start"]
+    folded = {
+        "fold:corpus": [*preprocessing, *split, f"{OF_RECORDS}holdout_per"],
+        "fold:options": ["start", "jobs"],
+        "fold:priors": [],
+    }
+    order = ["corpus", "upload", "path", *ALWAYS, "fold:corpus", *folded["fold:corpus"]]
+    order += ["heading:engines", "engines", *FIRST]
+    order += [*(f"{OF_RECORDS}{name}" for name in ("model", *PRIORS)), "holdout", "model", "super"]
+    headings: dict[str, tuple] = {}
+    for fold, hyper in (("fold:options", False), ("fold:priors", True)):
+        order += [fold, *folded[fold]]
+        for owners, group in grouped(hyper).items():
+            keys = [one.key for one in group]
+            headings[f"heading:{keys[0]}"] = fold, owners, keys[0]
+            order += [f"heading:{keys[0]}", *keys]
+            folded[fold] += keys
+    return order, folded, headings

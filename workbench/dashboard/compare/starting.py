@@ -4,8 +4,8 @@ import contextlib
 import math
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 from threading import Lock
 
@@ -16,13 +16,11 @@ from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.received import Received
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading
-from workbench.dashboard.shared.values import as_list
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.numbers import format_duration
 from workbench.records import Records
 from workbench.runs.execution.bounded_reading import read_bounded
-from workbench.runs.execution.compare import NETWORK
 from workbench.runs.execution.memory_check import (
     Planned,
     at_a_time,
@@ -32,30 +30,16 @@ from workbench.runs.execution.memory_check import (
 )
 from workbench.runs.execution.queue import enqueue
 from workbench.runs.execution.run import ENDED, Run, make_runs
-from workbench.runs.execution.sweep import lay_out
 from workbench.runs.execution.worker import SLOTS
 from workbench.runs.input_data import whole_if_one
 from workbench.runs.loading import load_data, named_set, named_sets
-from workbench.runs.spec import model_fields
+from workbench.runs.request import COLUMNS as COLUMNS_READ
+from workbench.runs.request import RunRequest, as_list
 from workbench.runs.store.archive import corpora_of
 from workbench.runs.store.places import run_paths
 from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
 
-FIXED = (
-    "n_iterations",
-    "seed",
-    "holdout",
-    "holdout_per",
-    "holdout_rows",
-    "top_words",
-    "merge",
-    "repeat",
-    "singletons",
-)
-"""Settings with one value for all runs of a start."""
-COLUMNS_OF_FILES = ("text", "title", "label", "time")
-"""Options of reading that name a column."""
 STARTING = Lock()
 """Held while runs are counted and made, so that two visitors do not both get what is left."""
 ELAPSED = COLUMNS.index("elapsed")
@@ -63,25 +47,10 @@ SETTLED = 5
 """Iterations from which on the pace of a run is used."""
 
 
-def grid_of(values: dict, engine: str) -> dict[str, list]:
-    """Setting of the model, or option → its values, of those that have several for this engine."""
-    given = {name: values[name] for name in model_fields(get_engine(engine))} | values[
-        "options"
-    ].get(engine, {})
-    return {name: value for name, value in given.items() if isinstance(value, list)}
-
-
-def combinations(given: dict) -> Iterator[dict]:
-    """The values with one of each list, in every combination."""
-    for chosen in product(*map(as_list, given.values())):
-        yield dict(zip(given, chosen, strict=True))
-
-
-def n_runs(values: dict) -> int:
-    """The number of runs that the values of the form make."""
-    return values["seeds"] * sum(
-        math.prod(map(len, grid_of(values, engine).values())) for engine in values["engines"]
-    )
+def request_of(values: dict) -> RunRequest:
+    """Return the request of those values of a form that it has."""
+    known = {each.name for each in fields(RunRequest)}
+    return RunRequest(**{name: value for name, value in values.items() if name in known})
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
@@ -95,34 +64,26 @@ def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
     return found
 
 
-def describe_sweep(values: dict, pace: dict[tuple[str, str], float]) -> str:
-    """A sentence on number and duration of the runs: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
-    n, jobs = n_runs(values), values["jobs"]
-    said = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
-    known = [pace.get((engine, values["corpus"])) for engine in values["engines"]]
-    if (
-        None in known
-        or values["top_words"] is not None
-        or (values["merge"], values["repeat"]) != (1, 1)
-    ):
-        return f"{said}."
-    seconds = (
-        values["seeds"]
-        * values["n_iterations"]
-        * sum(
-            each
-            * sum(as_list(values["n_topics"] or 1))
-            * math.prod(len(own) for name, own in grid.items() if name != "n_topics")
-            for each, grid in zip(
-                known, (grid_of(values, engine) for engine in values["engines"]), strict=True
-            )
-        )
+def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> str:
+    """Return a sentence on number and duration of the runs: 24 runs, 4 in parallel, 20 queued; estimated 3 min."""
+    n, jobs = request.n_runs(), request.jobs
+    sentence = counted(n) + (f", {jobs} in parallel, {n - jobs} queued" if n > jobs else "")
+    known = [pace.get((engine, request.corpus)) for engine in request.engines]
+    changed = request.top_words is not None or (request.merge, request.repeat) != (1, 1)
+    if None in known or changed:
+        return f"{sentence}."
+    seconds = sum(
+        each
+        * sum(as_list(request.n_topics or 1))
+        * math.prod(len(own) for name, own in request.grid_of(engine).items() if name != "n_topics")
+        for each, engine in zip(known, request.engines, strict=True)
     )
-    return f"{said}; estimated {format_duration(seconds / min(jobs, n, os.cpu_count() or 1))}."
+    seconds *= request.seeds * request.n_iterations / min(jobs, n, os.cpu_count() or 1)
+    return f"{sentence}; estimated {format_duration(seconds)}."
 
 
-def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, str]:
-    """Creates and starts the runs that the form asks for: one of each combination of its values, so many at a time.
+def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], str, str]:
+    """Create and start the runs of a request, so many at a time.
 
     Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
     largest partition has parts, if the machine has them.
@@ -141,12 +102,8 @@ def start_runs(store: Path, values: dict) -> tuple[list[Run], list[Run], str, st
     SpecError, ModelError, OptionError, CorpusError, StoreError, PolicyError
     """
     policy().check_change()
-    store, corpus = Path(store), data_of(values["corpus"], values["read"], values["engines"][0])
-    return start_cells(
-        store,
-        [cell for engine in values["engines"] for cell in cells_of(corpus, engine, values, store)],
-        values["jobs"],
-    )
+    data = data_of(request.corpus, request.read, request.engines[0])
+    return start_cells(Path(store), request.cells(data, store), request.jobs)
 
 
 def start_cells(
@@ -226,30 +183,6 @@ def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
             yield planned_of(path)
 
 
-def cells_of(corpus: Corpus, engine: str, values: dict, store: Path) -> list[Planned]:
-    """The runs of one engine: every combination of what has several values."""
-    grid = {
-        name: as_list(values[name])
-        for name in model_fields(get_engine(engine))
-        if name == "n_topics"
-    }
-    grid = grid | grid_of(values, engine) or {"n_iterations": as_list(values["n_iterations"])}
-    options = {
-        name: value for name, value in values["options"].get(engine, {}).items() if name not in grid
-    }
-    fixed = {
-        name: values[name]
-        for name in (*FIXED, *model_fields(get_engine(engine)))
-        if name not in grid
-    }
-    fixed |= {name: values[name] for name in NETWORK if name in get_engine(engine).model.takes}
-    if values["start"] is not None:
-        fixed["start"] = store / values["start"]
-    most_parts = max(as_list(values["options"].get(engine, {}).get("partition", 1)))
-    n_threads = min(most_parts, os.cpu_count() or 1)
-    return lay_out(corpus, grid, engine, values["seeds"], options, n_threads=n_threads, **fixed)
-
-
 def shared(cells: list[Planned]) -> list[Planned]:
     """The cells with equal corpora held once."""
     held: dict[str, Corpus] = {}
@@ -292,7 +225,7 @@ def previewed(
     received = isinstance(name_or_path, Received)
     path = name_or_path.there() if received else policy().place_of(str(name_or_path))
     if not received and is_sharded(path):  # whose columns were chosen when it was written
-        read = {name: value for name, value in read.items() if name not in COLUMNS_OF_FILES}
+        read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
     return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
 
 

@@ -11,15 +11,17 @@ from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.fields import MEANINGS, choice_of, defaults
 from workbench.dashboard.compare.starting import start_runs, summary_of_start
-from workbench.dashboard.compare.wording import LABELS
+from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
 from workbench.dashboard.shared.background import in_background, in_notebook, sentence_of
 from workbench.dashboard.shared.shell import button, column, in_form, text
 from workbench.engines import ENGINES, get_engine
+from workbench.engines.options import shared_option
 from workbench.runs.execution.run import default_store
+from workbench.runs.execution.worker import SLOTS
+from workbench.runs.request import RunRequest, request_fields
 from workbench.runs.settings import DEFAULT_HYBRID
 from workbench.runs.spec import SpecError, model_fields
 
@@ -58,7 +60,7 @@ class Tune:
     """The sliders and the view below them."""
 
     def __init__(self, corpus: Corpus | str | Path, engine: str, store: Path):
-        self._corpus, self._store, usual = corpus, store, defaults()
+        self._corpus, self._store, known = corpus, store, request_fields()
         self.engine = in_form(
             pn.widgets.Select(label="Engine", options=list(ENGINES), value=engine)
         )
@@ -66,17 +68,20 @@ class Tune:
             "r": in_form(Steps(label="r", options=SPLITS, value=1)),
             "n_topics": in_form(
                 pn.widgets.IntSlider(
-                    label=LABELS["n_topics"], start=2, end=100, value=usual["n_topics"]
+                    label=label_of("n_topics"), start=2, end=100, value=known["n_topics"].default
                 )
             ),
         } | {
-            name: in_form(Steps(label=LABELS[name], options=PRIORS, value=usual[name]))
+            name: in_form(Steps(label=label_of(name), options=PRIORS, value=known[name].default))
             for name in ("alpha", "beta")
         }
         self.numbers = {
             name: in_form(
                 pn.widgets.IntInput(
-                    label=LABELS[name], value=usual[name], step=1, description=MEANINGS[name]
+                    label=label_of(name),
+                    value=known[name].default,
+                    step=1,
+                    description=known[name].metadata["help"],
                 )
             )
             for name in ("n_iterations", "seed")
@@ -103,31 +108,19 @@ class Tune:
         has = model_fields(get_engine(self.engine.value))
         for name in ("alpha", "beta"):
             self.sliders[name].visible = name in has
-        self.sliders["r"].visible = choice_of(self.engine.value, "r") is not None
+        self.sliders["r"].visible = shared_option(self.engine.value, "r") is not None
 
-    def values(self) -> dict:
-        """What is to be run, as `start_runs` wants it."""
-        slid = {
-            name: slider.value if slider.visible else None for name, slider in self.sliders.items()
-        }
-        r, engine = slid.pop("r"), self.engine.value
-        return (
-            defaults()
-            | slid
-            | {name: field.value for name, field in self.numbers.items()}
-            | {
-                "corpus": self._corpus,
-                "read": {},
-                "engines": [engine],
-                "options": {engine: {} if r is None else {"r": r}},
-                "start": None,
-                "top_words": None,
-                "merge": 1,
-                "repeat": 1,
-                "singletons": "keep",
-                "holdout_per": "corpus",
-                "holdout_rows": None,
-            }
+    def request(self) -> RunRequest:
+        """Return what is to be run."""
+        slid = {name: slider.value for name, slider in self.sliders.items() if slider.visible}
+        engine, options = self.engine.value, {"r": slid.pop("r")} if "r" in slid else {}
+        return RunRequest(
+            corpus=self._corpus,
+            engines=(engine,),
+            options={engine: options},
+            jobs=SLOTS,
+            **slid,
+            **{name: field.value for name, field in self.numbers.items()},
         )
 
     def _start(self, event) -> None:
@@ -144,7 +137,7 @@ class Tune:
                 self.watch.add(run.path)
             self.watch.card.visible = True
 
-        in_background(None, lambda: start_runs(self._store, self.values()), then)
+        in_background(None, lambda: start_runs(self._store, self.request()), then)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if self.view.is_shown:

@@ -5,6 +5,7 @@ from html import escape
 from typing import NamedTuple
 
 import numpy as np
+import panel as pn
 import xarray as xr
 
 from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of
@@ -12,10 +13,9 @@ from workbench.dashboard.oracle.toys import Toy, model_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File, FileError
-from workbench.dashboard.shared.form import Form
+from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import widget_part
 from workbench.dashboard.shared.shell import column, message, text
-from workbench.dashboard.shared.values import Field, Menu, Number
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
@@ -70,7 +70,7 @@ class MicroscopeCard:
             None,
         )
         self.parts = {name: widget_part(field) for name, field in self.fields.items()}
-        self.form = Form(self.fields, lambda fold: None)
+        self.form = Form(self.fields)
         self.said, self.table = (
             text(sizing_mode="stretch_width"),
             text("", "comparison.css", sizing_mode="stretch_width"),
@@ -86,7 +86,7 @@ class MicroscopeCard:
         )
         self._files = files.row("Download", "download the count")
         for field in self.fields.values():
-            field.watch(self.look)
+            field.param.watch(self.look, "value")
 
     def view(self):
         """The card as it stands on the page."""
@@ -107,11 +107,11 @@ class MicroscopeCard:
         self._toy = toy
         self.look()
 
-    def look(self) -> None:
+    def look(self, event=None) -> None:
         """Computes what the fields ask for, in a thread."""
         kind = self.fields["count"].value
         hidden = OF_ENGINE if kind == TYPED else ("q", "which") if kind == "all" else ("q",)
-        self.form.show([name for name in self.fields if name not in hidden], {}, [])
+        self.form.show([name for name in self.fields if name not in hidden])
         asked = self._asked(kind)
 
         def then(seen: Seen | None, error: Exception | None) -> None:
@@ -144,37 +144,37 @@ class MicroscopeCard:
         return file_of(self._seen.picture, form, columns)
 
 
-def microscope_fields() -> dict[str, Field]:
+def microscope_fields() -> dict[str, pn.widgets.Widget]:
     """The fields of the card by their names in a link."""
     engines = {name: name for name in lda_engines()}
     return {
-        "count": Menu(
+        "count": menu(
             "Count",
             COUNTS,
             "document",
             "Whose tokens are counted, or the probabilities that are typed.",
         ),
-        "responsibilities": Menu(
+        "responsibilities": menu(
             "Engine",
             engines,
             "cvb",
             "Whose responsibilities, of its best start at its end. Of a token "
             "that is sampled they are 0 and 1.",
         ),
-        "which": Number("Number", 1, "Of the document, or of the word."),
-        "topic": Number("Topic", 1),
-        "q": Field(
+        "which": whole_number("Number", 1, "Of the document, or of the word."),
+        "topic": whole_number("Topic", 1),
+        "q": line(
             "Probabilities",
             "0.9, 0.5, 0.1, 0.1",
             "One per token, from 0 to 1, separated by commas; 0.1*20 stands for twenty tokens.",
             wide=True,
         ),
-        "a": Field(
+        "a": line(
             "Prior a",
             "",
             "What is added to the count: that of the toy where nothing is typed, else 0.1.",
         ),
-        "function": Menu("Function", {FORMULAS[name]: name for name in FORMULAS}, "digamma"),
+        "function": menu("Function", {FORMULAS[name]: name for name in FORMULAS}, "digamma"),
     }
 
 

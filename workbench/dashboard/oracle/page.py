@@ -4,7 +4,7 @@ from functools import lru_cache, partial
 
 import panel as pn
 
-from workbench.dashboard.compare.wording import LABELS
+from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.oracle.answers import (
     answer_of,
     answers_file,
@@ -22,7 +22,7 @@ from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.form import Form
+from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
     Part,
@@ -38,7 +38,6 @@ from workbench.dashboard.shared.shell import (
     page_or_sentence,
     text,
 )
-from workbench.dashboard.shared.values import Field, Menu, Number
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.views.exact import posterior_picture
@@ -60,10 +59,9 @@ class OraclePage:
         self._counts, self.handover = first.counts, Handover()
         self.fields = _fields(first)
         self.form, self.counts = (
-            Form(self.fields, lambda fold: None),
+            Form(self.fields),
             Counts(first.counts, self._typed),
         )
-        self.form.show(list(self.fields), {}, [])
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.exact, self.table = (
             text("", "comparison.css", sizing_mode="stretch_width") for _ in range(2)
@@ -81,10 +79,10 @@ class OraclePage:
         if refused := follow_address(self.parts):
             self.said.say(refused, "bad")
         self._show_toy()
-        self.fields["toy"].watch(self._choose)
+        self.fields["toy"].param.watch(self._choose, "value")
         for name, field in self.fields.items():
             if name != "toy":
-                field.watch(self._changed)
+                field.param.watch(self._changed, "value")
 
     @property
     def toy(self) -> Toy:
@@ -110,18 +108,17 @@ class OraclePage:
         self.counts.show(self._counts)
         return True
 
-    def _choose(self) -> None:
+    def _choose(self, event) -> None:
         """Takes one of the toys that are offered."""
         chosen = TOYS.get(self.fields["toy"].value)
         if chosen is None or chosen == self.toy:
             return
         self._take_counts(chosen.counts)
-        with self.form.at_once():
-            for name in Toy._fields[1:]:
-                self.fields[name].value = getattr(chosen, name)
+        for name in Toy._fields[1:]:
+            self.fields[name].value = getattr(chosen, name)
         self._changed()
 
-    def _changed(self) -> None:
+    def _changed(self, event=None) -> None:
         self._show_toy()
         self._compute()
         write_address(self.parts)
@@ -265,22 +262,22 @@ def _posterior_file(toy: Toy, form: str, columns: int):
     return file_of(posterior_picture(exact_of(toy)), form, columns)
 
 
-def _fields(first: Toy) -> dict[str, Field]:
+def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:
     """The fields of the form by their names in a link."""
     return {
-        "toy": Menu(
+        "toy": menu(
             "Toy",
-            {name: name for name in TOYS} | {"My own": OWN},
+            {"My own": OWN} | {name: name for name in TOYS},
             next(iter(TOYS)),
             "What to begin with.",
             wide=True,
         ),
-        "n_topics": Number(LABELS["n_topics"], first.n_topics, f"From 1 to {MOST_TOPICS}."),
-        "alpha": Field(
-            LABELS["alpha"],
+        "n_topics": whole_number(label_of("n_topics"), first.n_topics, f"From 1 to {MOST_TOPICS}."),
+        "alpha": line(
+            label_of("alpha"),
             first.alpha,
             "The Dirichlet prior of each topic in a document: one number, or one for "
             "each topic, separated by commas. Different values make topics distinguishable.",
         ),
-        "beta": Field(LABELS["beta"], first.beta, "The Dirichlet prior of each word in a topic."),
+        "beta": line(label_of("beta"), first.beta, "The Dirichlet prior of each word in a topic."),
     }

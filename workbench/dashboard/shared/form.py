@@ -1,108 +1,127 @@
-"""The fields of the form, drawn by one part of the page: a Bokeh widget of each made every page three times as heavy."""
+"""Fields of forms: Panel's widgets in the style of the page, and a form of them that shows what is wrong with each."""
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import ClassVar
 
 import panel as pn
 import param
 
-from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.ui_events import DRAWN
-from workbench.dashboard.shared.values import Column, Field, Menu
+from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, styled, text
 
-HEADING, FOLD = "heading", "fold"  # kinds of parts that are no fields
+SEVERAL = "Several values, separated by commas, give one run each."
+WIDE = "wb-wide"
+"""Style class of a field that takes the whole width of its form."""
 
 
-class Form(Drawn):
-    """Draws fields, headings and buttons of folds. What is typed goes into the fields; a fold that is pressed, to ``on_fold``.
+def line(
+    label: str,
+    value: str = "",
+    help: str = "",
+    wide: bool = False,
+    placeholder: str = "",
+    columns: list[str] | None = None,
+):
+    """Return a field for a line of text; ``columns``: what it offers, where these become known."""
+    if columns is None:
+        return _field(pn.widgets.TextInput, label, value, help, wide, placeholder=placeholder)
+    offers = {"options": columns, "restrict": False, "min_characters": 0}
+    return _field(
+        pn.widgets.AutocompleteInput, label, value, help, wide, placeholder=placeholder, **offers
+    )
 
-    Parameters
-    ----------
-    parts : dict
-        Name → a `Field`, or HEADING or FOLD, in the order in which they stand.
+
+def menu(label: str, options: dict[str, object], value, help: str = "", wide: bool = False):
+    """Return a field for one of several values; ``options``: what the menu says → the value.
+
+    An empty text among the values comes first, since Panel takes it for the first value.
     """
-
-    parts = param.List(doc="What there is: name, kind and looks of each; sent once.")
-    values = param.Dict(
-        default={}, doc="Field → what it holds at first, as text, or a list of texts."
-    )
-    news = param.Dict(
-        default={},
-        doc="number: of the message; values: of fields that others than the browser have changed.",
-    )
-    menus = param.Dict(default={}, doc="Field → what its menu says.")
-    seen = param.List(doc="Names of the parts that are seen.")
-    told = param.Dict(default={}, doc="Heading or fold → its text.")
-    unfolded = param.List(doc="Names of the folds that are open.")
-    wrong = param.Dict(default={}, doc="Field → what is wrong with it, told under it.")
-
-    _esm = code("sending", "form")
-    _stylesheets = style("uploads", "form")
-
-    def __init__(self, parts: dict[str, Field | str], on_fold: Callable[[str], None]):
-        self._fields = {name: part for name, part in parts.items() if isinstance(part, Field)}
-        self._folds = [name for name, part in parts.items() if part == FOLD]
-        # of known: field → what the browser shows
-        self._on_fold, self._known, self._waits = on_fold, {}, False
-        self._document = pn.state.curdoc
-        super().__init__(parts=[_described(name, part) for name, part in parts.items()])
-        for field in self._fields.values():
-            field.watch(self._fill)
-        self.fill_menus()
-
-    def fill_menus(self) -> None:
-        """Brings the menus to the options of their fields, and what they hold to these."""
-        self.menus = {
-            name: list(field.options)
-            for name, field in self._fields.items()
-            if isinstance(field, Menu | Column)
-        }
-        self._fill()
-
-    def show(self, seen: list[str], told: dict[str, str], unfolded: list[str]) -> None:
-        """Shows these fields, with these headings, and the folded groups that are to be open."""
-        self.param.update(seen=seen, told=told, unfolded=unfolded)
-
-    @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Has the browser told once of all that is changed meanwhile: of two messages of an event the last alone gets there."""
-        outermost, self._waits = not self._waits, True
-        try:
-            yield
-        finally:
-            self._waits = not outermost
-            if outermost:
-                self.fill_menus()
-
-    def _fill(self) -> None:
-        if self._waits:
-            return
-        held = {name: field.shown() for name, field in self._fields.items()}
-        changed = {name: value for name, value in held.items() if value != self._known.get(name)}
-        self._known = held
-        if changed and self._document in DRAWN:
-            self.news = {"number": self.news.get("number", 0) + 1, "values": changed}
-        elif changed:
-            self.values = held
-
-    def _handle_msg(self, said) -> None:
-        if not isinstance(said, dict):
-            return
-        if said.get("press") in self._folds:
-            self._on_fold(said["press"])
-        name, shown = str(said.get("field")), said.get("value")
-        if name in self._fields:
-            self._known[name] = shown
-            with contextlib.suppress(ValueError):
-                self._fields[name].value = self._fields[name].typed(shown)
+    return _field(pn.widgets.Select, label, value, help, wide, options=options)
 
 
-def _described(name: str, part: Field | str) -> dict:
-    if isinstance(part, str):
-        return {"name": name, "kind": part}
-    return {
-        "name": name,
-        "kind": part.kind,
-        "label": part.label,
-        "meaning": part.meaning,
-    } | part.looks
+def whole_number(label: str, value: int | None, help: str = "", wide: bool = False, **settings):
+    """Return a field for a whole number, None where nothing is typed."""
+    return _field(pn.widgets.IntInput, label, value, help, wide, **settings)
+
+
+def _field(kind: type, label: str, value, help: str, wide: bool, **settings):
+    settings |= {"description": as_sentence(help)} if help else {}
+    classes = [WIDE] if wide else []
+    return in_form(kind(label=label, value=value, css_classes=classes, **settings))
+
+
+class Fold(Toggles):
+    """A button that unfolds fields below it; ``value`` is its title while they are unfolded."""
+
+    def __init__(self, on_toggle: Callable[[], None]):
+        super().__init__(label="Show more", css_classes=[WIDE, "wb-fold"], options=[""])
+        styled(self, sizing_mode="stretch_width")
+        self.param.watch(lambda event: on_toggle(), "value")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the fields are unfolded."""
+        return bool(self.value)
+
+    def show(self, title: str, is_open: bool) -> None:
+        """Show a title, and whether the fields are unfolded."""
+        if self.options != [title] or self.is_open != is_open:
+            self.param.update(options=[title], value=[title] if is_open else [])
+
+
+class Fields(dict):
+    """Fields by name, each made when it is first used."""
+
+    def __init__(self, make: Callable[[str], pn.viewable.Viewable]):
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> pn.viewable.Viewable:
+        self[name] = self._make(name)
+        return self[name]
+
+
+class Form(Box):
+    """Fields, of which some are shown, each with what is wrong with it below."""
+
+    wrong = param.Dict(default={}, doc="Field → what is wrong with it, told below it.")
+
+    _rename: ClassVar = {"wrong": None}
+
+    def __init__(self, parts: dict[str, pn.viewable.Viewable]):
+        self._parts, self.seen = parts, list(parts)
+        self._sentences: dict[str, pn.viewable.Viewable] = {}
+        super().__init__(
+            css_classes=["wb-fields"],
+            stylesheets=[LAYOUT_CSS],
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.param.watch(lambda event: self._lay_out(), "wrong")
+        self._lay_out()
+
+    def show(self, seen: list[str]) -> None:
+        """Show these parts, in this order."""
+        self.seen = seen
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        objects = []
+        for name in self.seen:
+            objects.append(part := self._parts[name])
+            classes = [each for each in part.css_classes or [] if each != "wb-wrong"]
+            if (by_name := f"field-{name}") not in classes:
+                classes.append(by_name)
+            if name in self.wrong:
+                sentence = self._sentences.setdefault(name, text(css_classes=[WIDE]))
+                sentence.say(self.wrong[name], "bad")
+                objects.append(sentence)
+                classes.append("wb-wrong")
+            if classes != part.css_classes:
+                part.css_classes = classes
+        if objects != self.objects:
+            self.objects = objects
+
+
+def as_sentence(text: str) -> str:
+    """Return the text with a capital letter in front and a full stop behind."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…')) else '.'}" if text else ""

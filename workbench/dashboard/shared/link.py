@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
-from workbench.dashboard.shared.values import Field, written
+from workbench.runs.request import written
 
 LONGEST = 500
 """Characters that a value may have."""
@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """The part of the address for a widget or a field of the form; its present value is the usual one."""
+    """The part of the address for a widget; its present value is the usual one."""
     return Part(
         lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
     )
@@ -57,8 +57,8 @@ def take(widget, text: str) -> bool:
 
 
 def _value(widget, text: str):
-    if isinstance(widget, Field):
-        return widget.of(text)
+    if hasattr(widget, "of_text"):
+        return widget.of_text(text)
     if isinstance(widget, pn.widgets.CheckButtonGroup):
         known = {written(value): value for value in widget.values}
         return [known[one] for one in text.split(",")] if text else []

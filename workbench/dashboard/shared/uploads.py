@@ -1,10 +1,18 @@
-"""A field for a file that a visitor sends; one that is larger than may be is refused in the browser."""
+"""Fields for a file that a visitor sends; one that is larger than may be is refused in the browser."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import param
 
+from workbench.corpus.formats.readers import FORMATS
 from workbench.dashboard.shared.drawn import Drawn, code, style
+from workbench.dashboard.shared.policy import policy
+from workbench.dashboard.shared.received import ROUTE, otherwise
+from workbench.numbers import format_size
+
+ENDINGS = sorted({each for about in FORMATS.values() for each in about.SUFFIXES} | {".txt", ".gz"})
+"""Of names of files that are offered to be sent; others may be chosen too."""
 
 
 class Upload(Drawn):
@@ -37,3 +45,39 @@ class Upload(Drawn):
             self._on_file(name, content)
         elif isinstance(n_bytes, int):
             self._on_large(name, n_bytes)
+
+
+class Sender(Drawn):
+    """A field for a file that is sent to the server's disk block by block; ``value`` is the `Received` file.
+
+    Panel's FileDropper keeps files in memory, twice while they arrive, and takes any size: see docs/decisions/serving.md.
+    """
+
+    value = param.Parameter(doc="The file that has arrived, or None.")
+    held = param.String(doc="Its name and size.")
+    settings = param.Dict(doc="Route, token, limits and texts; sent once.")
+
+    _esm = code("sending")
+    _stylesheets = style("uploads", "sending")
+    _rename: ClassVar = {"value": None}
+
+    def __init__(self, token: str):
+        most, there = format_size(policy().max_upload), policy().takes_paths
+        hint = f"Or drop it here: CSV, Parquet, Excel, JSON lines, a zip of texts …, up to {most}."
+        hint += " Or give its path below." if there else ""
+        if not policy().takes_uploads:
+            hint = (
+                "To upload a file, open this page with `workbench serve`; or give its path below."
+            )
+        settings = {"label": "File", "accept": ",".join(ENDINGS), "most": policy().max_upload}
+        settings |= {"limit": most, "route": ROUTE, "token": token, "open": policy().takes_uploads}
+        settings |= {"otherwise": otherwise(), "hint": hint}
+        super().__init__(settings=settings, css_classes=["wb-wide"])
+        self.param.watch(self._show, "value")
+
+    def _show(self, event) -> None:
+        self.held = "" if self.value is None else self.value.told()
+
+    def _handle_msg(self, said) -> None:
+        if said == {"clear": True}:
+            self.value = None

@@ -12,26 +12,26 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.fields import MODEL, number_field
+from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
     STARTING,
-    cells_of,
     check_memory,
     check_waiting,
     data_of,
     describe_sweep,
     paces,
+    request_of,
     shared,
     start_runs,
     summary_of_start,
 )
-from workbench.dashboard.compare.wording import LABELS, counted
+from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, counts_of
-from workbench.dashboard.shared.values import Menu, Values, as_list
 from workbench.dashboard.sweep.results import (
     Card,
     Point,
@@ -44,9 +44,9 @@ from workbench.dashboard.sweep.results import (
     view_named,
 )
 from workbench.dashboard.sweep.runs import (
-    ALWAYS_SET,
     Found,
     Place,
+    request_values,
     runs_alike,
     seeds_of,
 )
@@ -65,8 +65,9 @@ from workbench.numbers import format_with_error
 from workbench.runs.execution import warm_sweep
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
-from workbench.runs.settings import DEFAULT_ENGINE, SETTINGS
-from workbench.runs.spec import PRIORS, SpecError
+from workbench.runs.request import as_list
+from workbench.runs.settings import DEFAULT_ENGINE
+from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import FINISHED
 from workbench.views.choosing import choose_k_picture
@@ -112,21 +113,19 @@ class ChooseK(Tab):
     def __init__(self, handover: Handover):
         self.cards = [Card("Recommended K", handover)]
         self.fields = {
-            "engine": Menu(
+            "engine": menu(
                 "Engine",
                 {name: name for name in warm_starts()},
                 DEFAULT_ENGINE,
                 f"the engine of all runs; {DEFAULT_ENGINE} is a good first choice",
             ),
-            "n_topics": Values(
-                LABELS["n_topics"],
-                "5, 10, 20, 40",
-                "numbers of topics to compare, separated by commas",
-                whole=True,
-                wide=True,
+            "n_topics": field_of(
+                "n_topics",
+                default="5, 10, 20, 40",
+                help="numbers of topics to compare, separated by commas",
             ),
-            "n_iterations": number_field("n_iterations", SETTINGS["n_iterations"].default),
-            "warm": Menu(
+            "n_iterations": field_of("n_iterations"),
+            "warm": menu(
                 "Warm starts",
                 {"no": False, "yes": True},
                 False,
@@ -136,12 +135,11 @@ class ChooseK(Tab):
         }
 
     def values(self, read: dict) -> dict:
-        priors = {name: MODEL[name] for name in PRIORS}
         engine = read["engine"]
-        return ALWAYS_SET | priors | read | {"engines": [engine], "options": {engine: {}}}
+        return request_values(read | {"engines": (engine,), "options": {engine: {}}})
 
     def mistakes(self, values: dict) -> dict[str, str]:
-        found = mistakes_in(values)
+        found = mistakes_in(request_of(values))
         if "n_topics" not in found and len(as_list(values["n_topics"])) < 2:
             found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
         if values["warm"] and not warm_starts()[values["engine"]]:
@@ -178,13 +176,13 @@ class ChooseK(Tab):
         }
 
     def describe(self, readings: Iterable[Reading], values: dict) -> str:
-        return describe_sweep(values, paces(readings))
+        return describe_sweep(request_of(values), paces(readings))
 
     def start(self, store: Path, values: dict, found: Found) -> tuple[int, str]:
         """Start the runs; a warm sweep continues in a process of its own when the page is closed."""
         if values["warm"]:
             return _start_warm(store, values)
-        started, *others = start_runs(store, values)
+        started, *others = start_runs(store, request_of(values))
         return len(started), summary_of_start(started, *others)
 
     def goes_on(self, store: Path, values: dict, found: Found) -> bool:
@@ -218,7 +216,7 @@ def _start_warm(store: Path, values: dict) -> tuple[int, str]:
     policy().check_change()
     store, jobs = Path(store), values["jobs"]
     corpus = data_of(values["corpus"], values["read"], values["engine"])
-    cells = shared(cells_of(corpus, values["engine"], values, store))
+    cells = shared(request_of(values).cells(corpus, store))
     by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
     steps = [by_k[k] for k in sorted(by_k)]
     with STARTING:

@@ -12,19 +12,19 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.fields import MODEL, number_field, single_fields
+from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
-    combinations,
     data_of,
+    request_of,
     start_cells,
     summary_of_start,
 )
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.form import menu, whole_number
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.values import Menu, Number, Values, as_list
 from workbench.dashboard.sweep.results import (
     Card,
     Point,
@@ -37,11 +37,11 @@ from workbench.dashboard.sweep.results import (
     view_named,
 )
 from workbench.dashboard.sweep.runs import (
-    ALWAYS_SET,
     Found,
     Place,
     names_of,
     place_of,
+    request_values,
     runs_alike,
     seeds_of,
 )
@@ -59,6 +59,7 @@ from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import lay_out
+from workbench.runs.request import as_list, combinations
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
@@ -105,45 +106,32 @@ class Frontier(Tab):
             Card("Cost and distance", handover),
             Card("Where hybrids overtake", handover),
         ]
-        single = single_fields()
         self.fields = {
-            "engine": Menu(
+            "engine": menu(
                 "Hybrid",
                 {name: name for name in hybrids()},
                 hybrids()[0],
                 "the engine whose r is varied; cgs runs beside it with the same seeds",
             ),
-            "r": Values(
-                "r",
-                "0, 1, 2, 5, inf",
-                "the tokens of a word that a document has at most so often are sampled, those of others "
-                "averaged; 0: none is sampled, inf: all are",
-                infinite=True,
-                wide=True,
-            ),
-            "n_chains": Values(
-                "Chains S",
-                "1, 5",
-                "samples of the tokens per iteration; several values separated by commas",
-                whole=True,
-            ),
-            "split": Menu(
+            "r": field_of("r", default="0, 1, 2, 5, inf"),
+            "n_chains": field_of("n_chains", default="1, 5"),
+            "split": menu(
                 "Split",
                 SPLITS,
                 "",
                 "adaptive-cgs with as many updates chooses by itself what is sampled",
                 wide=True,
             ),
-            **{name: number_field(name, MODEL[name]) for name in ("n_topics", "alpha", "beta")},
-            "n_iterations": number_field("n_iterations", 100),
-            "cost": Menu(
+            **{name: field_of(name) for name in ("n_topics", "alpha", "beta")},
+            "n_iterations": field_of("n_iterations", default=100),
+            "cost": menu(
                 "Cost",
                 {"CPU seconds": "cpu_time", "updates": "updates"},
                 "cpu_time",
                 "what settings are compared by: CPU seconds of inference on this machine, or "
                 "updates of single tokens and pairs",
             ),
-            "reference": Number(
+            "reference": whole_number(
                 "Iterations of the reference",
                 None,
                 f"of each of the {CHAINS} chains of cgs that all others are set against; "
@@ -151,7 +139,7 @@ class Frontier(Tab):
                 placeholder=f"{LONGER} × iterations",
                 wide=True,
             ),
-            **{name: single[name] for name in ("top_words", "singletons", "repeat", "merge")},
+            **{name: field_of(name) for name in ("top_words", "singletons", "repeat", "merge")},
         }
 
     def values(self, read: dict) -> dict:
@@ -162,10 +150,10 @@ class Frontier(Tab):
         if read["split"] and between:
             budget = between if len(between) > 1 else between[0]
             options[ADAPTIVE] = {"split": read["split"], "budget_r": budget, "n_chains": n_chains}
-        return ALWAYS_SET | read | {"engines": list(options), "options": options}
+        return request_values(read | {"engines": tuple(options), "options": options})
 
     def mistakes(self, values: dict) -> dict[str, str]:
-        found, limits = mistakes_in(values), policy().limits
+        found, limits = mistakes_in(request_of(values)), policy().limits
         for name in ("n_topics", "alpha", "beta"):
             if name not in found and isinstance(values[name], list):
                 found[name] = "Frontier compares engines on one model; give one number."

@@ -11,10 +11,16 @@ from pathlib import Path
 import panel as pn
 
 from workbench.corpus import CorpusError
-from workbench.corpus.catalog.named import DEFAULT
-from workbench.dashboard.compare.fields import FILE, corpora, defaults, number_field, reading_fields
+from workbench.dashboard.compare.fields import (
+    ALWAYS,
+    READING,
+    corpus_field,
+    field_of,
+    path_field,
+    read_field,
+)
 from workbench.dashboard.compare.mistakes import mistake_of
-from workbench.dashboard.compare.settings import ALWAYS, NOT_STARTED
+from workbench.dashboard.compare.settings import NOT_STARTED
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
@@ -37,13 +43,13 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 from workbench.dashboard.shared.ui_events import with_lock
-from workbench.dashboard.shared.values import Field, Menu
 from workbench.dashboard.sweep.choose_k import ChooseK
 from workbench.dashboard.sweep.frontier import Frontier
 from workbench.dashboard.sweep.results import Shown
 from workbench.dashboard.sweep.runs import Found, progress_of
 from workbench.dashboard.sweep.tab import Tab
 from workbench.runs.execution.run import default_store
+from workbench.runs.request import FILE
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE, STOPPED, requested
 
@@ -66,9 +72,7 @@ class SweepPage:
         )
         corpus, numbers = corpus_fields(), number_fields()
         self._fields = {tab.name: corpus | tab.fields | numbers for tab in tabs}
-        self.forms = {
-            name: Form(fields, lambda fold: None) for name, fields in self._fields.items()
-        }
+        self.forms = {name: Form(fields) for name, fields in self._fields.items()}
         self.cards = {
             tab.name: column(*(card.view for card in tab.cards), kind="wb-stack") for tab in tabs
         }
@@ -90,11 +94,12 @@ class SweepPage:
         self.said.say(follow_address(self.parts), "bad")
         for fields in (corpus, numbers, *(tab.fields for tab in tabs)):
             for name, field in fields.items():
-                field.watch(partial(self._changed, name))
-        self.choice.param.watch(lambda event: self._changed("tab"), "value")
+                field.param.watch(partial(self._changed, name), "value")
+        self.choice.param.watch(partial(self._changed, "tab"), "value")
         self.start.on_click(lambda event: with_lock(self._document, self._start))
         self.stop.on_click(lambda event: with_lock(self._document, self._stop))
         self._show_fields()
+        self.form.wrong = self._placed(self.tab.mistakes(self.values()))  # of a link
         self._take(self._monitor.latest(FIRST_LOOK))
 
     @property
@@ -103,7 +108,7 @@ class SweepPage:
         return self.tabs[self.choice.value]
 
     @property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> dict[str, pn.widgets.Widget]:
         """Return the fields of the tab by their names in a link."""
         return self._fields[self.tab.name]
 
@@ -119,9 +124,9 @@ class SweepPage:
 
     def values(self) -> dict:
         """Return what the form describes, as values of a start."""
-        read = {name: field.read() for name, field in self.fields.items()}
+        read = {name: read_field(name, field) for name, field in self.fields.items()}
         is_file = read["corpus"] == FILE
-        reading = {name: read[name] for name in ALWAYS if is_file and read[name]}
+        reading = {READING[name]: read[name] for name in ALWAYS if is_file and read[name]}
         corpus = read["path"].strip() if is_file else read["corpus"]
         return self.tab.values(read | {"corpus": corpus, "read": reading})
 
@@ -189,7 +194,7 @@ class SweepPage:
 
     # ------------------------------------------------------------------ what the visitor does
 
-    def _changed(self, name: str) -> None:
+    def _changed(self, name: str, event) -> None:
         self._stopping = False  # the runs that are described now are others
         self._show_fields()
         mistakes = self._placed(self.tab.mistakes(self.values()))
@@ -262,10 +267,11 @@ class SweepPage:
     def _show_fields(self) -> None:
         is_file = self.fields["corpus"].value == FILE
         shown = [name for name in self.fields if is_file or name not in ("path", *ALWAYS)]
-        self.form.show(shown, {}, [])
         self.heading.object = f"<h2>{escape(self.tab.heading)}</h2>"
-        for name, tab in self.tabs.items():
-            self.forms[name].visible = self.cards[name].visible = tab is self.tab
+        # the other tabs first: a field that they share is in one form at a time
+        for name, tab in sorted(self.tabs.items(), key=lambda one: one[1] is self.tab):
+            self.forms[name].show(shown if tab is self.tab else [])
+            self.cards[name].visible = tab is self.tab
 
     # ------------------------------------------------------------------ the page
 
@@ -297,21 +303,13 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: SweepPage(default_store()).view())
 
 
-def corpus_fields() -> dict[str, Field]:
+def corpus_fields() -> dict[str, pn.widgets.Widget]:
     """Return the fields for the data, by their names in a link."""
-    reading = reading_fields()
-    return {
-        "corpus": Menu("Corpus", corpora(), DEFAULT, wide=True),
-        "path": Field(
-            "Path of the corpus",
-            placeholder="docword.….txt.gz, .csv, .jsonl, folder of .txt",
-            wide=True,
-        ),
-        **{name: reading[name] for name in ALWAYS},
-    }
+    reading = {name: field_of(name) for name in ALWAYS}
+    return {"corpus": corpus_field(), "path": path_field(), **reading}
 
 
-def number_fields() -> dict[str, Field]:
+def number_fields() -> dict[str, pn.widgets.Widget]:
     """Return the fields for the numbers that all tabs have, by their names in a link."""
-    usual = defaults() | {"seeds": SEEDS}
-    return {name: number_field(name, usual[name]) for name in ("seeds", "holdout", "jobs")}
+    seeds = field_of("seeds", default=SEEDS)
+    return {"seeds": seeds, "holdout": field_of("holdout"), "jobs": field_of("jobs")}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.corpus.formats.interface import stem_of
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
-from workbench.dashboard.compare.starting import ELAPSED
+from workbench.dashboard.compare.starting import ELAPSED, request_of
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -17,20 +17,12 @@ from workbench.engines import get_engine
 from workbench.errors import DataError
 from workbench.numbers import format_duration
 from workbench.runs.loading import named_set
-from workbench.runs.spec import RunSpec, model_fields
+from workbench.runs.request import request_fields
+from workbench.runs.spec import PRIORS, RunSpec, model_fields
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
 UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
 """The settings that change a corpus before tokens are held out, with the values that change nothing."""
-ALWAYS_SET = UNCHANGED | {
-    "holdout_per": "corpus",
-    "holdout_rows": None,
-    "start": None,
-    "model": "lda",
-    "sizes": None,
-    "seed": 0,
-}
-"""Settings of a start that the form has no fields for."""
 
 
 class Place(NamedTuple):
@@ -134,6 +126,12 @@ def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) ->
         seconds / at_once if rates else None,
         tuple(one.status["message"] for one in there.values() if one.state in (FAILED, LOST)),
     )
+
+
+def request_values(values: dict) -> dict:
+    """Return the values of a form with the default of every setting that it has no field for."""
+    priors = {name: request_fields()[name].default for name in PRIORS}
+    return vars(request_of(priors | values)) | values
 
 
 def names_of(corpus: str) -> set[str]:

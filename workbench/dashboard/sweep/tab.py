@@ -5,8 +5,9 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
+import panel as pn
+
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.values import Field
 from workbench.dashboard.sweep.results import Card, Shown
 from workbench.dashboard.sweep.runs import Found, Place
 
@@ -20,7 +21,7 @@ class Tab(ABC):
     placed_at: ClassVar[dict[str, str]] = {"engines": "engine"}
     """Setting → field that shows a mistake in it."""
     cards: list[Card]
-    fields: dict[str, Field]
+    fields: dict[str, pn.widgets.Widget]
 
     @abstractmethod
     def values(self, read: dict) -> dict:

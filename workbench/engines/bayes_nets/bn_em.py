@@ -50,6 +50,7 @@ class Options:
         "smallest probability, in predictions, of a state whose estimate is zero",
         low=0,
         high=0.1,
+        label="Smallest probability",
     )
 
 

@@ -64,6 +64,7 @@ class Options(Learning):
         "records that occur more than r times are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
+        label="r",
     )
     n_chains: int = n_chains_option()
 

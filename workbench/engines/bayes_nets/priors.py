@@ -39,10 +39,18 @@ class Learning:
     )
     learn_every: int = option(1, "iterations between prior updates", low=1, whole=True, late=True)
     a_prior: float = option(
-        1.0, "shape of the Gamma prior on sampled table priors", low=TINY, late=True
+        1.0,
+        "shape of the Gamma prior on sampled table priors",
+        low=TINY,
+        late=True,
+        label="Prior: shape",
     )
     b_prior: float = option(
-        1.0, "rate of the Gamma prior on sampled table priors", low=TINY, late=True
+        1.0,
+        "rate of the Gamma prior on sampled table priors",
+        low=TINY,
+        late=True,
+        label="Prior: rate",
     )
 
     def __post_init__(self):

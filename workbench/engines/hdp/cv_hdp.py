@@ -101,7 +101,9 @@ class Options:
         choices=("second_order", "conditional", "zeroth"),
     )
     init: str = init_option("noise")
-    reorder: bool = option(True, "reorder the sticks by topic size after each sweep")
+    reorder: bool = option(
+        True, "reorder the sticks by topic size after each sweep", label="Reorder sticks"
+    )
     moves_every: int = option(
         0, "iterations between attempts to split or merge topics; 0 = never", low=0, whole=True
     )

@@ -109,11 +109,13 @@ class Options:
         "svb",
         "engine whose update averages the pairs that are not sampled: svb, cvb or cvb0",
         choices=tuple(PARTS),
+        label="Averaging",
     )
     split: str = option(
         "gap",
         "which pairs are sampled: gap = those with the largest averaging error; random; counts = the smallest counts",
         choices=("gap", "random", "counts"),
+        label="Sampled pairs",
     )
     budget_r: float = option(
         2.0,
@@ -121,6 +123,7 @@ class Options:
         low=0,
         infinite=True,
         former="r",
+        label="Budget as r",
     )
     budget: float = option(
         0.0, "budget of a sweep as a share of the tokens; 0 = as budget_r", low=0, high=1
@@ -130,11 +133,13 @@ class Options:
         "iterations between choices of the split; 0 = only at the start",
         low=0,
         whole=True,
+        label="Split every",
     )
     rarer: float = option(
         1.0,
         "factor by which refresh grows after each choice; above 1 the split settles",
         low=1,
+        label="Refresh growth factor",
     )
     n_chains: int = hybrid.n_chains_option()
     init: str = init_option()

@@ -80,6 +80,7 @@ class Options:
         "theta and phi used for held-out scores: posterior means given the counts, or a draw",
         choices=("means", "sampled"),
         late=True,
+        label="Scored with",
     )
 
     def __post_init__(self):

@@ -78,6 +78,7 @@ def r_option():
         "pairs with a count above r are averaged (variational); the others are sampled",
         low=0,
         infinite=True,
+        label="r",
     )
 
 
@@ -88,6 +89,7 @@ def n_chains_option():
         low=1,
         whole=True,
         former="n_samples",
+        label="Chains",
     )
 
 
@@ -141,7 +143,9 @@ class Cvb0Options(cvb.Options, Sampling):
 @dataclass(frozen=True)
 class SecondOrderSampling(Sampling):
     cg_second_order: bool = option(
-        False, "include the variance terms of the variational counts in the Gibbs step"
+        False,
+        "include the variance terms of the variational counts in the Gibbs step",
+        label="Variance terms",
     )
 
     def __post_init__(self):

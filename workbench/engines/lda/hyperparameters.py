@@ -38,8 +38,8 @@ def _way(name: str, of: str):
     return option("fixed", meaning, choices=WAYS, late=True)
 
 
-def _prior(meaning: str):
-    return option(1.0, meaning, low=TINY, late=True)
+def _prior(meaning: str, label: str):
+    return option(1.0, meaning, low=TINY, late=True, label=label)
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Learning:
         "form of a learnt alpha: one value per topic, or one for all",
         choices=("asymmetric", "symmetric"),
         late=True,
+        label="Form of alpha",
     )
     learn_beta: str = _way("beta", "words in a topic")
     learn_after: int = option(
@@ -64,10 +65,10 @@ class Learning:
         whole=True,
         late=True,
     )
-    a_alpha: float = _prior("shape of the Gamma prior on alpha, if it is sampled")
-    b_alpha: float = _prior("rate of the Gamma prior on alpha, if it is sampled")
-    a_beta: float = _prior("shape of the Gamma prior on beta, if it is sampled")
-    b_beta: float = _prior("rate of the Gamma prior on beta, if it is sampled")
+    a_alpha: float = _prior("shape of the Gamma prior on alpha, if it is sampled", "alpha: shape")
+    b_alpha: float = _prior("rate of the Gamma prior on alpha, if it is sampled", "alpha: rate")
+    a_beta: float = _prior("shape of the Gamma prior on beta, if it is sampled", "beta: shape")
+    b_beta: float = _prior("rate of the Gamma prior on beta, if it is sampled", "beta: rate")
 
     def __post_init__(self):
         getattr(super(), "__post_init__", lambda: None)()  # of the engine's own options

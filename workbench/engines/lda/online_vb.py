@@ -64,14 +64,32 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnOptions:
-    batch_size: int = option(256, "approximate number of documents in a batch", low=1, whole=True)
-    tau0: float = option(10.0, "delay tau0 of the learning rate (tau0 + t)^-kappa", low=1)
-    kappa: float = option(0.7, "exponent kappa of the learning rate, above 0.5", low=0.5, high=1)
+    batch_size: int = option(
+        256,
+        "approximate number of documents in a batch",
+        low=1,
+        whole=True,
+        label="Documents per batch",
+    )
+    tau0: float = option(
+        10.0,
+        "delay tau0 of the learning rate (tau0 + t)^-kappa",
+        low=1,
+        label="Learning-rate delay τ0",
+    )
+    kappa: float = option(
+        0.7,
+        "exponent kappa of the learning rate, above 0.5",
+        low=0.5,
+        high=1,
+        label="Learning-rate exponent κ",
+    )
     total_documents: int = option(
         0,
         "number of documents that the corpus is taken to have; 0 = as many as it has",
         low=0,
         whole=True,
+        label="Total documents",
     )
     batches_before: int = option(
         0, "batches of the run that this one continues, for the learning rate", low=0, whole=True
@@ -80,7 +98,11 @@ class OwnOptions:
         False, "fit only the documents and keep the topics fixed (set by update)"
     )
     n_inner: int = option(
-        20, "maximum number of passes over a document per iteration", low=1, whole=True
+        20,
+        "maximum number of passes over a document per iteration",
+        low=1,
+        whole=True,
+        label="Inner passes",
     )
     inner_tolerance: float = option(
         1e-3, "a document has converged when its counts change by less (mean over topics)", low=0

@@ -219,6 +219,7 @@ def scan_option():
         "order in which tokens are visited: documents, words, or auto = words where documents have few of many topics",
         choices=("auto", "documents", "words"),
         late=True,
+        label="Order of tokens",
     )
 
 

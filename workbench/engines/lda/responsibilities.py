@@ -181,6 +181,7 @@ def init_option(default: str = "dirichlet"):
         "initial responsibilities: a flat Dirichlet draw, uniform with noise (1 + u), or hard (one topic)",
         choices=WAYS,
         late=True,
+        label="Initialisation",
     )
 
 

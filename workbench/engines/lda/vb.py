@@ -77,7 +77,11 @@ class State(NamedTuple):
 @learning
 class Options:
     n_inner: int = option(
-        20, "maximum number of passes over a document per iteration", low=1, whole=True
+        20,
+        "maximum number of passes over a document per iteration",
+        low=1,
+        whole=True,
+        label="Inner passes",
     )
     inner_tolerance: float = option(
         1e-3, "a document has converged when its counts change by less (mean over topics)", low=0
@@ -87,6 +91,7 @@ class Options:
         "full",
         "full = a Dirichlet posterior of each topic; point = its mode",
         choices=("full", "point"),
+        label="Posterior of topics",
     )
     init: str = init_option()
 

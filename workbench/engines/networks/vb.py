@@ -94,7 +94,11 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class OwnOptions:
     n_inner: int = option(
-        1, "maximum number of passes over a document per iteration", low=1, whole=True
+        1,
+        "maximum number of passes over a document per iteration",
+        low=1,
+        whole=True,
+        label="Inner passes",
     )
     inner_tolerance: float = option(
         1e-3, "a document has converged when its counts change by less (mean over cells)", low=0

@@ -61,7 +61,11 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options(sb_ctm.Options):
     n_inner: int = option(
-        20, "maximum number of passes over a document per iteration", low=1, whole=True
+        20,
+        "maximum number of passes over a document per iteration",
+        low=1,
+        whole=True,
+        label="Inner passes",
     )
     inner_tolerance: float = option(
         1e-6,

@@ -78,13 +78,22 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options:
     sweep_particles: int = option(
-        100, "number of particles per draw of the states", low=2, high=100_000, whole=True
+        100,
+        "number of particles per draw of the states",
+        low=2,
+        high=100_000,
+        whole=True,
+        label="Particles per sweep",
     )
     n_particles: int = option(
-        50, "number of particles per forecast", low=2, high=1_000_000, whole=True
+        50, "number of particles per forecast", low=2, high=1_000_000, whole=True, label="Particles"
     )
     average_after: int = option(
-        10, "iterations before averaging of the states begins", low=0, whole=True
+        10,
+        "iterations before averaging of the states begins",
+        low=0,
+        whole=True,
+        label="Average after iteration",
     )
 
 

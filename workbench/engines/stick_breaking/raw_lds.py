@@ -88,9 +88,14 @@ class Options:
         low=1,
         high=100_000,
         whole=True,
+        label="Draws",
     )
     average_after: int = option(
-        10, "iterations before averaging of the states begins", low=0, whole=True
+        10,
+        "iterations before averaging of the states begins",
+        low=0,
+        whole=True,
+        label="Average after iteration",
     )
 
 

@@ -104,7 +104,11 @@ def kernel_option(sampled: bool = False):
 def average_option(first: int):
     """Return the option for the number of iterations before averaging."""
     return option(
-        first, "iterations before averaging of the probabilities begins", low=0, whole=True
+        first,
+        "iterations before averaging of the probabilities begins",
+        low=0,
+        whole=True,
+        label="Average after iteration",
     )
 
 

@@ -132,7 +132,11 @@ class State(NamedTuple):
 def start_sweeps_option():
     """Return the option for the number of initial sweeps of collapsed Gibbs sampling."""
     return option(
-        30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True
+        30,
+        "sweeps of collapsed Gibbs sampling before the first iteration",
+        low=0,
+        whole=True,
+        label="Initial sweeps",
     )
 
 
@@ -143,6 +147,7 @@ class Options:
         "integrated = tokens are drawn with phi integrated out; drawn = given phi, which is drawn too, on all threads",
         choices=("integrated", "drawn"),
         late=True,
+        label="Posterior of topics",
     )
     start_sweeps: int = start_sweeps_option()
 

@@ -106,7 +106,11 @@ class Options:
         choices=("local", "paper"),
     )
     n_inner: int = option(
-        5, "maximum number of passes over a document per iteration", low=1, whole=True
+        5,
+        "maximum number of passes over a document per iteration",
+        low=1,
+        whole=True,
+        label="Inner passes",
     )
     batch: int = option(
         0,
@@ -114,8 +118,16 @@ class Options:
         low=0,
         whole=True,
     )
-    tau: float = option(1.0, "delay tau of the learning rate (i + tau)^-kappa", low=1)
-    kappa: float = option(0.7, "exponent kappa of the learning rate, above 0.5", low=0.5, high=1)
+    tau: float = option(
+        1.0, "delay tau of the learning rate (i + tau)^-kappa", low=1, label="Learning-rate delay"
+    )
+    kappa: float = option(
+        0.7,
+        "exponent kappa of the learning rate, above 0.5",
+        low=0.5,
+        high=1,
+        label="Learning-rate exponent κ",
+    )
     start_sweeps: int = start_sweeps_option()
 
     def __post_init__(self):

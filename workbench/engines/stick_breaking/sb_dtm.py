@@ -67,7 +67,11 @@ class State(NamedTuple):
 @dataclass(frozen=True)
 class Options:
     start_sweeps: int = option(
-        30, "sweeps of collapsed Gibbs sampling before the first iteration", low=0, whole=True
+        30,
+        "sweeps of collapsed Gibbs sampling before the first iteration",
+        low=0,
+        whole=True,
+        label="Initial sweeps",
     )
 
 

@@ -98,6 +98,7 @@ class Options:
         "collapsed",
         "documents without tokens are predicted given omega, or given psi of the others",
         choices=("collapsed", "conditional"),
+        label="Prediction",
     )
     average_after: int = average_option(10)
 

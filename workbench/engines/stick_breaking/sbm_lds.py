@@ -98,12 +98,17 @@ class Options:
         "collapsed",
         "forecasts start from the distribution of the last state given omega and the parameters, or from the drawn state",
         choices=("collapsed", "conditional"),
+        label="Prediction",
     )
     n_particles: int = option(
-        50, "number of particles per forecast", low=2, high=1_000_000, whole=True
+        50, "number of particles per forecast", low=2, high=1_000_000, whole=True, label="Particles"
     )
     average_after: int = option(
-        10, "iterations before averaging of the states begins", low=0, whole=True
+        10,
+        "iterations before averaging of the states begins",
+        low=0,
+        whole=True,
+        label="Average after iteration",
     )
 
 

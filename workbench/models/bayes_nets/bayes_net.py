@@ -107,7 +107,10 @@ class BayesNet(Model):
     alpha: float | None = None
     beta: float | None = None
     network: str = option(
-        "latent-class", "network of hidden and observed nodes", choices=tuple(SHIPPED)
+        "latent-class",
+        "network of hidden and observed nodes",
+        choices=tuple(SHIPPED),
+        label="Bayesian network",
     )
     n_states: int = option(
         2,
@@ -116,11 +119,13 @@ class BayesNet(Model):
         high=1000,
         whole=True,
         size=True,
+        label="States",
     )
     missing: str = option(
         "marginalised",
         "missing cells: summed out (marginalised), or treated as hidden nodes (imputed)",
         choices=("marginalised", "imputed"),
+        label="Missing cells",
     )
 
     def __post_init__(self):

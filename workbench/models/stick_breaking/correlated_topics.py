@@ -46,7 +46,12 @@ class NormalInverseWishart(NamedTuple):
 
 def prior_option():
     """Return the option for the prior of mu and Sigma."""
-    return option("proper", "prior of the mean and covariance of psi", choices=("proper", "paper"))
+    return option(
+        "proper",
+        "prior of the mean and covariance of psi",
+        choices=("proper", "paper"),
+        label="Prior of psi",
+    )
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,9 @@ class CorrelatedTopics(OrderedTopics):
 
     prior: str = prior_option()
     order: str = order_option()
-    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
+    order_seed: int = option(
+        0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
+    )
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:

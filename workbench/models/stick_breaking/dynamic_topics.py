@@ -86,12 +86,16 @@ class DynamicTopics(TopicsOverYears):
         "variance of a stick's step from year to year (initial value, if it is learnt)",
         low=1e-9,
         high=1e6,
+        label="Step variance q",
     )
     learn_q: bool = option(False, "draw q, shared by all sticks")
-    a_q: float = option(2.0, "shape of the inverse gamma prior of q", low=1e-3)
-    b_q: float = option(0.1, "scale of the inverse gamma prior of q", low=1e-9)
+    a_q: float = option(2.0, "shape of the inverse gamma prior of q", low=1e-3, label="q: shape")
+    b_q: float = option(0.1, "scale of the inverse gamma prior of q", low=1e-9, label="q: scale")
     word_alpha: float = option(
-        2.0, "Dirichlet prior per word in the first year, matched by its sticks", low=1e-3
+        2.0,
+        "Dirichlet prior per word in the first year, matched by its sticks",
+        low=1e-3,
+        label="Prior of words",
     )
 
     def __post_init__(self):
@@ -211,13 +215,22 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
     """
 
     documents: str = option(
-        "own", "sticks per document (own), or one set per year (shared)", choices=("own", "shared")
+        "own",
+        "sticks per document (own), or one set per year (shared)",
+        choices=("own", "shared"),
+        label="Sticks of documents",
     )
     step_variance: float = option(
-        0.1, "prior mean of the variance of a stick's step from year to year", low=1e-9, high=1e6
+        0.1,
+        "prior mean of the variance of a stick's step from year to year",
+        low=1e-9,
+        high=1e6,
+        label="Step variance",
     )
     order: str = order_option()
-    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
+    order_seed: int = option(
+        0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
+    )
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:

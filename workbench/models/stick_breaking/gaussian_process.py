@@ -158,24 +158,36 @@ class RawGaussianProcess(Ordered, StaticRows):
     """
 
     order: str = word_order_option()
-    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
+    order_seed: int = option(
+        0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
+    )
     length_time: float = option(
-        30.0, "length scale in time (initial value, if the kernel is fitted)", low=1e-6, high=1e9
+        30.0,
+        "length scale in time (initial value, if the kernel is fitted)",
+        low=1e-6,
+        high=1e9,
+        label="Length scale in time",
     )
     length_space: float = option(
-        5.0, "length scale in space (initial value, if the kernel is fitted)", low=1e-6, high=1e9
+        5.0,
+        "length scale in space (initial value, if the kernel is fitted)",
+        low=1e-6,
+        high=1e9,
+        label="Length scale in space",
     )
     scale: float = option(
         1.0,
         "variance of the processes (initial value, if the kernel is fitted)",
         low=1e-6,
         high=1e6,
+        label="Variance",
     )
     noise: float = option(
         1.0,
         "noise variance of raw sticks (initial value, if the kernel is fitted)",
         low=1e-6,
         high=1e6,
+        label="Noise variance",
     )
 
     def for_data(self, corpus: Corpus):

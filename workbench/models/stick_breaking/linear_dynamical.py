@@ -84,7 +84,9 @@ class StateSpace(Model):
 
     scores = (GAINS,)
 
-    state_dim: int = option(10, "state dimension D", low=1, high=1000, whole=True, size=True)
+    state_dim: int = option(
+        10, "state dimension D", low=1, high=1000, whole=True, size=True, label="State dimension"
+    )
 
     @property
     def size_label(self) -> tuple[str, int]:
@@ -174,14 +176,28 @@ class LinearDynamicalSystem(Ordered, StateSpace):
     """
 
     sigma_c2: float = option(
-        1.0, "variance of the entries of C (initial value, if it is learnt)", low=1e-9, high=1e9
+        1.0,
+        "variance of the entries of C (initial value, if it is learnt)",
+        low=1e-9,
+        high=1e9,
+        label="Variance of C",
     )
-    learn_sigma_c2: bool = option(False, "draw the variance of the entries of C")
+    learn_sigma_c2: bool = option(
+        False, "draw the variance of the entries of C", label="Learn variance of C"
+    )
     a_sigma_c2: float = option(
-        2.0, "shape of the inverse gamma prior of sigma_c2", low=1e-6, high=1e9
+        2.0,
+        "shape of the inverse gamma prior of sigma_c2",
+        low=1e-6,
+        high=1e9,
+        label="Variance of C: shape",
     )
     b_sigma_c2: float = option(
-        1.0, "scale of the inverse gamma prior of sigma_c2", low=1e-9, high=1e9
+        1.0,
+        "scale of the inverse gamma prior of sigma_c2",
+        low=1e-9,
+        high=1e9,
+        label="Variance of C: scale",
     )
     offset: str = option(
         "frequencies",
@@ -189,7 +205,9 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         choices=("frequencies", "uniform"),
     )
     order: str = word_order_option()
-    order_seed: int = option(0, "seed of the random order of the stick", low=0, whole=True)
+    order_seed: int = option(
+        0, "seed of the random order of the stick", low=0, whole=True, label="Seed of the order"
+    )
 
     psi_dim = "stick"
     """Along what C and d have their rows."""
@@ -363,8 +381,12 @@ class HiddenMarkov(Model):
 
     scores = (GAINS,)
 
-    n_states: int = option(10, "number of hidden states", low=1, high=1000, whole=True, size=True)
-    alpha0: float = option(1.0, "Dirichlet prior per word in each state", low=1e-3, high=1e6)
+    n_states: int = option(
+        10, "number of hidden states", low=1, high=1000, whole=True, size=True, label="States"
+    )
+    alpha0: float = option(
+        1.0, "Dirichlet prior per word in each state", low=1e-3, high=1e6, label="Prior of words"
+    )
 
     @property
     def size_label(self) -> tuple[str, int]:

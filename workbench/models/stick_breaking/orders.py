@@ -51,6 +51,7 @@ def order_option():
         "order of the topics on the stick: largest first, random, or a permutation such as (2,0,1) of the order by size",
         choices=("size", "random"),
         otherwise=permutation,
+        label="Order on the stick",
     )
 
 
@@ -62,6 +63,7 @@ def word_order_option():
         "random, or a permutation such as (2,0,1) of the order by frequency",
         choices=NAMED,
         otherwise=permutation_of_words,
+        label="Order on the stick",
     )
 
 

@@ -1,11 +1,11 @@
 // A field for a file that goes to the server's disk, with its progress; one that is too large never leaves the browser.
-// ``one``: what the form tells of the field; ``clear()`` has the server remove the file. The server tells what it has (hold).
-export function fileField(one, clear) {
+export function render({ model }) {
+  const one = model.settings
   const said = element("p", { className: "hint", role: "status" }), name = element("span"), bar = element("progress", { max: 1, label: "upload" })
-  const input = element("input", { type: "file", id: one.name, accept: one.accept, onchange: () => { begin(input.files[0]); input.value = "" } })
-  const stop = element("button", { type: "button", className: "small" }), there = element("div", { className: "there" }, name, bar, stop)
+  const input = element("input", { type: "file", id: "file", accept: one.accept, onchange: () => { begin(input.files[0]); input.value = "" } })
+  const stop = element("button", { type: "button" }), there = element("div", { className: "there" }, name, bar, stop)
   const box = element("div", { className: one.open ? "drop" : "drop closed" })
-  let request = null, held = ""
+  let request = null, { held } = model
 
   function show(sentence = "", kind = "hint") {
     put(said, sentence || (request || held ? "" : one.hint))
@@ -43,7 +43,7 @@ export function fileField(one, clear) {
 
   function remove() {
     held = ""
-    clear()
+    model.send_msg({ clear: true })
     show()
   }
 
@@ -57,5 +57,6 @@ export function fileField(one, clear) {
   }
   box.append(input, there, said)
   show()
-  return { box, input, hold: (value) => { held = value; show() } }
+  model.on("held", () => { ({ held } = model); show() })
+  return element("div", {}, element("label", { htmlFor: "file", textContent: one.label }), box)
 }
