@@ -278,10 +278,8 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
                 "Time column": "date",
             }
             for label, column in columns.items():
-                page.locator(f"select:visible option[value='{column}']").first.wait_for(
-                    state="attached"
-                )
-                page.get_by_label(label, exact=True).select_option(column)
+                expect(page.get_by_label(label, exact=True)).to_have_value(column)
+            page.get_by_role("button", name="HDP: cv-hdp").click()
             for engine in set(DEFAULT_ENGINES) - {"svb", "cgs"}:
                 page.get_by_label(engine, exact=True).uncheck()
             for label, value in {"Topics K": "5", "Iterations": "500"}.items():
