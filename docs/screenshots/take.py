@@ -25,7 +25,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import workbench as wb
 from workbench.runs.execution.compare import plan
