@@ -25,7 +25,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import workbench as wb
 from workbench.runs.execution.compare import plan
@@ -278,10 +278,8 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
                 "Time column": "date",
             }
             for label, column in columns.items():
-                page.locator(f"select:visible option[value='{column}']").first.wait_for(
-                    state="attached"
-                )
-                page.get_by_label(label, exact=True).select_option(column)
+                expect(page.get_by_label(label, exact=True)).to_have_value(column)
+            page.get_by_role("button", name="HDP: cv-hdp").click()
             for engine in set(DEFAULT_ENGINES) - {"svb", "cgs"}:
                 page.get_by_label(engine, exact=True).uncheck()
             for label, value in {"Topics K": "5", "Iterations": "500"}.items():
