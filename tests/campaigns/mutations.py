@@ -203,8 +203,8 @@ MUTATIONS = [
         "id as count",
         "An lda-c pair is read with count and word swapped.",
         "corpus/formats/ldac.py",
-        "words, counts = np.delete(numbers, at)",
-        "counts, words = np.delete(numbers, at)",
+        "words, counts = np.delete(numbers, starts)",
+        "counts, words = np.delete(numbers, starts)",
         "corpus/test_counts.py",
     ),
     Mutation(
@@ -543,8 +543,8 @@ MUTATIONS = [
         "all of them western",
         "Every encoding that is not UTF-8 is taken for that of Western Europe.",
         "data/encodings.py",
-        "for name in (found or _of_latin(beyond), WESTERN) if",
-        "for name in (WESTERN,) if",
+        "for name in (encoding or _of_latin(beyond), WESTERN)",
+        "for name in (WESTERN,)",
         "corpus/test_encodings.py",
     ),
     Mutation(

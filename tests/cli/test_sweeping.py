@@ -154,7 +154,7 @@ WRONG = [
     ),
     (
         "sweep SIX -g r=1 --scheduler local --jobs 2",
-        "runs go on at a time as its workers have threads; leave --jobs out",
+        "runs are computed at a time as its workers have threads; leave --jobs out",
     ),
     (
         "sweep SIX -g r=1 --scheduler local --detach",

@@ -286,6 +286,47 @@ def test_wrong_arguments_are_refused_with_a_sentence(call, sentence):
 
 
 @pytest.mark.parametrize(
+    ("n_words", "n_tokens", "n_pairs"), [(3000, 404_344, 299_171), (4000, 428_396, 319_337)]
+)
+def test_the_most_frequent_words_of_kos(kos, n_words, n_tokens, n_pairs):
+    """Tokens as in scope H20; its pairs, 299,144 and 319,321, come from another order among equally frequent words."""
+    cut = keep_top_words(kos, n_words)
+    assert (cut.n_words, cut.n_tokens, cut.n_pairs, cut.n_documents) == (
+        n_words,
+        n_tokens,
+        n_pairs,
+        3_430,
+    )
+
+
+@pytest.mark.parametrize(("n_words", "scope"), [(3000, 299_144), (4000, 319_321)])
+def test_the_pairs_of_scope_h20_are_those_of_some_order_among_equally_frequent_words(
+    kos, n_words, scope
+):
+    totals = np.bincount(kos.words, weights=kos.counts, minlength=kos.n_words)
+    pairs = np.bincount(kos.words, minlength=kos.n_words)
+    last = np.sort(totals)[-n_words]
+    surely, tied = pairs[totals > last].sum(), np.sort(pairs[totals == last])
+    chosen = n_words - int((totals > last).sum())
+    assert surely + tied[:chosen].sum() <= scope <= surely + tied[-chosen:].sum()
+    assert (
+        surely + tied[:chosen].sum()
+        <= keep_top_words(kos, n_words).n_pairs
+        <= surely + tied[-chosen:].sum()
+    )
+
+
+def test_the_singletons_of_kos_before_any_split(kos):
+    """Scope H21: 62.3 % of the tokens, 82.5 % of the pairs, and 26 documents have nothing else."""
+    left, _ = drop_singletons(kos, None)
+    assert (left.n_tokens, left.n_pairs, int((left.document_tokens == 0).sum())) == (
+        176_255,
+        61_701,
+        26,
+    )
+
+
+@pytest.mark.parametrize(
     ("made", "published", "deviations"),
     [
         ({"top_words": 3000}, (363_910, 274_607, 40_434), (0, 86, 0)),

@@ -126,7 +126,7 @@ def test_more_stop_words_are_left_out_besides_those_of_a_language(more):
     )
     with pytest.raises(
         CorpusError,
-        match="more_stop_words must be words with commas, a list of words or None; got 3",
+        match="more_stop_words must be words separated by commas, a list of words or None; got 3",
     ):
         Corpus.from_texts(FRUIT, more_stop_words=3)
     with pytest.raises(CorpusError, match="more_stop_words must be"):

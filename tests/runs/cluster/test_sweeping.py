@@ -345,7 +345,7 @@ def test_a_worker_asks_for_the_memory_of_a_run_there(cluster, corpus, store, mon
 def test_jobs_and_no_store_are_refused_on_a_cluster(corpus, store):
     with pytest.raises(
         ClusterError,
-        match="as many runs go on at a time as its workers have threads; leave jobs out",
+        match="as many runs are computed at a time as its workers have threads; leave jobs out",
     ):
         wb.sweep(corpus, GRID, store=store, jobs=2, client="tcp://127.0.0.1:1")
     with pytest.raises(wb.SpecError, match="kept in a store; give store="):

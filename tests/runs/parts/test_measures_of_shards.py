@@ -274,9 +274,10 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(
 
     state = stored.at_last_checkpoint(run, whole_state)
     split, state, entropy = hybrid.for_bound(pair[0], made, state)
+    whole = hybrid_bound.whole(pair[0], split, state, entropy)
     refuse_whole(monkeypatch)
     found = wb.hybrid_bound(run, "ais", seed=3, n_runs=3, n_temperatures=5, progress=False)
-    twin = hybrid_bound.ais(pair[0], split, state, entropy, StepContext(3, 0), 3, 5)
+    twin = hybrid_bound.ais(*whole, StepContext(3, 0), 3, 5)
     assert found["n_sampled"] == split.n_tokens and found["entropy"] == pytest.approx(
         entropy, rel=ROUNDING
     )
@@ -286,7 +287,7 @@ def test_the_bound_of_a_hybrid_is_that_of_the_same_state_in_memory(
     )
     assert threaded["log_weights"] == found["log_weights"]
     found = wb.hybrid_bound(run, "bracket", seed=3, n_sweeps=4, burn_in=2, progress=False)
-    twin = hybrid_bound.bracket(pair[0], split, state, entropy, StepContext(3, 0), 4, 2)
+    twin = hybrid_bound.bracket(*whole, StepContext(3, 0), 4, 2)
     np.testing.assert_allclose([found["low"], found["high"]], twin, rtol=ROUNDING)
     if split.n_tokens > 16:
         with pytest.raises(OptionError, match="method exact enumerates at most 65,536 assignments"):

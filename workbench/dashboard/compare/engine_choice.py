@@ -67,7 +67,9 @@ class EngineChoice(Box):
         objects = []
         for title, members in self._families.items():
             fold, ticked = self._folds[title], [name for name in members if name in self.value]
-            fold.show(f"{title}: {', '.join(ticked)}" if ticked else title, fold.is_open)
+            # an open fold keeps its title: a longer one would move the ticks from under the pointer
+            says = bool(ticked) and not fold.is_open
+            fold.show(f"{title}: {', '.join(ticked)}" if says else title, fold.is_open)
             objects.append(fold)
             if fold.is_open:
                 objects.append(ticks := self.ticks(title))
