@@ -30,9 +30,12 @@ def test_a_data_set_comes_out_as_described(data_set):
 
 
 @pytest.mark.slow
-def test_names_have_fifty_births_a_row_before_2012_all_of_them_or_other_draws():
+def test_names_are_44_states_with_fifty_births_a_row_before_2012():
     corpus = loaded("names")
-    train, _, split = wb.prepare(corpus)
+    train, test, split = wb.prepare(corpus)
+    assert (
+        np.sum(train.document_tokens > 0) == 44 * 52 and np.sum(test.document_tokens > 0) == 44 * 2
+    )
     assert set(train.document_tokens[corpus.input("year") < 2012].tolist()) == {50}
     assert split == {"rows": {"by": "year", "at_least": 2012}}
     whole, other = loaded("names", births="all"), loaded("names", draw=1)

@@ -35,6 +35,7 @@ class EngineChoice(Box):
         self._hints = text()
         super().__init__(
             css_classes=[WIDE, "wb-folds"],
+            html_attributes={"role": "group", "aria-label": "Engines"},
             stylesheets=[LAYOUT_CSS],
             sizing_mode="stretch_width",
             margin=0,
