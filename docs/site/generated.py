@@ -257,7 +257,7 @@ def options_table(options) -> list[str]:
         return ["No options.", ""]
     rows = ["| option | default | values | what |", "|---|---|---|---|"]
     rows += [
-        f"| `{name}` | `{cell(field.default)}` | {values_of(field.metadata)} | {cell(field.metadata['meaning'])} |"
+        f"| `{name}` | `{cell(field.default)}` | {values_of(field.metadata)} | {cell(field.metadata['help'])} |"
         for name, field in found.items()
     ]
     return [*rows, ""]

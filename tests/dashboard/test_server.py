@@ -72,7 +72,7 @@ def test_a_rebound_name_reaches_no_document_no_file_and_no_socket(local):
     assert [local.ask(path).code for path in PATHS] == [
         200,
         200,
-        200,
+        301,
         200,
         200,
         200,
