@@ -24,7 +24,7 @@ from workbench.corpus import write_corpus as write_corpus
 from workbench.corpus.catalog.synthetic import write_example_csv as write_example_csv
 from workbench.corpus.corpus import corpus_of as corpus_of
 from workbench.corpus.shards.streaming import read_shards as read_shards
-from workbench.corpus.streams.file_documents import FileDocuments as FileDocuments
+from workbench.corpus.streams import FileDocuments as FileDocuments
 from workbench.dashboard.notebooks.live_view import watch as watch
 from workbench.dashboard.notebooks.tune import tune as tune
 from workbench.engines import register_engine as register_engine
