@@ -201,7 +201,7 @@ def test_where_the_scheduler_is_gone_the_run_says_so_and_goes_on_under_another(
     thread.start()
     with pytest.raises(
         ClusterError,
-        match="the scheduler is gone; start one again, and then go on with: workbench resume",
+        match="the scheduler is gone; start one again, and then continue with: workbench resume",
     ):
         fitted(in_shards, "svb", {}, client=cluster.address, store=tmp_path / "runs", **LONG)
     thread.join()
@@ -345,7 +345,7 @@ def test_a_run_whose_parts_are_lost_again_and_again_is_given_up(
         match=(
             "^worker tcp://there:1 was lost, 5 times before the run got past iteration [0-9]+; "
             "see to the workers, perhaps they "
-            "have too little memory, then go on with: workbench resume "
+            "have too little memory, then continue with: workbench resume "
         ),
     ):
         fitted(in_shards, "svb", {}, 20, store=tmp_path)
