@@ -1,7 +1,4 @@
-"""Tables: columns and rows, as text for a terminal, Markdown, LaTeX, HTML and a DataFrame.
-
-Pages show them by `workbench.dashboard.shared.grid`.
-"""
+"""Tables: columns and rows, as text for a terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -12,31 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbench.numbers import DASH, format_duration, format_number
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.table import Table as RichTable
 
 
-HTML = "html"
-"""Kind of a column of pages: its cells are `Cell` with HTML of ours, in which the texts of others are escaped."""
-
-
-class Cell(NamedTuple):
-    """A value that rows are sorted by, and the text that is shown of it."""
-
-    value: object
-    text: str
-
-
 class Column(NamedTuple):
-    """A column of a `Table`. A value is None where there is none; a `Cell` or a text is shown as it says."""
+    """A column of a `Table`. A value is None where there is none; a text is shown as it is."""
 
     name: str
     label: str | None = None  # the name, unless given
-    kind: str = "text"  # text, number, share, duration or HTML
+    kind: str = "text"  # text, number, share or duration
     digits: int = 0
     unit: str = ""
     sign: bool = False
-    help: str = ""
     wide: bool = False  # texts of several lines
 
     @property
@@ -49,8 +33,6 @@ class Column(NamedTuple):
 
     def shown(self, value: object) -> str:
         """Return a value as text; a dash for a number that is missing."""
-        if isinstance(value, Cell):
-            return value.text
         if isinstance(value, str) or self.is_text:
             return "" if value is None else str(value)
         if self.kind == "duration":
@@ -130,25 +112,16 @@ class Table:
         return text
 
     def html(self) -> str:
-        """Return the table as HTML without a style of its own; the class ``n`` marks columns of numbers."""
-        kinds = ["" if column.is_text else ' class="n"' for column in self.columns]
-        head = "".join(
-            f'<th scope="col"{kind} title="{escape(column.help)}">{escape(column.heading)}</th>'
-            for column, kind in zip(self.columns, kinds, strict=True)
-        )
+        """Return the table as HTML without a style of its own; every text is escaped."""
+        head = "".join(f'<th scope="col">{escape(column.heading)}</th>' for column in self.columns)
         rows = ""
         for first, *others in self.cells():
-            cells = "".join(
-                f"<td{kind}>{escape(cell)}</td>"
-                for cell, kind in zip(others, kinds[1:], strict=True)
-            )
+            cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
             rows += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
         return (
             f'<table aria-label="{escape(self.caption)}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
         )
-
-    _repr_html_ = html
 
     def rich(self) -> RichTable:
         """Return the table for a terminal; cells are folded, and never read as markup."""
@@ -162,23 +135,6 @@ class Table:
         for row in self.cells():
             table.add_row(*map(Text, row))
         return table
-
-    def frame(self) -> pd.DataFrame:
-        """Return what rows are sorted by, by names of columns: texts, and floats with NaN where there is no number."""
-        import pandas as pd
-
-        values = [
-            [cell.value if isinstance(cell, Cell) else cell for cell in row] for row in self.rows
-        ]
-        frame = pd.DataFrame(values, columns=[column.name for column in self.columns])
-        for column in self.columns:
-            if column.is_text:
-                frame[column.name] = frame[column.name].fillna("")
-            elif column.kind != HTML:
-                frame[column.name] = pd.to_numeric(frame[column.name], errors="coerce").astype(
-                    float
-                )
-        return frame
 
 
 def _markdown_cell(text: str) -> str:

@@ -10,6 +10,7 @@ from workbench.corpus.texts.counting import FOUND
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.shell import column, message, text
 from workbench.records import Records
+from workbench.tables import Table, numbers, texts
 from workbench.views.elements import fitting
 
 MOST_DOCUMENTS, MOST_WORDS = 10, 40
@@ -78,20 +79,22 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
         f"The texts have {words:,} words with {tokens:,} tokens; {corpus.n_words:,} words with {corpus.n_tokens:,} tokens "
         f"are kept{ngrams}."
     )
-    rows = "".join(
-        f'<tr><th scope="row">{rule.format(read.get(name))}</th><td>{left[0]:,}</td><td>{left[1]:,}</td>'
-        f"<td>{100 * left[1] / max(1, tokens):.1f} %</td></tr>"
+    rows = [
+        (rule.format(read.get(name)), *left, left[1] / max(1, tokens))
         for name, rule in RULES.items()
         if (left := dropped.get(name)) and (any(left) or name in read or name == "stop_words")
-    )
-    head = "".join(f"<th>{name}</th>" for name in ("Left out", "Words", "Tokens", "of all"))
-    table = f'<table class="left" aria-label="left out"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return message(said) + table
+    ]
+    columns = [
+        *texts("Left out"),
+        *numbers("Words", "Tokens"),
+        *numbers("of all", kind="share", digits=1),
+    ]
+    return message(said) + Table(columns, rows, "left out").html()
 
 
 def _documents(corpus: AnyCorpus) -> str:
     """The first documents as a table."""
-    texts = None if corpus.table is None else corpus.table.texts
+    documents = None if corpus.table is None else corpus.table.texts
     known = {
         name: values
         for name, values in (("Label", corpus.labels), ("Time", corpus.times))
@@ -99,15 +102,15 @@ def _documents(corpus: AnyCorpus) -> str:
     }
     head = "".join(
         f"<th>{name}</th>"
-        for name in ("Document", *known, "Tokens", *(["Text"] if texts is not None else []))
+        for name in ("Document", *known, "Tokens", *(["Text"] if documents is not None else []))
     )
     rows = []
     for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
         cells = [_short("" if values[at] is None else values[at]) for values in known.values()]
         cells.append(f"{corpus.document_tokens[at]:,}")
-        if texts is not None:
+        if documents is not None:
             cells.append(
-                escape(fitting(" ".join(texts[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS))
+                escape(fitting(" ".join(documents[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS))
                 or "<em>empty</em>"
             )
         rows.append(
