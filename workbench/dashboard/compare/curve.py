@@ -59,7 +59,7 @@ class Drawn(NamedTuple):
     y_range: tuple[float, float]
     # one line for all runs of a label: their mean, and a standard error around it
     mean: bool = False
-    smoothing: float = 0.0  # weight of `workbench.measures.smoothed`
+    smoothing: float = 0.0  # weight of `workbench.measures.curves.smoothed`
     target: float | None = None  # perplexity at which a line is drawn across
     log: tuple[str, ...] = ()  # which of the axes x and y are logarithmic
 
