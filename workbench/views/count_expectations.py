@@ -97,7 +97,8 @@ def errors_view(expectations: xr.Dataset, function: str):
 def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float | None = None):
     """Draw the absolute error of an approximation over mean and prior of a count as a `QuadMesh`, with a mark.
 
-    ``errors`` is the result of `workbench.measures.count_expectations.error_map`; the colour scale is logarithmic. The mark is at mean and prior.
+    ``errors`` is the result of `workbench.measures.count_expectations.error_map`; the colour scale is logarithmic.
+    The mark is at mean and prior.
     """
     means, priors = errors["mean"].values, errors["prior"].values
     size = np.log10(np.clip(np.abs(errors.values), SMALLEST, LARGEST))
