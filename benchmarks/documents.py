@@ -143,12 +143,15 @@ def visited(url: str, mode: str) -> list[tuple[str, float]]:
             tab.wait_for_timeout(300)
 
         first = "first_search" if mode == "patient" else "at_once"
-        for at, query in enumerate(QUERIES if mode == "patient" else QUERIES[:1]):
+        def search(query: str) -> None:
+            """Writes a query: a busy page may answer it before Enter, when the field loses the focus."""
             field.fill(query)
-            after("search" if at else first, lambda: field.press("Enter"))
+            field.press("Enter")
+
+        for at, query in enumerate(QUERIES if mode == "patient" else QUERIES[:1]):
+            after("search" if at else first, lambda query=query: search(query))
         if mode == "patient":
-            field.fill("")
-            after("search", lambda: field.press("Enter"))
+            after("search", lambda: search(""))
             for what, column in ORDERS:
                 after(what, lambda column=column: sort.select_option(column))
             after("turn", lambda: tab.get_by_role("button", name="Next ›").click())
