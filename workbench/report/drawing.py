@@ -12,12 +12,11 @@ import threading
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from workbench.views.elements import holoviews, option
+from workbench.views.elements import HIGHEST, WIDTHS, arrangement, holoviews, option
 from workbench.views.network import FILLED
-from workbench.views.style import ONE_COLUMN, RC, TWO_COLUMNS
+from workbench.views.style import RC
 
 FORMATS = ("svg", "pdf", "png")
-WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
 METADATA = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -27,11 +26,6 @@ OF_PAGE = {FILLED["dirichlet"]: "level", FILLED["observed"]: "known"}
 """Colour that a dark page changes → name of its CSS variable."""
 OF_MATPLOTLIB = {"QuadMesh": "QuadMesh", "Polygons": "PatchCollection", "Points": "PathCollection"}
 """Kind of element that can have hover texts → name of its group in matplotlib's SVG."""
-MOST_ACROSS = 3
-SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
-"""Panels in a row → height of a panel of curves relative to its width."""
-HIGHEST = 9.0
-"""Maximum height of a figure on one column, inches: a page of a journal."""
 LETTER, LINE, SAMPLE = 0.075, 0.185, 0.55
 """Width of a letter, height of a line, and width of a legend sample at 8 points, inches."""
 NARROW, BELOW = 0.062, 0.4
@@ -100,12 +94,9 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    is_high = not height and len(panels) * SHAPES[1] * WIDTHS[1] > HIGHEST
-    n_columns = min(len(panels), MOST_ACROSS if columns == 2 else 2 if is_high else 1)
+    n_columns, width, height = arrangement(len(panels), columns, height)
     n_rows = math.ceil(len(panels) / n_columns)
-    full_width = columns == 1 or len(panels) > 1 or height
-    width = WIDTHS[columns] if full_width else 0.65 * WIDTHS[columns]
-    height = height or SHAPES[n_columns] * width / n_columns
+    width *= n_columns
     figure = Figure((width, n_rows * height + 0.25), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)

@@ -1,4 +1,7 @@
-"""Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists all views."""
+"""Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists all views.
+
+`show`, from `workbench.views.live`, shows one live in a notebook.
+"""
 
 from workbench.plugins import load_plugins
 from workbench.views.against_topics import against_topics
@@ -65,6 +68,7 @@ __all__ = [
     "perplexity_curves",
     "perplexity_layout",
     "pictures",
+    "show",
     "stacked_view",
     "state_and_average",
     "topic_flow_view",
@@ -78,3 +82,12 @@ __all__ = [
 ]
 
 VIEWS += load_plugins("views", [view.name for view in VIEWS]).values()
+
+
+def __getattr__(name: str) -> object:
+    """Return `show`; Panel is imported when it is asked for."""
+    if name != "show":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from workbench.views.live import show
+
+    return show

@@ -1,12 +1,18 @@
 """HoloViews elements in the style of the figures; HoloViews is imported when the first one is made."""
 
 from workbench.errors import InputError, not_installed
-from workbench.views.style import INK, RC
+from workbench.views.style import INK, ONE_COLUMN, RC, TWO_COLUMNS
 
 ROW = 0.135
 """Height of a line of small letters, inches."""
 PAGE = 8.5
 """Height of a figure on paper at most, inches."""
+WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
+MOST_ACROSS = 3
+SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
+"""Panels in a row → height of a panel of curves relative to its width."""
+HIGHEST = 9.0
+"""Maximum height of a figure on one column, inches: a page of a journal."""
 
 
 def holoviews():
@@ -100,6 +106,18 @@ def option(panel, name: str) -> object:
     """Return an option of a panel, such as ``fig_inches``."""
     hv = holoviews()
     return hv.Store.lookup_options("matplotlib", panel, "plot").kwargs.get(name)
+
+
+def arrangement(n_panels: int, columns: int, height: float | None) -> tuple[int, float, float]:
+    """Return how many panels stand in a row of a figure, and width and height of one, inches.
+
+    ``height`` of a panel is None for panels of curves, which have the shape of their width.
+    """
+    is_high = not height and n_panels * SHAPES[1] * WIDTHS[1] > HIGHEST
+    across = min(n_panels, MOST_ACROSS if columns == 2 else 2 if is_high else 1)
+    full_width = columns == 1 or n_panels > 1 or height
+    width = (WIDTHS[columns] if full_width else 0.65 * WIDTHS[columns]) / across
+    return across, width, height or SHAPES[across] * width
 
 
 def height_of(panels: list) -> float:

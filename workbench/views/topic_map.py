@@ -62,9 +62,9 @@ def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: st
             ),
             element(
                 "Points",
-                (*points.T, share, (72 * diameters) ** 2),
+                (*points.T, share, (72 * diameters) ** 2, points_table["topic"].values),
                 [x, y],
-                [dimension("share"), "area"],
+                [dimension("share"), "area", "topic"],
                 color=f"{colour}{PALE}",
                 s=hv.dim("area"),
                 linewidth=0.8,

@@ -1,0 +1,81 @@
+"""Every picture is drawn once, and shown by both back ends."""
+
+from itertools import chain
+
+import pytest
+from bokeh.core.validation import check_integrity
+from bokeh.models import Title
+from comparisons import tiny_comparison, tiny_run
+from short_runs import run_of
+
+import workbench as wb
+from workbench.engines import ENGINES
+from workbench.measures import MeasureError
+from workbench.report.drawing import draw
+from workbench.views import pictures
+
+hv = pytest.importorskip("holoviews")
+pn = pytest.importorskip("panel")
+live = pytest.importorskip("workbench.views.live")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_picture_of_a_run_is_drawn_by_both_back_ends(engine):
+    run = run_of(engine)
+    drawn = pictures([run])
+    assert drawn
+    before = [draw(one.panels, 2, ("svg",), one.legend, one.height) for one in drawn]
+    for one in drawn:
+        made = live.figures_of(one)
+        assert len(made) == len(one.panels)
+        assert not check_integrity(set().union(*(each.references() for each in made))).error
+    assert before == [draw(one.panels, 2, ("svg",), one.legend, one.height) for one in drawn]
+
+
+def test_a_live_picture_has_the_look_of_the_one_in_files():
+    (picture,) = [
+        one for one in pictures(tiny_comparison()) if one.name == "perplexity-by-iterations"
+    ]
+    state, average = live.figures_of(picture)
+    curves = [each for each in picture.panels[0] if type(each) is hv.Curve]
+    options = [hv.Store.lookup_options("matplotlib", each, "style").kwargs for each in curves]
+    glyphs = [each.glyph for each in state.renderers if type(each.glyph).__name__ == "Line"]
+    assert [each.line_color for each in glyphs] == [each["color"] for each in options]
+    dashes = {"-": [], "--": [6], ":": [2, 4]}
+    assert [each.line_dash for each in glyphs] == [dashes[each["linestyle"]] for each in options]
+    assert state.xaxis[0].axis_label == "iteration" and len(state.legend[0].items) == 3
+
+
+def test_circles_of_the_map_have_areas_in_proportion_to_sizes():
+    (picture,) = [one for one in pictures([tiny_run("cgs")]) if one.name.startswith("topic-map")]
+    drawn, _ = live.figures_of(picture)
+    (circles,) = live.with_topics(drawn)
+    area = next(circles.data[name] for name in circles.data if "size" in name) ** 2
+    assert area / circles.data["share"] == pytest.approx(area[0] / circles.data["share"][0])
+
+
+def test_a_tap_says_the_topic_and_a_chosen_topic_is_marked():
+    (picture,) = [one for one in pictures([tiny_run("cgs")]) if one.name.startswith("topic-map")]
+    tapped = []
+    card = live.PictureCard(tapped=tapped.append)
+    card.show(picture)
+    (source,) = chain(*(live.with_topics(pane.object) for pane in card.figure))
+    card.choose(1)
+    assert source.data["topic"][source.selected.indices[0]] == 1 and not tapped
+    source.selected.indices = [0]
+    source.selected.indices = []
+    assert tapped == [source.data["topic"][0], live.NONE]
+
+
+def test_a_view_in_a_notebook_is_drawn_anew_when_a_control_is_set():
+    run = run_of("bn-gibbs")
+    shown = wb.views.show(run, "distributions")
+    (before,), (menu,) = shown.select(pn.pane.Bokeh), shown.select(pn.widgets.Select)
+    menu.value = menu.options[-1]
+    (after,) = shown.select(pn.pane.Bokeh)
+    assert after.object.select_one(Title).text != before.object.select_one(Title).text
+    with pytest.raises(MeasureError, match="no view 'maps'"):
+        wb.views.show(run, "maps")
+    with pytest.raises(MeasureError, match="nothing to draw"):
+        wb.views.show(run, "topic-map")

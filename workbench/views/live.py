@@ -1,0 +1,196 @@
+"""Live pictures on pages and in notebooks: hover texts, zoom, a tap that chooses a topic, the controls of the view."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+
+import panel as pn
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, GlyphRenderer, Text
+from bokeh.plotting import figure
+
+from workbench.corpus import Corpus
+from workbench.measures import MeasureError, each_run
+from workbench.measures.selection import Runs
+from workbench.views.elements import arrangement, holoviews
+from workbench.views.every import VIEWS
+from workbench.views.look import in_bokeh
+from workbench.views.picture import Control, Picture, SideBySide, Slider
+
+NONE = -1
+"""Stands for no topic."""
+
+
+def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
+    """Return the panels of a picture as figures of Bokeh, for one session; in any thread."""
+    across, width, height = arrangement(len(picture.panels), columns, picture.height)
+    hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
+    made = []
+    for number, panel in enumerate(picture.panels):
+        shown = in_bokeh(panel, (width, height), hover)
+        # a document of its own: a plot would stay with that of the session until the session ends
+        drawn = holoviews().renderer("bokeh").instance().get_plot(shown, doc=Document()).state
+        drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
+        drawn.min_width = min(drawn.max_width or 280, 280)
+        drawn.name = f"{picture.name}-{number}"
+        made.append(drawn)
+    return made
+
+
+def with_topics(drawn: figure) -> list[ColumnDataSource]:
+    """Return the data of a figure that have a topic for each mark; texts are no marks."""
+    return [
+        each.data_source
+        for each in drawn.select(GlyphRenderer)
+        if "topic" in each.data_source.data and not isinstance(each.glyph, Text)
+    ]
+
+
+class PictureCard(pn.viewable.Viewer):
+    """A picture of a view, shown live: the same that `workbench.report.figures` writes to files.
+
+    ``card = PictureCard(changed, tapped)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
+    ``card.caption`` by themselves. ``card.show(picture, view.controls(run))`` shows a picture, and does nothing for the one
+    that is shown. ``changed()`` is called when a control was set: draw again, with ``**card.options``. ``tapped(topic)`` is
+    called with what the dimension ``topic`` of the element has where it was tapped; `choose` marks a topic. Figures may be
+    made by `figures_of` in a thread and be given to `show`. ``styled`` gives widgets the style of a page.
+    """
+
+    def __init__(
+        self,
+        changed: Callable[[], None] = lambda: None,
+        tapped: Callable[[int], None] = lambda topic: None,
+        styled: Callable = lambda widget, **settings: widget,
+    ):
+        super().__init__()
+        self._changed, self._tapped, self._styled = changed, tapped, styled
+        self.picture: Picture | None = None
+        self.chosen = NONE
+        self._widgets: dict[Control, pn.widgets.Widget] = {}
+        self._sources: list[ColumnDataSource] = []
+        self._setting = False
+        self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False))
+        self.bar = pn.FlexBox(align_items="end", gap="10px")
+        self.figure = pn.FlexBox(sizing_mode="stretch_width")
+        self.caption = pn.widgets.StaticText(sizing_mode="stretch_width")
+        self._column = pn.Column(
+            self.bar, self.figure, self.caption, sizing_mode="stretch_width", margin=0
+        )
+
+    def __panel__(self):
+        return self._column
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Return what is chosen, by option of the view."""
+        return {each.option: widget.value for each, widget in self._widgets.items()}
+
+    def show(
+        self,
+        picture: Picture | None,
+        controls: Sequence[Control] = (),
+        figures: list[figure] | None = None,
+    ) -> None:
+        """Show a picture with its controls, or nothing where it is None."""
+        if picture is self.picture:
+            return
+        self.picture = picture
+        self._take(controls)
+        made = (figures or figures_of(picture)) if picture else []
+        self._sources = [source for each in made for source in with_topics(each)]
+        for source in self._sources:
+            self._listen(source)
+        self.choose(self.chosen)
+        self.figure[:] = [
+            pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in made
+        ]
+        self.caption.value = escape(picture.caption).replace("$$", "$\u200b$") if picture else ""
+
+    def choose(self, topic: int) -> None:
+        """Mark a topic in the picture, or none."""
+        self.chosen, self._setting = topic, True
+        for source in self._sources:
+            topics = list(source.data["topic"])
+            source.selected.indices = [at for at, one in enumerate(topics) if one == topic]
+        self._setting = False
+
+    def tick(self) -> None:
+        """Move the slider one step where it plays."""
+        for each, widget in self._widgets.items():
+            if isinstance(each, Slider) and each.plays and self.play.value:
+                after = widget.value + each.step
+                widget.value = each.low if after > each.high + 1e-9 else after
+
+    def _take(self, controls: Sequence[Control]) -> None:
+        """Show widgets for the controls; those that were there keep what was chosen."""
+        if list(controls) != list(self._widgets):
+            self._widgets = {
+                each: self._widgets.get(each) or self._widget(each) for each in controls
+            }
+            self.play.visible = any(isinstance(each, Slider) and each.plays for each in controls)
+            self.bar[:] = [*self._widgets.values(), self.play]
+
+    def _widget(self, control: Control) -> pn.widgets.Widget:
+        if isinstance(control, Slider):
+            whole = float(control.low).is_integer() and float(control.step).is_integer()
+            widget = pn.widgets.FloatSlider(
+                label=control.label,
+                start=control.low,
+                end=control.high,
+                step=control.step,
+                value=control.value,
+                format="0" if whole else "0[.]00",
+                width=240,
+            )
+        else:
+            widget = pn.widgets.Select(
+                label=control.label, options=list(control.choices), value=control.value, width=200
+            )
+        widget.param.watch(lambda event: self._changed(), "value")
+        return self._styled(widget)
+
+    def _listen(self, source: ColumnDataSource) -> None:
+        """Say which topic is tapped; a tap beside all of them chooses none."""
+
+        def selected(attr: str, old: list[int], new: list[int]) -> None:
+            if not self._setting and (
+                new or not any(each.selected.indices for each in self._sources)
+            ):
+                self._tapped(int(source.data["topic"][new[0]]) if new else NONE)
+
+        source.selected.on_change("indices", selected)
+
+
+def show(
+    runs: Runs,
+    view: str,
+    columns: int = 2,
+    corpora: Mapping[str, Corpus] | None = None,
+    **options,
+) -> pn.viewable.Viewer:
+    """Return a view of runs as the last line of a cell shows it: live, with the controls of the view.
+
+    ``view`` is a name of `workbench.views.VIEWS`, such as "topic-map"; ``runs``, ``columns`` and ``corpora`` as for
+    `workbench.views.pictures`, and ``options`` those of the view.
+    """
+    names = [each.name for each in VIEWS]
+    if view not in names:
+        raise MeasureError(f"there is no view {view!r}; choose one of {', '.join(names)}")
+    chosen, shown = VIEWS[names.index(view)], SideBySide(each_run(runs), columns, corpora or {})
+    controls = next((chosen.controls(run) for run in shown.runs if chosen.fits(run)), ())
+    cards: list[PictureCard] = []
+
+    def draw() -> None:
+        picked = cards[0].options if cards else {}
+        pictures = chosen.pictures(shown, **options | picked)
+        cards.extend(PictureCard(draw) for _ in pictures[len(cards) :])
+        for card, picture in zip(cards, pictures, strict=True):
+            card.show(picture, controls if card is cards[0] else ())
+
+    draw()
+    if not cards:
+        needs = " or ".join(chosen.needs)
+        raise MeasureError(
+            f"the view {view!r} finds nothing to draw in these runs; it needs {needs}"
+        )
+    pn.extension(inline=True)
+    return pn.Column(*cards, sizing_mode="stretch_width")

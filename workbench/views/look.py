@@ -1,0 +1,219 @@
+"""The look of a panel, which is written for matplotlib, as options of HoloViews' Bokeh back end.
+
+Nothing is drawn a second time: the options of each element and of its panel are read where `elements.py` put them.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from workbench.views.elements import holoviews
+from workbench.views.style import INK, RC
+
+INCH = 105
+"""Pixels of an inch on a page."""
+POINT = INCH / 72
+DASHES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
+MARKERS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle",
+    "D": "diamond",
+    "v": "inverted_triangle",
+    "P": "plus",
+    "X": "x",
+    "*": "star",
+    "p": "hex",
+}
+LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
+"""Kinds of elements without an area."""
+MARKS = {"Points", "Polygons", "Rectangles", "Segments"}
+"""Kinds of elements whose place says nothing by its numbers."""
+UNSAID = {"area", "above"}
+"""Dimensions that are drawn and not said."""
+KEPT = {
+    "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
+    "show_grid", "show_legend", "title", "xaxis", "xlabel", "xlim", "xrotation", "xticks", "yaxis", "ylabel", "ylim",
+    "yticks",
+}  # fmt: skip
+"""Options with the same name and meaning in both back ends."""
+FONTS = {
+    "title": "axes.titlesize",
+    "labels": "axes.labelsize",
+    "xticks": "xtick.labelsize",
+    "yticks": "ytick.labelsize",
+    "legend": "legend.fontsize",
+}
+LETTER = 6.5
+"""Width of a letter of an axis label, pixels."""
+AXES = 45
+"""Height of the title and the legend of a panel with axes, pixels."""
+N_MARKERS = 6
+"""Markers along a curve."""
+TOLD = "told"
+"""Name of the dimension with hover texts."""
+
+
+def in_bokeh(
+    panel, size: tuple[float, float], hover: Mapping[str, Iterator[list[str]]] | None = None
+):
+    """Return a copy of a panel with its look for Bokeh, ``size`` inches large; narrower where the page is.
+
+    ``hover`` has by kind of element the hover texts of the next elements; see `Picture.hover`.
+    """
+    hv = holoviews()
+    from holoviews.plotting import bokeh  # noqa: F401
+
+    parts = []
+    for part in panel:
+        kind = type(part).__name__
+        texts = next((hover or {}).get(kind, iter(())), None)
+        parts.append(_element(part, kind, texts))
+        parts += _markers(part, kind)
+    plot = _options(panel, "plot")
+    fonts = RC | plot.get("fig_rcparams", {})
+    width, height = (round(INCH * inches) for inches in size)
+    height += AXES if plot.get("xaxis", True) else 0
+    shape = {"height": height, "responsive": True, "max_width": width}
+    if plot.get("aspect") == "equal" and plot.get("xlim"):
+        across, up = (math.dist(plot[side][:1], plot[side][1:]) for side in ("xlim", "ylim"))
+        frame = min(width - AXES, height * across / up)
+        shape = {"frame_width": round(frame), "frame_height": round(frame * up / across)}
+    return hv.Overlay(parts).opts(
+        **{name: value for name, value in plot.items() if name in KEPT},
+        **shape,
+        fontsize={part: f"{fonts[name] * POINT:.1f}px" for part, name in FONTS.items()},
+        legend_position="top",
+        legend_opts={"background_fill_alpha": 0, "border_line_alpha": 0, "click_policy": "mute"},
+        legend_cols=2,
+        default_tools=["pan", "box_zoom", "reset"],
+        active_tools=[],
+        autohide_toolbar=True,
+        shared_axes=False,
+        hooks=[_plain],
+        backend="bokeh",
+    )
+
+
+def _markers(part, kind: str) -> list:
+    """Return the markers of a curve: at all its points, or at a few of them where a hook would set those."""
+    hv = holoviews()
+    style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
+    few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
+    marker = next(iter(few), style.get("marker"))
+    if kind != "Curve" or not marker:
+        return []
+    step = max(len(part) // N_MARKERS, 1) if few else 1
+    made = hv.Scatter(part.iloc[step // 2 :: step], part.kdims, part.vdims, label=part.label)
+    look = {"color": style["color"], "marker": MARKERS[marker], "size": 6, "line_width": 0}
+    return [made.opts(**look, backend="bokeh")]
+
+
+def _plain(plot, panel) -> None:
+    """Let the page show behind a panel, and its axes have ticks and upright labels that fit (a HoloViews hook)."""
+    made = plot.state
+    made.background_fill_color = made.border_fill_color = made.outline_line_color = None
+    made.toolbar.logo = None
+    for side in made.axis:
+        side.minor_tick_line_color = None
+        side.axis_label_text_font_style = "normal"
+    for side in made.yaxis:
+        letters = max(int((made.height or 300) / LETTER) - 12, 10)
+        side.axis_label = textwrap.fill(side.axis_label or "", letters) or side.axis_label
+
+
+def _options(part, group: str) -> dict:
+    """Return what an element or a panel has for matplotlib, without cycles of colours, which are HoloViews' defaults."""
+    hv = holoviews()
+    found = hv.Store.lookup_options("matplotlib", part, group).kwargs
+    return {name: value for name, value in found.items() if not isinstance(value, hv.Cycle)}
+
+
+def _element(part, kind: str, texts: list[str] | None):
+    """Return an element with its look for Bokeh."""
+    plot = {name: value for name, value in _options(part, "plot").items() if name in KEPT}
+    if kind != "Labels":
+        part, tooltips = _told(part, kind, texts)
+        plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips else {}
+        if "topic" in part.vdims:
+            plot["tools"] = [*plot.get("tools", ()), "tap"]
+    return part.opts(**_style(kind, _options(part, "style")), **plot, clone=True, backend="bokeh")
+
+
+def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
+    """Return an element with its hover texts as a dimension, and its tooltips."""
+    if texts is not None:
+        if kind == "Polygons":
+            rings = zip(part.split(datatype="dictionary"), texts, strict=True)
+            data = [{**ring, TOLD: text} for ring, text in rings]
+            part = part.clone(data, vdims=[*part.vdims, TOLD])
+        elif kind == "QuadMesh":
+            x, y = (part.interface.coords(part, name, edges=True) for name in part.kdims)
+            values = part.dimension_values(2, flat=False)
+            told = np.array(texts, dtype=object).reshape(values.shape)
+            part = part.clone((x, y, values, told), vdims=[*part.vdims, TOLD])
+        else:
+            part = part.add_dimension(TOLD, 0, texts, vdim=True)
+        return part, [("", f"@{TOLD}")]
+    label = [("", part.label)] if part.label else []
+    shown = part.vdims if kind in MARKS else part.dimensions() if part.vdims else []
+    return part, label + [
+        (one.pprint_label, f"@{{{one.name}}}") for one in shown if one.name not in UNSAID
+    ]
+
+
+def _style(kind: str, style: dict) -> dict:
+    """Return the options of Bokeh for a style of matplotlib."""
+    if kind == "Labels":
+        return _letters(style)
+    made = {name: style[name] for name in ("alpha", "cmap") if name in style}
+    fill, edge = (
+        style.get(one, style.get(other))
+        for one, other in (("facecolor", "color"), ("edgecolor", "edgecolors"))
+    )
+    sides = {"": fill} if kind in LINES else {"fill_": fill, "line_": edge}
+    if edge in (None, "face"):
+        sides = {"": fill}
+    for side, colour in sides.items():
+        if isinstance(colour, str) and colour == "none":
+            made[f"{side}alpha"] = 0
+        elif colour is not None:
+            made[f"{side}color"] = _colour(colour)
+    width = style.get("linewidth", style.get("linewidths"))
+    if width is not None:
+        made["line_width"] = width * POINT
+    if "linestyle" in style:
+        made["line_dash"] = _dash(style["linestyle"], style.get("linewidth", 1))
+    if kind in {"Points", "Scatter"}:
+        made["size"] = style["s"] ** 0.5 * POINT if "s" in style else 6
+        made["marker"] = MARKERS.get(style.get("marker", "o"), "circle")
+    return made
+
+
+def _colour(colour: object) -> object:
+    """Return a colour of matplotlib as Bokeh reads it; what is none, as the name of a dimension, as it is."""
+    from matplotlib.colors import is_color_like, to_hex
+
+    return to_hex(colour, keep_alpha=True) if is_color_like(colour) else colour
+
+
+def _letters(style: dict) -> dict:
+    """Return the options of Bokeh for a text."""
+    return {
+        "text_color": _colour(style.get("color", INK)),
+        "text_font_size": f"{style.get('size', RC['font.size']) * POINT:.1f}px",
+        "text_font_style": "bold" if style.get("weight") == "bold" else "normal",
+        "text_align": style.get("horizontalalignment", "center"),
+        "text_baseline": {"center": "middle"}.get(
+            style.get("verticalalignment", "center"), "alphabetic"
+        ),
+    }
+
+
+def _dash(line: str | tuple, width: float) -> str | Sequence[int]:
+    """Return the dash of Bokeh."""
+    return (
+        DASHES[line] if isinstance(line, str) else [round(part * width * POINT) for part in line[1]]
+    )
