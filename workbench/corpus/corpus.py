@@ -38,11 +38,11 @@ from workbench.errors import DataError, nearest_or_all
 class AnyCorpus:
     """Documents as counts of words, in one part (`Corpus`) or in several (`ShardedCorpus`).
 
-    Both have sizes, a vocabulary, what is known of each document, ``rows(first, last)``, `parts`, and ``in_memory()``.
+    Both have sizes, a vocabulary, titles and other fields of each document, ``rows(first, last)``, `parts` and ``in_memory()``.
     """
 
     item: ClassVar[str] = "token"
-    """What a score is per."""
+    """The unit of a score: scores are per token."""
     name: str
     n_documents: int
     n_tokens: int
@@ -61,11 +61,11 @@ class AnyCorpus:
 
     @property
     def n_items(self) -> int:
-        """Items that a score is a mean over: tokens."""
+        """Number of items over which a score is averaged: tokens."""
         return self.n_tokens
 
     def same_rows(self, other: object) -> bool:
-        """Return whether another corpus has the same number of documents and the same words, as a test set has."""
+        """Return whether another corpus has as many documents and the same vocabulary, as a test set must have."""
         return (
             isinstance(other, AnyCorpus)
             and other.n_documents == self.n_documents
@@ -73,14 +73,14 @@ class AnyCorpus:
         )
 
     def check_input(self, name: str) -> None:
-        """Raise DataError for a name that is none of the inputs'."""
+        """Raise DataError unless the corpus has an input of this name."""
         if name not in self.input_names:
             there = ", ".join(map(repr, self.input_names)) or "none"
             raise DataError(f"{self.name!r} has no input {name!r}; there are {there}")
 
 
 BLOCK = 1 << 14
-"""Entries whose text is made at a time."""
+"""Entries that are turned into text at a time."""
 
 
 def content_hash(
@@ -90,7 +90,7 @@ def content_hash(
     input_names: tuple[str, ...],
     sequence: Sequence | None,
 ) -> str:
-    """Return the sha256 (hex) of a corpus: of the parts and type of each array, then of fields per word or document."""
+    """Return the sha256 (hex) of a corpus' content; each array comes in parts and with the dtype to hash it in."""
     digest = hashlib.sha256()
     for parts, kind in arrays:
         for part in parts:
@@ -138,7 +138,7 @@ ROWWISE = ("titles", "authors", "labels", "times", "sequence")
 SHOWN = 10
 """Words that a notebook shows of a corpus."""
 TEXT_BYTES = 80
-"""A title or a word, as Python holds it."""
+"""Estimated bytes of a title or word as a Python string."""
 
 
 class WordMajor(NamedTuple):
@@ -171,16 +171,16 @@ class Corpus(SavedByHash, AnyCorpus):
     inputs : (document, input) float64 with ``input_names``, or a mapping name → (document,) numbers, optional
         Real covariates, such as a year or a latitude; finite.
     sequence : (name, position) per document, optional
-        The sequence in which a document stands, and its place there, a whole number; places may have gaps.
+        The sequence that a document belongs to, and its position there, a whole number; positions may have gaps.
     held_out_rows : str, optional
-        Which documents `prepare` holds out unless others are asked for, as "year>=2012" or "last 10"; no part of the content.
+        Which documents `prepare` holds out by default, as "year>=2012" or "last 10"; not part of the content hash.
     table : DocumentTable, optional
-        The texts as they were read, and the columns beside them; no engine reads it, and it is no part of the content.
+        The texts as they were read, and the columns beside them; no engine reads it, and the content hash leaves it out.
 
     Raises
     ------
     DataError
-        When the arrays do not fit together; `from_pairs` sorts and merges what does not come in order.
+        When the arrays do not fit together; `from_pairs` takes pairs in any order.
     """
 
     indptr: np.ndarray
@@ -199,7 +199,7 @@ class Corpus(SavedByHash, AnyCorpus):
     table: DocumentTable | None = None
 
     beside: ClassVar[tuple[str, ...]] = ("table",)
-    """What is saved in files of its own."""
+    """Fields that are saved in a separate file."""
 
     def __post_init__(self):
         fix = object.__setattr__
@@ -259,7 +259,7 @@ class Corpus(SavedByHash, AnyCorpus):
     def from_pairs(
         cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about
     ) -> Corpus:
-        """Return the corpus of coordinate triples, in any order; equal (document, word) rows are added up.
+        """Return the corpus of (document, word, count) rows in any order; counts of equal (document, word) are added up.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class Corpus(SavedByHash, AnyCorpus):
         **about
             titles, authors, labels, times, inputs, sequence, name.
 
-        Negative counts, counts that are no whole numbers, ids out of range, or no token at all are a DataError.
+        Raise DataError for counts that are negative or not whole, ids out of range, or a corpus without tokens.
         """
         vocabulary = None if vocabulary is None else plain_values(vocabulary, "vocabulary")
         documents = _integers(documents, "document ids")
@@ -332,12 +332,12 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def from_tokens(cls, documents: Iterable[Iterable[str]], **about) -> Corpus:
-        """Return the corpus of lists of tokens, one a document, which are taken as they are; ``about`` as for `from_pairs`."""
+        """Return the corpus of lists of tokens, one list per document; ``about`` as for `from_pairs`."""
         return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
     @classmethod
     def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
-        """Return the corpus of a DataFrame with a row a document; see `corpus_of`."""
+        """Return the corpus of a DataFrame with one document per row; see `corpus_of`."""
         return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
 
     @classmethod
@@ -352,7 +352,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @classmethod
     def of_checked(cls, **values) -> Corpus:
-        """Return the corpus of fields that were checked before, as those of a shard, without copies or checks."""
+        """Return the corpus of fields that were checked before, such as those of a shard, without copying or checking them."""
         corpus = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(corpus, field.name, values.get(field.name, field.default))
@@ -365,9 +365,9 @@ class Corpus(SavedByHash, AnyCorpus):
         return replace(self, indptr=indptr, words=words, counts=counts, **about)
 
     def of_documents(self, documents: np.typing.ArrayLike) -> Corpus:
-        """Return the corpus of these documents alone, in the order given; the vocabulary stays whole.
+        """Return the corpus of these documents, in the order given, with the whole vocabulary.
 
-        ``documents`` are ids, at least one. What is known of a document, from its title to its inputs, goes with it.
+        ``documents`` are ids, at least one. Titles, inputs and all other fields of the documents are kept.
         """
         documents = np.asarray(documents, dtype=np.int64)
         indptr, pairs = self.pairs_of(documents)
@@ -383,7 +383,7 @@ class Corpus(SavedByHash, AnyCorpus):
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def rows(self, first: int, last: int) -> Corpus:
-        """Return the documents from ``first`` to before ``last`` with numbers of their own; nothing but the cuts is copied."""
+        """Return the corpus of documents ``first`` to ``last`` - 1, numbered from 0; its pairs are views, not copies."""
         indptr, about = self.indptr[first : last + 1], {}
         pairs = slice(int(indptr[0]), int(indptr[-1]))
         for field in (*ROWWISE, "inputs"):
@@ -401,7 +401,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr (document + 1,) int64 of these documents alone, and (pair,) int64 where their pairs stand."""
+        """Return indptr (document + 1,) int64 of these documents, and the indices (pair,) int64 of their pairs here."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(
@@ -409,14 +409,14 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def input(self, name: str) -> np.ndarray:
-        """Return (document,) float64: one input; a name that is none of the inputs' is refused."""
+        """Return the values (document,) float64 of one input; raise DataError for an unknown name."""
         self.check_input(name)
         return self.inputs[:, self.input_names.index(name)]
 
     # ------------------------------------------------------------------ ways out
 
     def to_scipy(self):
-        """Return the counts as a scipy.sparse.csr_array (document, word) int32, which is a copy."""
+        """Return a copy of the counts as a scipy.sparse.csr_array (document, word) int32."""
         from scipy.sparse import csr_array
 
         return csr_array(
@@ -425,7 +425,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def to_dataframe(self):
-        """Return a pandas DataFrame with a row a document: title, other fields, its inputs, n_tokens, and its table."""
+        """Return a pandas DataFrame with one row per document: title, other fields, inputs, n_tokens, columns of the table."""
         import pandas as pd
 
         known = {
@@ -464,37 +464,37 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @property
     def n_documents(self) -> int:
-        """Documents, empty ones included."""
+        """Number of documents, empty ones included."""
         return len(self.indptr) - 1
 
     @property
     def n_words(self) -> int:
-        """Word types, unused ones included."""
+        """Number of word types, unused ones included."""
         return len(self.vocabulary)
 
     @property
     def n_pairs(self) -> int:
-        """Distinct words summed over documents."""
+        """Number of pairs: distinct words, summed over documents."""
         return len(self.words)
 
     @cached_property
     def n_tokens(self) -> int:
-        """Tokens, the sum of all counts."""
+        """Number of tokens: the sum of all counts."""
         return int(self.counts.sum(dtype=np.int64))
 
     @property
     def weights(self) -> np.ndarray:
-        """(pair,) how many items each entry stands for: its count."""
+        """The weight of each entry (pair,) in a score: its count."""
         return self.counts
 
     @property
     def groups(self) -> np.ndarray:
-        """(pair,) the sequence of each entry, numbered as in `by_sequence`; its document where there are no sequences."""
+        """The number of each pair's sequence (pair,) in `by_sequence`; of its document if the corpus has no sequences."""
         return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property
     def memory_bytes(self) -> int:
-        """About what its arrays and texts take, with the numbers of tokens and documents that every engine derives."""
+        """Estimated bytes of the corpus: its arrays and texts, and the arrays of tokens and documents that engines derive."""
         texts = self.n_words + sum(
             self.n_documents for field in ROWWISE if getattr(self, field) is not None
         )
@@ -505,7 +505,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def describe(self) -> dict[str, int]:
-        """Return the sizes for tables and captions, each by its name in the plural."""
+        """Return the sizes for tables and captions, as ``{"documents": 100, "words": 500, …}``."""
         sizes = {
             "documents": self.n_documents,
             "words": self.n_words,
@@ -520,25 +520,25 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def tokens_before(self) -> np.ndarray:
-        """(pair + 1,) int64: canonical number of the first token of each pair."""
+        """The canonical number (pair + 1,) int64 of the first token of each pair; the last entry is the number of tokens."""
         before = np.zeros(self.n_pairs + 1, np.int64)
         np.cumsum(self.counts, out=before[1:])
         return sealed(before)
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
-        """(document,) int64: tokens of each document."""
+        """Number of tokens of each document (document,) int64."""
         return sealed(np.diff(self.tokens_before[self.indptr]))
 
     @cached_property
     def word_tokens(self) -> np.ndarray:
-        """(word,) int64: tokens of each word."""
+        """Number of tokens of each word (word,) int64."""
         totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
         return sealed(totals.astype(np.int64))
 
     @cached_property
     def documents(self) -> np.ndarray:
-        """(pair,) int32: the document of each pair."""
+        """The document of each pair (pair,) int32."""
         return sealed(np.repeat(np.arange(self.n_documents, dtype=np.int32), np.diff(self.indptr)))
 
     @cached_property
@@ -550,7 +550,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def by_sequence(self) -> BySequence:
-        """The documents sorted by sequence and position; refused where they stand in no sequences."""
+        """The documents sorted by sequence and position; DataError if the corpus has no sequences."""
         if self.sequence is None:
             raise DataError(
                 f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]"
@@ -559,7 +559,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def _sequences(self) -> np.ndarray:
-        """(document,) int64: the sequence of each document."""
+        """The number of each document's sequence (document,) int64."""
         _, indptr, documents = self.by_sequence
         positions = np.empty(self.n_documents, np.int64)
         positions[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -567,13 +567,13 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
-        """(pair,) int64 first token and (pair,) int32 count of each pair, in word-major order."""
+        """The first token (pair,) int64 and the count (pair,) int32 of each pair, in word-major order."""
         pairs = self.by_word.pairs
         return self.tokens_before[pairs], self.counts[pairs]
 
     @cached_property
     def content_hash(self) -> str:
-        """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
+        """The sha256 (hex) of counts, vocabulary, fields and inputs; the name and the table are left out."""
         return content_hash(
             (([self.indptr], "<i8"), ([self.words], "<i4"), ([self.counts], "<i4")),
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
@@ -595,7 +595,7 @@ def corpus_of(
     counted=None,
     **text_options,
 ) -> Corpus:
-    """Return the corpus of documents that Python holds.
+    """Return the corpus of documents given as Python objects: texts, tokens, a DataFrame, a matrix or word counts.
 
     Parameters
     ----------
@@ -645,13 +645,13 @@ def corpus_of(
 
 
 def _integers(values, what: str) -> np.ndarray:
-    """Return (row,) the values in the type that they have, where that is one of integers; else as int64."""
+    """Return the values (row,) as integers: unchanged if their dtype is signed integer, else as int64."""
     of_integers = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
     return values if of_integers else whole_numbers(values, what)
 
 
 def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary: bool) -> None:
-    """Refuse sizes that must be a mistake."""
+    """Raise DataError for implausible sizes: far more documents than counts, or too many words without a vocabulary."""
     if n_documents > MOST_UNNAMED + n_counts:
         raise DataError(
             f"{n_documents} documents with {n_counts} counts must be a mistake; correct their number"
@@ -663,7 +663,7 @@ def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary:
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
-    """Return how many documents or words there are, given ids and perhaps a stated size."""
+    """Return the number of documents or words: ``size`` if given, else the largest id + 1; raise DataError for ids outside."""
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))

@@ -1,7 +1,7 @@
-"""Inputs of documents (named real covariates) and the sequences in which documents stand: the checks of a `Corpus`.
+"""Checks of a corpus' inputs (named real covariates of documents) and of the sequences that documents belong to.
 
 Positions are whole numbers that order the documents of a sequence; they may have gaps, as years without a document do, and
-none may stand twice in a sequence.
+a sequence has each position at most once.
 """
 
 from collections import Counter
@@ -30,9 +30,10 @@ class BySequence(NamedTuple):
 def checked_inputs(
     inputs, names: Sequence[str], n_documents: int
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Return (document, input) float64 read-only and the names, of such an array with its names or of a mapping name → values.
+    """Return the inputs as a read-only array (document, input) float64, and their names.
 
-    Values that are no finite numbers, more or fewer than the documents, and names that are empty or stand twice are refused.
+    ``inputs`` is such an array, with ``names``, or a mapping from names to values. Raise an error for values that are not
+    finite, a number of values other than ``n_documents``, and names that are empty or repeated.
     """
     if isinstance(inputs, Mapping):
         names, columns = (
@@ -63,7 +64,7 @@ def checked_inputs(
 
 
 def _column(values, name: str, n_documents: int) -> np.ndarray:
-    """Return (document,) float64: the values of one input."""
+    """Return the values of one input (document,) float64."""
     values = as_array(values, f"the input {name!r}")
     if values.shape != (n_documents,):
         shape = len(values) if values.ndim == 1 else f"the shape {values.shape}"
@@ -84,7 +85,7 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
 
 
 def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
-    """Return one (name of the sequence, position) per document; a position that a sequence has twice is refused."""
+    """Return (name of the sequence, position) of each document; raise an error if a sequence has a position twice."""
     if not isinstance(sequence, Iterable):
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     rows = {}

@@ -1,6 +1,6 @@
-"""What is known of documents besides their counts: the texts as they were read, and the columns beside them.
+"""The texts of documents as they were read, and the other columns of their file.
 
-No engine reads it, so it is no part of a corpus' content hash; a store keeps it in a file of its own, once for all runs.
+No engine reads the table, so the content hash of a corpus leaves it out. A store keeps it in a separate file for all runs.
 """
 
 import gzip
@@ -16,14 +16,14 @@ from workbench.errors import DataError, nearest_or_all
 
 SUFFIX = ".documents.json.gz"
 COPIES = 3
-"""Of a file's JSON, while it is loaded: as bytes, as one text and as values."""
+"""Copies of a file's JSON while it is loaded: as bytes, as text and as values."""
 VALUE_BYTES = 72
-"""That a value takes besides its letters."""
+"""Estimated bytes of a value, besides its letters."""
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentTable:
-    """The texts and other columns that were read with the documents, a row a document.
+    """The texts and other columns that were read with the documents, one row per document.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class DocumentTable:
     text : str, optional
         The column with the texts.
     counted : name → value
-        How the texts were counted, as far as it can be written down: options of
-        `workbench.corpus.texts.counting.count_words`, of a tokenizer that there was one.
+        The options of `workbench.corpus.texts.counting.count_words` with which the texts were counted; of a
+        tokenizer only that there was one.
 
-    Columns of several lengths, none at all, or a text column that is not there are a DataError.
+    Raise DataError if columns differ in length, if there are none, or if the text column is missing.
     """
 
     columns: Mapping[str, tuple]
@@ -64,16 +64,16 @@ class DocumentTable:
 
     @property
     def texts(self) -> tuple | None:
-        """(document,) the texts as they were read; None where they were not kept."""
+        """The texts (document,) as they were read; None if they were not kept."""
         return None if self.text is None else self.columns[self.text]
 
     @property
     def metadata(self) -> dict[str, tuple]:
-        """Name → (document,) every column but the texts."""
+        """All columns (document,) except the texts, by name."""
         return {name: values for name, values in self.columns.items() if name != self.text}
 
     def column(self, name: str) -> tuple:
-        """Return (document,) one column; a name that is none is refused with the nearest ones."""
+        """Return one column (document,); for an unknown name raise an error that suggests the nearest ones."""
         if name not in self.columns:
             raise DataError(
                 f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}"
@@ -95,7 +95,7 @@ class DocumentTable:
 
     @property
     def memory_bytes(self) -> int:
-        """Return an upper estimate of the memory that loading it takes."""
+        """Return an upper estimate of the bytes needed to load the table."""
         return COPIES * len(self._content) + VALUE_BYTES * self.n_documents * len(self.columns)
 
     @cached_property
@@ -104,7 +104,7 @@ class DocumentTable:
         return hashlib.sha256(self._content).hexdigest()
 
     def save(self, folder: str | Path) -> Path:
-        """Write the table into the folder, compressed and named by its content hash, unless it is there; return its path."""
+        """Write the table into the folder, compressed and named by its content hash, unless it exists; return its path."""
         path = Path(folder) / f"{self.content_hash}{SUFFIX}"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class DocumentTable:
 
     @classmethod
     def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
-        """Return the table in a file that `save` wrote; one that is missing, damaged or of another content is a DataError."""
+        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or holds something else."""
         path = Path(path)
         try:
             content = gzip.decompress(path.read_bytes())
@@ -130,7 +130,7 @@ class DocumentTable:
 
 
 def plain_value(value: object):
-    """Return a value as JSON has it: text, a finite number, a truth value or None."""
+    """Return a value in a type that JSON has: text, a finite number, a bool or None."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -144,6 +144,6 @@ def plain_value(value: object):
 
 
 def iso(moment) -> str:
-    """Return a date as 2024-07-31, with the time of day where it has one: 2024-07-31T12:30:00."""
+    """Return a date as "2024-07-31", or as "2024-07-31T12:30:00" if it has a time of day."""
     text = moment.isoformat()
     return text.removesuffix("T00:00:00")

@@ -1,5 +1,5 @@
-"""Preprocessing of a corpus: documents chosen, words cut, documents joined, counts repeated, tokens or rows held out,
-singletons removed.
+"""Preprocessing of a corpus: choose documents, cut the vocabulary, join documents, multiply counts, hold out tokens
+or documents, remove singletons.
 
 A *singleton* is a pair of count 1, a word that a document has once. Cutting the vocabulary makes another
 corpus, with another W: perplexities of different cuts are not comparable. Removing singletons changes neither
@@ -37,8 +37,8 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
     """Return the corpus with every ``n`` consecutive documents joined; the last may have fewer.
 
     A joined document has the title of its first with the number of the others, the authors of all, and the texts one below
-    the other. Labels and times stay where all documents that are joined share theirs; otherwise the corpus has none, and no
-    other columns of its table. Refused are documents with inputs or in sequences, of which joined ones would have none.
+    the other. Labels and times are kept if all documents that are joined share theirs; otherwise the corpus has none.
+    Other columns of its table are dropped. Raise an error for documents with inputs or in sequences.
     """
     if check_whole(MERGE, n, 1) == 1:
         return corpus
@@ -80,7 +80,7 @@ def merge_documents(corpus: Corpus, n: int) -> Corpus:
 def repeat_counts(corpus: Corpus, times: int) -> Corpus:
     """Return the corpus with every count multiplied by ``times``, as if each document were repeated.
 
-    Documents, vocabulary and pairs stay; there are as many more tokens. Refused are counts and corpora that no engine holds.
+    Documents, vocabulary and pairs do not change. Raise an error if a count or the corpus becomes too large for an engine.
     """
     times = check_whole(REPEAT, times, 1)
     if times == 1:
@@ -98,7 +98,7 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
-    """Return (joined document,) the value that its documents share; None where they differ."""
+    """Return the value (joined document,) that the documents of each group share; None if a group has several values."""
     if values is None or any(len(set(values[group])) > 1 for group in groups):
         return None
     return [values[group][0] for group in groups]
@@ -112,13 +112,13 @@ IN_WORDS = {
 }
 SINGLETONS = ("keep", *IN_WORDS)
 PER = ("corpus", "document", "half")
-"""What the share that is held out is of."""
+"""What a held-out share can be taken from."""
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
-    """Return the documents with one of these labels, in their order; the vocabulary stays whole.
+    """Return the corpus of the documents with one of these labels, in the same order, with the whole vocabulary.
 
-    A label that no document has is refused, and none at all.
+    Raise an error for a label that no document has, and for no labels.
     """
     chosen = (labels,) if isinstance(labels, str) else tuple(labels)
     if not chosen:
@@ -135,7 +135,7 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
 
 def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
-    """Return the corpus with the words of the (word,) mask alone; documents that lose all theirs stay, empty."""
+    """Return the corpus with only the words of the mask (word,); documents without any of them stay, empty."""
     left = with_counts(corpus, np.where(mask[corpus.words], corpus.counts, 0))
     if left.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
@@ -145,9 +145,9 @@ def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
 
 
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
-    """Return the corpus with the words that have at least ``least`` tokens; 1 keeps all that occur.
+    """Return the corpus with only the words of at least ``least`` tokens; 1 keeps all words that occur.
 
-    More than any word has are refused.
+    Raise an error if no word has that many.
     """
     least = check_whole("the least number of tokens of a word", least, 1)
     totals = corpus.word_tokens
@@ -160,7 +160,7 @@ def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
 def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english") -> Corpus:
     """Return the corpus without stop words, such as "the" and "of".
 
-    ``stop_words`` is "english" or the words themselves, in small letters; "english" is scikit-learn's list with the
+    ``stop_words`` is "english" or the words themselves, in lower case; "english" is scikit-learn's list with the
     stumps of contractions, as in `workbench.corpus.texts.counting.count_words`.
     """
     left_out = frozenset(stop_list(stop_words))
@@ -170,11 +170,11 @@ def drop_stop_words(corpus: Corpus, stop_words: str | Iterable[str] = "english")
 
 
 def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
-    """Return the corpus with its ``n_words`` most frequent words alone, in their order.
+    """Return the corpus with only its ``n_words`` most frequent words, in the order of the vocabulary.
 
     Words are ranked by their tokens in the whole corpus, and of equally frequent ones the first in the
-    vocabulary comes first. Documents that lose all their words stay, empty. To be done before tokens are held
-    out, so that training and test tokens are cut alike. Fewer than one word, or more than there are, are refused.
+    vocabulary comes first. Documents that lose all their words stay, empty. Use it before tokens are held
+    out, so that training and test tokens are cut alike. Raise an error for fewer than one word or more than there are.
 
     Source: specification of LDA, B.5 (top_V).
     """
@@ -204,7 +204,7 @@ def drop_singletons(
         The training corpus loses every pair that has one *training* token, whatever the whole corpus had: then
         a hybrid with r = 1 has nothing to sample. With "both" the test corpus loses pairs too, by the rule.
     rule : "own" or "full"
-        Which pairs the test corpus loses, where the paper does not say: those with one *test* token, or those
+        Which pairs the test corpus loses (the paper does not say): "own", those with one *test* token; "full", those
         with one token in the *full* corpus, training and test together.
 
     Raises
@@ -244,9 +244,8 @@ def prepare(
 ) -> tuple[Corpus, Corpus | None, dict | None]:
     """Return training corpus, test corpus and the record of how they were made.
 
-    Words are cut first, then documents joined, then counts repeated. Of the corpus that results tokens or rows are held out, so
-    that training and test tokens are of one kind; then singletons are removed, by the counts that are left. Of halves of
-    documents, scored tokens whose word then has no training token are left out.
+    In this order: words are cut, documents joined, counts multiplied, tokens or documents held out, and singletons of the
+    remaining counts removed. With ``per="half"``, scored tokens whose word has no training token are left out.
 
     Parameters
     ----------
@@ -358,14 +357,14 @@ def split_in_words(split: dict) -> str:
 
 
 def regime_in_words(split: dict) -> list[str]:
-    """Describe how a record of `prepare` made counts larger: documents joined, counts repeated; "" where it did not."""
+    """Describe how `prepare` made counts larger, from its record: documents joined, counts multiplied; [] if it did not."""
     merge, repeat = split.get("merge", 1), split.get("repeat", 1)
     joined = [f"every {merge:,} documents joined"] if merge > 1 else []
     return joined + ([f"every count {repeat:,} times"] if repeat > 1 else [])
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:
-    """Describe the share that is held out: of what, by which seed, and how many scored tokens are left out."""
+    """Describe the held-out share in words: of what, by which seed, and how many scored tokens were left out."""
     share, per, left_out = (
         f"{100 * split['fraction']:g} %",
         split.get("per", "corpus"),
@@ -386,7 +385,7 @@ def share_in_words(split: dict, held_out: str = "") -> str:
 
 
 def _plain(value: object):
-    """Return a value as JSON can hold it."""
+    """Return a value in a type that JSON has."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value
     return [_plain(item) for item in value]
@@ -403,7 +402,7 @@ def rows_in_words(rows: dict) -> str:
 
 
 def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
-    """Return the corpus without these pairs, a (pair,) bool mask."""
+    """Return the corpus without the pairs of the mask ``singletons`` (pair,) bool; raise an error if nothing is left."""
     left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if left.n_tokens == 0:
         raise CorpusError(
@@ -413,7 +412,7 @@ def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Co
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:
-    """Return (pair,) the first corpus' count of each pair of the second; 0 where it has none."""
+    """Return the count (pair,) that ``corpus`` has of each pair of the corpus ``pairs``; 0 if it has none."""
     keys, other = (part.documents * np.int64(part.n_words) + part.words for part in (corpus, pairs))
     place = np.searchsorted(keys, other)
     place[place == len(keys)] = 0

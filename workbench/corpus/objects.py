@@ -1,4 +1,4 @@
-"""The pairs of a corpus from what Python holds: texts, lists of tokens, pandas, matrices of counts, bags of words by gensim."""
+"""A corpus from Python objects: texts, lists of tokens, pandas, matrices of counts, bags of words as of gensim."""
 
 import numbers
 import warnings
@@ -13,7 +13,7 @@ from workbench.corpus.times import times_of
 from workbench.errors import DataError, nearest_or_all, shown
 
 COLUMNS = ("text", "id", "time", "label")
-"""What the columns of a DataFrame may be, besides those that are left aside."""
+"""Roles that columns of a DataFrame can have."""
 MOST_NAMED = 3
 """Documents that a warning names."""
 WANTED = (
@@ -23,9 +23,9 @@ WANTED = (
 
 
 def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: dict) -> dict:
-    """Return the arguments of `Corpus.from_pairs` for documents that are no Corpus; `corpus_of` says what they may be.
+    """Return the arguments of `Corpus.from_pairs` for documents given as Python objects; see `corpus_of`.
 
-    columns : what they are in a DataFrame → name.
+    columns : role of a column of a DataFrame (text, id, time, label) → its name.
     """
     if is_frame(data):
         refuse_vocabulary(vocabulary, data)
@@ -42,12 +42,12 @@ def pairs_of(data, columns: dict, vocabulary, name: str, counted, text_options: 
 
 
 def is_frame(data: object) -> bool:
-    """Return whether it is a DataFrame."""
+    """Return whether the object is a DataFrame."""
     return hasattr(data, "columns") and hasattr(data, "iloc")
 
 
 def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
-    """Return the fields of texts, lists of tokens, or bags of words."""
+    """Return the arguments of `Corpus.from_pairs` for a list of texts, lists of tokens, or bags of words."""
     if not data or any(isinstance(element, str) for element in data):
         refuse_vocabulary(vocabulary, data)
         return count_words(data, name=name, **as_counted(counted, text_options))
@@ -81,14 +81,14 @@ def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> 
 
 
 def _item(item: object) -> str:
-    """Return the kind of an item of a document, in words."""
+    """Return the kind of an item of a document: "token", "pair" or "other"."""
     if isinstance(item, str):
         return "token"
     return "pair" if is_pair(item) else "other"
 
 
 def is_pair(item: object) -> bool:
-    """Return whether it is two numbers, as a word id and its count."""
+    """Return whether the item is a pair of numbers, such as a word id and its count."""
     return (
         isinstance(item, tuple | list)
         and len(item) == 2
@@ -120,7 +120,7 @@ def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
 
 
 def _of_matrix(matrix, vocabulary, name: str) -> dict:
-    """Return the fields of a matrix with a row a document, a column a word."""
+    """Return the arguments of `Corpus.from_pairs` for a matrix of counts (document, word)."""
     n_documents, n_words = matrix.shape
     if hasattr(matrix, "tocoo"):
         cells = matrix.tocoo()
@@ -140,7 +140,7 @@ def _of_matrix(matrix, vocabulary, name: str) -> dict:
 
 
 def words_by_id(vocabulary, n_words: int) -> list[str] | None:
-    """Return the words of a vocabulary in the order of their ids; None where there is none."""
+    """Return the words of a vocabulary in the order of their ids; None without a vocabulary."""
     if vocabulary is None:
         return None
     if hasattr(vocabulary, "token2id"):
@@ -164,7 +164,7 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
 
 
 def _of_values(values: list, counted, text_options: dict, **about) -> dict:
-    """Return the fields of texts, or lists of tokens, of pandas; warn of missing ones, which are empty documents."""
+    """Return the fields of texts or lists of tokens from pandas; missing ones become empty documents, with a warning."""
     tokens, missing = (
         _are_tokens(values),
         [row for row, value in enumerate(values) if _is_missing(value)],
@@ -192,7 +192,7 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
 
 
 def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
-    """Return the fields of a DataFrame with a row a document: the text in one column, other fields in others."""
+    """Return the fields of a DataFrame with one document per row: texts of one column, other fields of other columns."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
         if column not in frame.columns:
@@ -254,7 +254,7 @@ def _filled(values: list, empty) -> list:
 
 
 def _first(values: Iterable):
-    """Return the first value that is not missing; None where all are."""
+    """Return the first value that is not missing; None if all are missing."""
     return next((value for value in values if not _is_missing(value)), None)
 
 
@@ -264,7 +264,7 @@ def _are_tokens(values: Iterable) -> bool:
 
 
 def refuse_options(text_options: dict, what: str) -> None:
-    """Raise DataError for an option of raw text where there is none."""
+    """Raise DataError if options of raw text are given; ``what`` names the documents, which are not raw text."""
     if text_options:
         raise DataError(
             f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out"
@@ -272,7 +272,7 @@ def refuse_options(text_options: dict, what: str) -> None:
 
 
 def refuse_vocabulary(vocabulary, data) -> None:
-    """Raise DataError for a vocabulary of documents that have their words."""
+    """Raise DataError if a vocabulary is given for documents that consist of words."""
     if vocabulary is not None:
         raise DataError(
             f"a vocabulary is for counts by word id, and {kind_of(data)} has words; leave vocabulary= out"
@@ -280,7 +280,7 @@ def refuse_vocabulary(vocabulary, data) -> None:
 
 
 def kind_of(data: object) -> str:
-    """Return in a word or two what was given."""
+    """Describe an invalid argument in a word or two, for an error."""
     return (
         shown(repr(data))
         if isinstance(data, str | int | float | None)

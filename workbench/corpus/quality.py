@@ -1,6 +1,4 @@
-"""What is doubtful about the documents of a corpus before a run is started: empty ones, repeated
-ones, or nearly so.
-"""
+"""Checks of a corpus before a run is started: empty documents, duplicates and near-duplicates."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,14 +9,14 @@ import numpy as np
 from workbench.corpus.corpus import AnyCorpus, Corpus
 
 MOST_NAMED = 3
-"""Documents that a sentence names."""
+"""Maximum of documents that a sentence names."""
 NEAR = 0.9
-"""Jaccard index of the tokens of two documents, shared ones by all, from which they are nearly the same."""
+"""Jaccard index of the tokens of two documents (shared by all) from which they are near-duplicates."""
 BANDS, ROWS = 8, 8
 """Of MinHash: two documents are compared where all ROWS values of one of the BANDS are equal. At an index of 0.9 that happens
 with a probability of 1 - (1 - 0.9**8)**8 = 0.99, at 0.95 of 0.9999, at 0.5 of 0.03."""
 MOST_TOKENS = 10_000_000
-"""Beyond which nearly equal documents are not looked for."""
+"""Maximum of tokens of a corpus in which near-duplicates are searched for."""
 CANDIDATES = 16
 """Earlier documents that one is compared with at most, so that a thousand copies of a form letter make no million pairs.
 Of KOS, which has such letters, all 16 near-duplicates are found with the last 16, and 10 with the first 16."""
@@ -27,7 +25,7 @@ COMPARED = 10_000
 
 
 class Quality(NamedTuple):
-    """Empty and duplicate documents by their numbers, ascending."""
+    """The numbers of empty, duplicate and nearly duplicate documents, ascending."""
 
     empty: np.ndarray  # (found,) without a token
     # (found,) with the words and counts of an earlier document, which is none of these
@@ -39,11 +37,10 @@ class Quality(NamedTuple):
 
 
 def quality_of(corpus: AnyCorpus) -> Quality | None:
-    """Return the empty, duplicate and nearly duplicate documents of a corpus; None of one in several parts.
+    """Return the empty, duplicate and nearly duplicate documents of a corpus; None if the corpus is sharded.
 
-    Two documents are the same where their counts are: texts that differ in case, in stop words or in the order of their words
-    alone are the same, too. They are nearly the same where their Jaccard index is `NEAR` or more. An empty document repeats
-    none.
+    Two documents are duplicates if their counts are equal: texts may differ in case, in stop words or in the order of words.
+    They are near-duplicates if their Jaccard index is at least `NEAR`. Empty documents are not counted as duplicates.
     """
     if corpus.n_parts > 1:
         return None
@@ -68,9 +65,9 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return documents with an earlier near-duplicate, and that one, by ``ids``; all must be different and not empty.
+    """Return the ids of documents that have an earlier near-duplicate, and its ids; no documents may be equal or empty.
 
-    What is found among the candidates of MinHash has been compared exactly.
+    Candidates come from MinHash and are compared exactly.
     """
     none = np.zeros(0, np.int64)
     if corpus.n_documents < 2 or corpus.n_tokens > MOST_TOKENS:
@@ -88,7 +85,7 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
-    """Yield earlier and later documents that MinHash finds alike: of each later one the last `CANDIDATES` before it."""
+    """Yield pairs (earlier, later) of documents that MinHash finds similar: for each, the last `CANDIDATES` before it."""
     from datasketch import MinHash, MinHashLSH
 
     # of a word that a document has twice the second occurrence is a token of its own
@@ -105,7 +102,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
 
 
 def describe_quality(corpus: AnyCorpus) -> list[str]:
-    """Return a sentence each about empty and about duplicate documents, where there are any."""
+    """Return one sentence about empty documents and one about duplicates, if there are any."""
     quality, sentences = quality_of(corpus), []
     if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
@@ -130,7 +127,7 @@ def describe_quality(corpus: AnyCorpus) -> list[str]:
 
 
 def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
-    """Name the first documents and, of duplicates, their originals."""
+    """Return the titles of the first documents, and of their originals if they are duplicates."""
     names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:
         names = [

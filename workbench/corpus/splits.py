@@ -1,7 +1,7 @@
-"""Splits of a corpus: held-out tokens, documents drawn, rows by time or place, ends of sequences, halves of documents.
+"""Splits of a corpus into training and test part: by tokens, documents, times or places, ends of sequences, halves.
 
-Both parts have the vocabulary of the corpus. They have all its documents too, and their counts add up, but for
-`hold_out_documents`, where each part has documents of its own.
+Both parts have the vocabulary and all documents of the corpus, and their counts add up to its counts. Only
+`hold_out_documents` gives each document to one part.
 """
 
 import json
@@ -33,7 +33,7 @@ from workbench.numbers import parse_number
 
 ROWS = Named("holdout_rows", text="rows to hold out")
 PAIRS = 1 << 18
-"""Pairs whose tokens are looked at at a time."""
+"""Pairs whose tokens are processed at a time."""
 # streams of one seed, so that no split is a function of another
 TOKENS, DOCUMENTS, HALVES = range(3)
 
@@ -45,7 +45,7 @@ def hold_out_tokens(
     per: str = "corpus",
     folder: str | Path | None = None,
 ) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
-    """Return training and test corpus: tokens drawn without replacement, every subset of that size equally likely.
+    """Return training and test corpus; test tokens are drawn without replacement, all subsets of their number equally likely.
 
     Both have the documents and the vocabulary of the corpus (documents may become empty, words unused),
     and their counts add up to the corpus pair by pair. With ``fraction=0`` the test corpus has no pairs.
@@ -60,8 +60,8 @@ def hold_out_tokens(
         "corpus" draws ``round(fraction * n_tokens)`` of all tokens; "document" draws
         ``floor(fraction * n_d)`` of the n_d tokens of each document.
     folder : path, for a `ShardedCorpus` alone
-        Where both parts are written, shard by shard, in the folders ``train`` and ``test``; what exists of the same
-        split is opened. Default: beside the corpus, under its name and that of the split, as ``NAME.split-0.1-0-corpus``.
+        Folder to which both parts are written, as ``train`` and ``test``; if it has the same split already, that is
+        opened. Default: beside the corpus, named after it and the split, as ``NAME.split-0.1-0-corpus``.
 
     Raises
     ------
@@ -90,12 +90,12 @@ def hold_out_tokens(
 def hold_out_documents(
     corpus: Corpus, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Corpus, Corpus]:
-    """Return training documents and unseen documents: every choice of ``round(fraction * n_documents)`` equally likely.
+    """Return training and unseen documents, drawn at random: ``round(fraction * n_documents)`` are unseen.
 
     Each document goes to one of the two with all its tokens, its title, authors, label and time, in the order
     of the corpus; both parts keep the whole vocabulary. `split_halves` splits the unseen ones further.
-    Equal seeds give equal splits everywhere, independent of the tokens that `hold_out_tokens` draws. An argument
-    out of range, or a part without documents or without tokens, is a CorpusError.
+    Equal seeds give equal splits everywhere, independent of the tokens that `hold_out_tokens` draws. Raise CorpusError
+    for an argument out of range, or if a part has no documents or no tokens.
 
     Source: specification of LDA, B.4.
     """
@@ -116,11 +116,11 @@ def hold_out_documents(
 
 
 def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
-    """Return observed and scored half of each document's tokens, every such pair of halves equally likely.
+    """Split each document's tokens at random into halves; return the corpus of observed and the corpus of scored halves.
 
-    The token left over from an odd number goes to the observed half. Documents of fewer than two tokens are
-    empty in both halves; all documents keep their places. Equal seeds give equal halves everywhere; a seed out of
-    range, or no document of two tokens, is a CorpusError.
+    With an odd number of tokens the observed half has one more. Documents of fewer than two tokens are empty in both
+    halves; no document is removed. Equal seeds give equal halves everywhere. Raise CorpusError for a seed out of range,
+    or if no document has two tokens.
 
     Source: specification of LDA, B.4 (document completion).
     """
@@ -139,11 +139,11 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 def hold_out_halves(
     corpus: Corpus, fraction: float = 0.2, seed: int = 0
 ) -> tuple[Corpus, Corpus, int]:
-    """Return training corpus, test corpus of scored halves, and how many tokens were left out of the test.
+    """Return training corpus, test corpus of scored halves of documents, and how many scored tokens were left out.
 
-    Documents are drawn as by `hold_out_documents`, and of each of them a half as by `split_halves` is scored. The other half,
-    and all other documents, are the training corpus. Scored tokens whose word has no training token are left out, and counted.
-    Both corpora have all documents and the vocabulary of the corpus, as after `hold_out_tokens`.
+    Test documents are drawn as by `hold_out_documents`, and split as by `split_halves`. Their scored halves are the test
+    corpus; their observed halves and all other documents are the training corpus. Scored tokens whose word has no training
+    token are left out. Both corpora have all documents and the vocabulary of the corpus, as after `hold_out_tokens`.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def hold_out_halves(
 
 
 def known_words(documents: Corpus, train: Corpus) -> Corpus:
-    """Return the documents without the words that no training document has: of these an estimate of topics says nothing."""
+    """Return the documents without the words that no training document has; topics give no estimate for these."""
     return with_counts(
         documents, np.where(np.isin(documents.words, train.words), documents.counts, 0)
     )
@@ -183,24 +183,24 @@ def known_words(documents: Corpus, train: Corpus) -> Corpus:
 def hold_out_rows(
     corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
 ) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus: whole documents held out by what is known of them, as a time or a place.
+    """Return training and test corpus: whole documents are held out by the value of a field, such as a time or a place.
 
-    Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`: a document has all its tokens in one
-    of them and is empty in the other.
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`; each document is empty in one
+    of the two.
 
     Parameters
     ----------
     by : str
         An input of the corpus, or "labels", "times" or "sequence" (its name).
     values : iterable or one value
-        Held out are the documents that have one of these.
+        Documents with one of these values are held out.
     at_least : number
-        Held out are the documents that have this or more. One of the two is given.
+        Documents with at least this value are held out. Give either ``values`` or ``at_least``.
 
     Raises
     ------
     DataError
-        Nothing known by that name, a value that no document has, or a part without tokens.
+        No field of that name, a value that no document has, or a part without tokens.
     """
     _check_corpus(corpus)
     known = _known(corpus, by)
@@ -234,9 +234,9 @@ def hold_out_rows(
 
 
 def asked_rows(text: str, corpus: Corpus) -> dict:
-    """Return the arguments of `hold_out_rows` or `hold_out_ends` in a text: "last 10", "year>=2012", "year=2012,2013".
+    """Parse "last 10", "year>=2012" or "year=2012,2013"; return the arguments of `hold_out_ends` or `hold_out_rows`.
 
-    What is compared with is a number where it reads as one and, of several values, where the corpus has that number.
+    A value after ``>=`` is a number if it looks like one; a value after ``=`` if the corpus has that number, too.
     """
     if end := re.fullmatch(r"\s*last\s+([1-9][0-9]*)\s*", str(text)):
         return {"n_rows": int(end[1])}
@@ -257,7 +257,7 @@ def asked_rows(text: str, corpus: Corpus) -> dict:
 
 
 def rows_as_asked(rows: dict) -> str:
-    """Return these arguments as the text that asks for them."""
+    """Return the text that `asked_rows` parses into these arguments, as "last 10"."""
     if "n_rows" in rows:
         return f"last {rows['n_rows']}"
     if rows.get("values") is None:
@@ -267,11 +267,11 @@ def rows_as_asked(rows: dict) -> str:
 
 
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus: the last documents of each sequence held out, a suffix to be forecast.
+    """Return training and test corpus: the last ``n_rows`` documents of each sequence are held out, to be forecast.
 
-    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`; ``n_rows`` says how many documents of
-    each sequence. One of no more than these stays whole in training, as it would have nothing to be forecast from. It is a
-    CorpusError if there is no sequence that is longer, or a part without tokens.
+    Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`. A sequence of at most ``n_rows``
+    documents is not split: nothing would be left to forecast from. Raise CorpusError if no sequence is longer, or if a
+    part has no tokens.
     """
     _check_corpus(corpus)
     check_whole("n_rows", n_rows, 1)
@@ -290,13 +290,13 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
 
 
 def _check_corpus(corpus: object) -> None:
-    """Refuse what is no corpus in memory."""
+    """Raise an error unless the object is a `Corpus` in memory."""
     check_kind(corpus, AnyCorpus, "Corpus")
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 
 def _known(corpus: Corpus, by: str) -> list:
-    """Return (document,) an input, the labels, the times or the names of the sequences."""
+    """Return the values (document,) of an input, of the labels or times, or the names of sequences, as ``by`` says."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
     fields = [
@@ -311,7 +311,7 @@ def _known(corpus: Corpus, by: str) -> list:
 
 
 def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus with the documents (document,) bool held out, all others empty."""
+    """Return training and test corpus, given which documents (document,) bool are held out."""
     in_test = held_out[corpus.documents]
     parts = tuple(
         with_counts(corpus, np.where(mask, corpus.counts, 0)) for mask in (~in_test, in_test)
@@ -329,9 +329,9 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 def _wanted(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (group,) int64 tokens, and how many of them `hold_out_tokens` draws: of the corpus, or of each document.
+    """Return the tokens of each group (the corpus, or each document), and how many of them to hold out, (group,) int64 each.
 
-    Refuses arguments out of range, and a split that would leave no test or no training token.
+    Raise an error for arguments out of range, and for a split without test or training tokens.
     """
     check_fraction(fraction)
     check_seed(seed)
@@ -349,7 +349,7 @@ def _wanted(
 
 
 def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarray, n_test: int):
-    """Refuse a split without test tokens (unless none was asked for) or without training tokens."""
+    """Raise an error for a split without test tokens (unless the fraction is 0) or without training tokens."""
     if corpus.n_tokens == 0:
         raise CorpusError(
             f"a corpus needs at least one token to be split; {corpus.name!r} has none"
@@ -376,7 +376,7 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
 def _drawn(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
-    """Return (pair,) int32: how many of each pair's tokens are drawn; see `draw_subsets`."""
+    """Return how many of each pair's tokens are drawn (pair,) int32; see `draw_subsets`."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):
@@ -385,7 +385,7 @@ def _drawn(
 
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
-    """Return the corpus with these counts; pairs left with none are gone."""
+    """Return the corpus with these counts (pair,); pairs with count 0 are removed."""
     used = counts > 0
     pairs_before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=pairs_before[1:])
@@ -404,20 +404,20 @@ def split_shards(
     blocks: Iterator[np.ndarray],
     folder: str | Path | None = None,
 ) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Write training and test corpus into the folders ``train`` and ``test`` of a folder, unless they exist, and open them.
+    """Write training and test corpus into the folders ``train`` and ``test`` of a folder unless they exist; open them.
 
     Parameters
     ----------
     split : dict
-        fraction, seed and per, by which a folder that is there is known.
+        ``fraction``, ``seed`` and ``per``; an existing folder is used if it has the same.
     blocks : iterator of (token,) bool
-        Which tokens are for testing, as `workbench.data.drawing.drawn_blocks` gives them.
+        Which tokens are held out, as `workbench.data.drawing.drawn_blocks` yields them.
     folder : path, default beside the corpus
 
     Raises
     ------
     DataError
-        A folder with something else, or one that cannot be written.
+        A folder that has another split or cannot be written.
     """
     identity = {"corpus": corpus.content_hash, **split}
     name = "-".join(
@@ -457,7 +457,7 @@ def split_shards(
 def _with_counts(
     documents: Documents, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, words and counts of documents with these counts; pairs left with none are gone."""
+    """Return indptr, words and counts of documents with these counts (pair,); pairs with count 0 are removed."""
     used = counts > 0
     before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=before[1:])
@@ -465,7 +465,7 @@ def _with_counts(
 
 
 def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Return the parts in a folder; refused if they are those of another split."""
+    """Open training and test corpus in a folder; raise an error if they are of another split."""
     try:
         known = json.loads((folder / SPLIT).read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Documents that come one after the other, from files or not, counted over a fixed vocabulary; never held all at once."""
+"""Streams of documents, from files or any iterable, counted over a fixed vocabulary and never all in memory."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ WANTED = (
 
 
 class Counted(NamedTuple):
-    """A document counted over a vocabulary."""
+    """The counts of a document over a vocabulary."""
 
     words: np.ndarray  # (pair,) int32: numbers of its known words, ascending
     counts: np.ndarray  # (pair,) int32: tokens of each, at least 1
@@ -33,12 +33,12 @@ class Counted(NamedTuple):
 
 
 class Vocabulary:
-    """The known words and their numbers.
+    """The known words and their numbers, to count documents with.
 
     Parameters
     ----------
     words : (word,) str
-        Of words that are spelt alike the first counts.
+        Of equal words the first counts.
     words_of : function of a text that gives its words
         See `workbench.corpus.texts.words.analyser`.
     ids : (id,) str, optional
@@ -59,7 +59,7 @@ class Vocabulary:
         return np.fromiter((self._place.get(word, -1) for word in words), np.int64)
 
     def count(self, documents: Iterable) -> Iterator[Counted]:
-        """Yield each document, counted; the DataError for an invalid one has its number."""
+        """Yield the counts of each document; a DataError for an invalid document names its number."""
         for number, document in enumerate(documents):
             try:
                 yield self._counted(document)
@@ -67,7 +67,7 @@ class Vocabulary:
                 raise DataError(f"document {number} (counted from 0): {error}") from None
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
-        """Yield the documents of a corpus, which may have another vocabulary."""
+        """Yield the counts of each document of a corpus, which may have another vocabulary."""
         place = self._places(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
             yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
@@ -106,7 +106,7 @@ class Vocabulary:
 
 
 def _checked_counts(counts: list) -> np.ndarray:
-    """Return the counts as (row,) int64; refuse others than whole numbers from 0 to 2^31 - 1."""
+    """Return the counts (row,) as int64; raise an error unless they are whole numbers from 0 to 2^31 - 1."""
     values = as_array(counts, "counts")
     whole = not len(counts) or (
         values.dtype.kind in "iuf" and values.ndim == 1 and np.all(values == np.floor(values))
@@ -119,7 +119,7 @@ def _checked_counts(counts: list) -> np.ndarray:
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return the document of word numbers, repeated and in any order; -1 stands for an unknown word."""
+    """Return the counts of a document from word numbers in any order, with repeats; -1 is an unknown word."""
     known = (places >= 0) & (counts > 0)
     words, inverse = np.unique(places[known], return_inverse=True)
     totals = np.bincount(inverse, counts[known], len(words))
@@ -129,7 +129,7 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
-    """Yield lists of ``size`` documents; the last ``size`` + 1 to 2 ``size`` - 1 in two halves, so that none is tiny."""
+    """Yield lists of ``size`` documents; a remainder is halved together with the last full list, so that none is tiny."""
     waiting: list = []
     for document in documents:
         waiting.append(document)
@@ -141,7 +141,7 @@ def in_batches(documents: Iterable, size: int) -> Iterator[list]:
 
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr (document + 1,), words and counts (pair,), as a Corpus has them."""
+    """Return indptr (document + 1,), words and counts (pair,) of documents, as in a Corpus."""
     indptr = np.concatenate([[0], np.cumsum([len(document.words) for document in documents])])
     return (
         indptr,
@@ -151,31 +151,31 @@ def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 Document = str | dict[str, int]
-"""A text, or words with their counts."""
+"""A document: a text, or counts by word."""
 
 
 class FileDocuments:
-    """The documents of files, one after the other: texts, or mappings of words to counts. Can be iterated repeatedly.
+    """An iterable of the documents of files: texts, or mappings from words to counts. It can be iterated repeatedly.
 
     Parameters
     ----------
     *sources : path, name of the catalog, Corpus or ShardedCorpus
-        Of a folder of shards a shard is in memory at a time, of formats that cannot be read some documents at a time (Excel,
-        npz, FASTA, running text, a table with a column for each word) the whole file. Rows of counts of one document must
-        follow each other, documents in the order of their numbers.
+        A folder of shards is read shard by shard. Files of some formats are read at once (Excel, npz, FASTA, running text, a
+        table with a column per word). In files of counts, rows of a document must be adjacent, and documents in the order
+        of their numbers.
     **options
-        Of `workbench.read_corpus`, but for keep_text and options that choose words of a vocabulary; they hold for all files.
+        Options of `workbench.read_corpus` for all files, except keep_text and options that prune the vocabulary.
 
     Attributes
     ----------
-    sources : list of Corpus, ShardedCorpus, or what is known of a file before it is read
+    sources : list of Corpus, ShardedCorpus, or Request of a file
     name : str, of the first source
     of_text : dict, the options by which words are found in texts; `workbench.fit_stream` and `workbench.update` use them
 
     Raises
     ------
     CorpusError
-        No source, one that is not there, a pipe, or options that it does not have; later, what is wrong with a file.
+        No source, a missing one, a pipe, or unknown options; while iterating, errors in a file.
     """
 
     def __init__(self, *sources, **options):
@@ -195,7 +195,7 @@ class FileDocuments:
             yield from (_of_corpus(source) if isinstance(source, AnyCorpus) else _of_file(source))
 
     def count(self) -> int:
-        """Return the number of documents, empty ones included; the files are read once for it."""
+        """Read the files once and return the number of documents, empty ones included."""
         if self._n is None:
             self._n = sum(
                 source.n_documents
@@ -207,13 +207,13 @@ class FileDocuments:
 
     @property
     def corpus(self) -> AnyCorpus | None:
-        """The only source, where it is a corpus; else None."""
+        """The source, if it is a single corpus; else None."""
         source = self.sources[0]
         return source if len(self.sources) == 1 and isinstance(source, AnyCorpus) else None
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
-        """The (word,) vocabulary of the only source, where it is known before the documents; else None."""
+        """The vocabulary (word,) of a single source, if it is known before the documents are read; else None."""
         if self.corpus is not None:
             return tuple(self.corpus.vocabulary)
         stream = None if len(self.sources) > 1 else _stream(self.sources[0])
@@ -222,7 +222,7 @@ class FileDocuments:
 
     @property
     def has_texts(self) -> bool:
-        """Whether a file has texts that are not yet counted."""
+        """Whether any file has texts, which are yet to be counted."""
         requests = [source for source in self.sources if isinstance(source, Request)]
         streams = [(request, _stream(request)) for request in requests]
         return any(
@@ -249,7 +249,7 @@ def _source(source, options: dict) -> AnyCorpus | Request:
 
 
 def _stream(request: Request) -> Stream | None:
-    """Return a file as a stream of documents; None where it is read at once."""
+    """Return a file as a stream of documents; None if it has to be read at once."""
     return trait(request.format, "stream")(request.path, request.read_options, lambda share: None)
 
 
@@ -279,7 +279,7 @@ def _of_file(request: Request) -> Iterator[Document]:
 
 
 def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
-    """Yield the documents of rows of counts."""
+    """Yield the documents of a file of rows of counts, as counts by word."""
     names, known = (
         stream.names(),
         frozenset(() if stream.words == IDS else known_words(request.path, request.read_options)),
@@ -313,7 +313,7 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
 
 
 def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
-    """Return the words of ids; w0, w1, … where nothing names them."""
+    """Return the words of ids: their ``names``, or w0, w1, … if there are none."""
     return (
         [f"w{number}" for number in ids.tolist()]
         if names is None
@@ -322,7 +322,7 @@ def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
 
 
 def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
-    """Yield the documents of a corpus, a part at a time."""
+    """Yield the documents of a corpus as counts by word, reading one part at a time."""
     names = corpus.vocabulary
     for shard in corpus.parts():
         for begin, end in pairwise(shard.indptr.tolist()):

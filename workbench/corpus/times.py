@@ -1,4 +1,4 @@
-"""When documents were written: dates of any common form, or numbers; and the years of a corpus, without a gap."""
+"""Times of documents: dates in any common form, or numbers; and the years of a corpus, without gaps."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ YEAR_FIRST = re.compile(r"[0-9]{4}(?![0-9])")
 
 
 def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
-    """Return the time of each document: a whole number as it is, a date as text (2024-07-31), None where it has none.
+    """Return the time of each document: a whole number, a date as text (2024-07-31), or None if missing.
 
     Dates are read by pandas: in the form of the first one, day before month only where month before day does not fit all of
-    them; those of a time zone are converted to UTC. In an error ``where(row)`` says where a value stands, and ``name`` is the
-    column.
+    them; those of a time zone are converted to UTC. ``where(row)`` and ``name`` are the place of a value and
+    the column, for errors.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object):
-    """Return text and numbers as text, dates as they are; pandas would take a number for nanoseconds."""
+    """Return texts and numbers as text, and dates unchanged; pandas would take a number for nanoseconds."""
     value = value.item() if hasattr(value, "item") else value
     whole = isinstance(value, float) and value.is_integer()
     return (
@@ -100,11 +100,11 @@ def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], s
 
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MOST_YEARS = 10_000
-"""From the first year to the last; more is taken for days or seconds."""
+"""Maximum of years from the first to the last; numbers further apart are taken for days or seconds."""
 
 
 class Years(NamedTuple):
-    """Every year from the first to the last, and which of them each document is of."""
+    """All years from the first to the last, and the year of each document."""
 
     first: int
     n: int
@@ -122,7 +122,7 @@ def years_of(corpus: Corpus) -> Years:
     Raises
     ------
     DataError
-        Where it has no times, one is no whole number (1987, 1987.0, "1987" and "1987-06-30" are), or they are too far apart.
+        If it has no times, if they are too far apart, or if one has no year (1987, 1987.0, "1987" and "1987-06-30" have one).
     """
     if corpus.times is None:
         raise DataError(
@@ -140,7 +140,7 @@ def years_of(corpus: Corpus) -> Years:
 
 
 def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
-    """Return (document,) int64 the nearest of n years, counted from the first; unknown ones become the last."""
+    """Return for each document (document,) int64 the nearest of n years from ``first``; the last if the time is unknown."""
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
@@ -149,7 +149,7 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
 
 
 def _whole(corpus: Corpus, d: int) -> int:
-    """Return the time of a document as a whole number; raise an error where it is none."""
+    """Return the year of a document as a whole number; raise an error if it has none."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):
         return int(time[:4])

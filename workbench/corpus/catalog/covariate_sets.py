@@ -1,7 +1,9 @@
 """Data sets of the catalog whose rows have inputs or stand in sequences: names by state and year, symbols, running text.
 
-They are made from files in a folder of WORKBENCH_DATA each time; nothing of them is stored. Each knows which rows are held out
-unless others are asked for. Source: specification of stick-breaking, C.6 and D.5; Linderman, Johnson & Adams (2015), section 4.
+They are made from files in a folder of WORKBENCH_DATA each time; nothing of them is stored. Each names
+the rows that are held out by default.
+
+Source: specification of stick-breaking, C.6 and D.5; Linderman, Johnson & Adams (2015), section 4.
 """
 
 import csv
@@ -27,7 +29,7 @@ from workbench.data.names import with_options
 from workbench.data.opening import read_text
 
 OUTSIDE = frozenset(("AK", "HI", "DC"))
-"""Not of the contiguous states."""
+"""States outside the contiguous United States."""
 UNCOUNTED = frozenset(("CA", "IL", "NY", "TX"))
 """States without full counts."""
 YEARS = range(1960, 2014)
@@ -36,7 +38,7 @@ FIRST_TEST_YEAR = 2012
 
 @dataclass(frozen=True, kw_only=True)
 class MadeSet(DataSet):
-    """A data set that a function makes from files; its statistics are those with the default options."""
+    """A data set that a function makes from files. Its statistics are of the corpus with the default options."""
 
     make: Callable[..., Corpus]
     held_out_rows: str
@@ -82,8 +84,8 @@ class MadeSet(DataSet):
 def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
     """Return boys' names by state and year: 44 states, 1960 to 2013, the 100 names with the largest totals, the largest first.
 
-    Rows of the years before 2012 have ``births`` births drawn without replacement with the seed ``draw``, or with "all" their
-    full counts, as the years from 2012 on always have.
+    For years before 2012, ``births`` births of each row are drawn without replacement with the seed ``draw``; "all" keeps
+    the full counts. From 2012 on the counts are always full.
     """
     if births != "all":
         check_whole("births", births, 1)
@@ -133,7 +135,7 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
 
 
 def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """Return (row, word) of n drawn items of each row, every subset equally likely (Floyd's algorithm, on bits of PCG64)."""
+    """Draw n items of each row of counts without replacement (Floyd's algorithm); return their counts (row, word)."""
     totals, bits = counts.sum(axis=1), np.random.PCG64(seed)
     chosen = np.full((len(counts), n), -1, np.int64)
     for i in range(n):
@@ -161,14 +163,14 @@ def _coordinates(path: Path, states: Sequence[str]) -> tuple[list[float], list[f
 
 
 def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus:
-    """Return the corpus with a row of one count for each symbol, by the sequence's name."""
+    """Return the corpus of named sequences of symbols: each symbol is a document with one token."""
     rows = rows_of_symbols(symbols)
     ids, _ = numbered(rows["words"], vocabulary)
     return Corpus.from_pairs(**rows | {"words": ids, "vocabulary": vocabulary})
 
 
 def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
-    """Return consecutive stretches of that length, numbered from 0; more than there are are refused."""
+    """Cut the symbols into n consecutive windows of ``length`` symbols; return each by its name, from "window 0"."""
     most = len(symbols) // length
     if check_whole("windows", n, 1) > most:
         raise CorpusError(f"windows must be at most {most}, of {length:,} symbols each; got {n}")
@@ -176,13 +178,13 @@ def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
 
 
 def protein(path: Path) -> Corpus:
-    """Return nineteen windows of 682 symbols, amino acids and ``*``; the symbols in their alphabetical order."""
+    """Return the protein corpus: nineteen windows of 682 symbols (amino acids and ``*``) in alphabetical vocabulary."""
     symbols = list("".join(read_text(path).split()))
     return of_sequences(windows_of(symbols, 682, 19), sorted(set(symbols)))
 
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
-    """Return windows of 4,000 tokens of a book, of its 1,000 most frequent words that are no stop words."""
+    """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words without stop words."""
     tokens = _unstopped(read_text(path))
     words = _most_frequent(Counter(tokens), 1000)
     return of_sequences(
@@ -191,7 +193,7 @@ def running_text(path: Path, windows: int = 1) -> Corpus:
 
 
 def stories(path: Path) -> Corpus:
-    """Return the first 20 stories of at least 60 tokens, of the 200 most frequent words of all stories, without stop words."""
+    """Return the first 20 stories of at least 60 tokens, reduced to the 200 most frequent words without stop words."""
     entries = [json.loads(line) for line in read_text(path).splitlines()]
     texts = {str(story["id"]): _unstopped(story["body"] or "") for story in entries}
     words = _most_frequent(Counter(token for tokens in texts.values() for token in tokens), 200)
@@ -203,7 +205,7 @@ def stories(path: Path) -> Corpus:
 
 
 def _unstopped(text: str) -> list[str]:
-    """Return the words of a text in small letters, those of scikit-learn's list of stop words left out."""
+    """Return the words of a text in lower case, without scikit-learn's stop words."""
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS
     ]

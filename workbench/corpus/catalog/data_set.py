@@ -1,7 +1,7 @@
 """A named data set: its published facts, the files that hold it, and how it is found, verified and fetched.
 
-What decides is the content, not the bytes: a data set is accepted in any of its forms, recompressed or not,
-if the corpus that is read from it, titles, authors, labels and times included, has the published hash.
+A data set is accepted in any of its forms, recompressed or not, if the corpus read from it (with titles, authors,
+labels and times) has the published hash.
 """
 
 import os
@@ -155,7 +155,7 @@ class DataSet:
         return {"part": "all"} if self.parts else {}
 
     def folders(self) -> list[Path]:
-        """Return the folders to search: that in the package; else those of WORKBENCH_DATA and that of `fetch`."""
+        """Return the folders to search: the package's if bundled; else those of WORKBENCH_DATA and the cache of `fetch`."""
         if self.bundled:
             return bundled_folders(self.name)
         return [*data_folders(), cache_folder() / "data" / self.name]
@@ -171,7 +171,7 @@ class DataSet:
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"
 
     def facts(self) -> dict:
-        """Return everything known of the data set as JSON can hold it."""
+        """Return the facts about the data set (name, sizes, licence, files, folder …) as values that JSON can hold."""
         names = (
             "name",
             "title",
@@ -195,9 +195,9 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """Return the corpus, or one of its parts, from the first form whose content is right.
+        """Return the corpus, or one of its parts, from the first files whose content is the published one.
 
-        Files that are nowhere, cannot be read, or hold something else than was published are a CorpusError.
+        Raise CorpusError if the files are missing, cannot be read, or hold something else than was published.
         """
         if part not in ("all", *self.parts):
             raise CorpusError(f"part must be one of all, {', '.join(self.parts)}; got {part!r}")
@@ -205,11 +205,11 @@ class DataSet:
         return corpus if part == "all" else self._part(corpus, part)
 
     def fetch(self, progress: bool = True) -> Path:
-        """Return the folder with its files, which are downloaded into the user's cache unless they are here already.
+        """Return the folder with the files of the data set; download them into the user's cache if they are missing.
 
-        Files are verified before they get their names: nothing is there by halves. ``progress`` shows a bar
-        for each file (stderr). WORKBENCH_CACHE moves the cache. It is a CorpusError if there is no public address, if it cannot
-        be reached, or if what it serves is not the published data set.
+        Files are verified before they get their final names. ``progress`` shows a bar for each file on stderr.
+        WORKBENCH_CACHE moves the cache. Raise CorpusError if there is no public address, if it cannot be reached,
+        or if it serves something else than the published data set.
         """
         form = next((form for form in self.forms if form.urls), None)
         try:
@@ -278,7 +278,7 @@ class DataSet:
         )
 
     def _part(self, corpus: Corpus, part: str) -> Corpus:
-        """Return the documents of one part, under a name that loads them again."""
+        """Return the documents of one part; the corpus' name loads it again, as ``news20:part=train``."""
         documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
         return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 

@@ -1,4 +1,4 @@
-"""The catalog: corpora that have a name. Published ones are found, verified, read; others are made of them, or drawn.
+"""The catalog of named corpora: published ones, which are found, verified and read; prepared ones; and drawn ones.
 
 The bundled one, ``docstrings``, comes with the package. The files of the others are looked for in the folders
 that the environment variable WORKBENCH_DATA names, then where `workbench data fetch` puts them; nothing is
@@ -26,12 +26,12 @@ DEFAULT = DOCSTRINGS.name
 
 
 def data_sets() -> Mapping[str, DataSet | DrawnSet]:
-    """Name → data set, everything in the catalog: the default first, the synthetic ones last."""
+    """Return all data sets of the catalog by name: the default first, the synthetic ones last."""
     return DATA_SETS
 
 
 def is_named(name: object) -> bool:
-    """Return whether `load_corpus` takes this for a name of the catalog, with options (``bars:side=4``) or without."""
+    """Return whether this is a name of the catalog, with options (``bars:side=4``) or without."""
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 
 
@@ -40,7 +40,7 @@ def load_corpus(
 ) -> Corpus | ShardedCorpus:
     """Return the corpus of that name in the catalog, or at that path in any format that the readers know.
 
-    A folder of shards is opened as the `ShardedCorpus` that it is, and nothing of it read.
+    A folder of shards is opened as a `ShardedCorpus`, without reading its documents.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def load_corpus(
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
-    """Return the data set of that name of the catalog; the error for another name suggests the nearest ones."""
+    """Return the catalog's data set of a name; for an unknown name raise an error that suggests the nearest ones."""
     if name not in DATA_SETS:
         raise CorpusError(
             f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
@@ -94,7 +94,7 @@ def find_data_set(name: str) -> DataSet | DrawnSet:
 
 
 def _named(name: str, fetch: bool, options: dict) -> Corpus:
-    """Return the corpus of a name, after its options were checked against those of its data set."""
+    """Return the corpus of a name of the catalog; check the options first."""
     data_set = DATA_SETS[name.split(":")[0]]
     options = options_in(name, options, data_set.options)
     if fetch and data_set.whereabouts() != "drawn":

@@ -1,4 +1,4 @@
-"""The published data sets of the catalog, and those that are prepared from them: files, content, origin, licence.
+"""The published data sets of the catalog, and those prepared from them: their files, content, origin and licence.
 
 Statistics were counted on the files; ``agreement`` says how they compare with what was published.
 data/README.md describes the same, with the origin of each file.
@@ -25,7 +25,7 @@ from workbench.data.opening import read_lines
 
 
 def titles(path: Path) -> dict:
-    """Return the titles in a file with a title a line."""
+    """Return the titles in a file that has one title per line."""
     return {"titles": read_lines(path, None, "lines")}
 
 
@@ -267,18 +267,18 @@ FIVE_GROUPS = (
 
 
 def five_groups(news20: Corpus) -> Corpus:
-    """Return the messages of five groups: stop words out, then words of fewer than ten tokens."""
+    """Return the messages of five groups, without stop words, then without words of fewer than ten tokens."""
     return frequent_words(drop_stop_words(keep_documents(news20, FIVE_GROUPS)), 10)
 
 
 def five_hundred(kos: Corpus) -> Corpus:
-    """Return 500 documents drawn with numpy's generator and seed 0, in the order drawn, with the words that they use."""
+    """Draw 500 documents with numpy's generator and seed 0; return them in the order drawn, with the words they use."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
 
 
 def thousand_of_messages(news20: Corpus) -> Corpus:
-    """Return the 1,000 most frequent words that are no stop words by scikit-learn's list, stumps of contractions kept."""
+    """Return the corpus cut to its 1,000 most frequent words that are not on scikit-learn's list of stop words."""
     return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
 
 
@@ -299,7 +299,7 @@ class PreparedSet(DataSet):
         return self.source.fetch(progress)
 
     def load(self) -> Corpus:
-        """Return the corpus, made anew; raise an error if its content is not the published one."""
+        """Prepare the corpus and return it; raise an error if its content is not the expected one."""
         corpus = replace(self.make(self.source.load(self.part)), name=self.name)
         if corpus.content_hash != self.content:
             raise CorpusError(
@@ -312,7 +312,7 @@ class PreparedSet(DataSet):
 def _prepared(
     name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts
 ) -> PreparedSet:
-    """Return the data set that is made of a source, under the source's licence."""
+    """Return a data set prepared from another one (``source``), with the licence of the source."""
     origin = f"made here of {source.name!r}: {source.origin}"
     return PreparedSet(
         name,

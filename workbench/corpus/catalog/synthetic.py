@@ -1,4 +1,4 @@
-"""Corpora drawn from a model, with the truth behind them, and a CSV file of simulated news.
+"""Corpora drawn from a model, with the true parameters, and a CSV file of simulated news.
 
 Each function returns ``(corpus, truth)``; the truth has ``theta`` (document, topic), ``phi`` (topic, word) and the
 counts of the tokens' true topics, ``n_dk`` (document, topic) and ``n_kw`` (topic, word). `load_corpus` draws the
@@ -52,7 +52,7 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
 
 
 def _checked(name: str, value: object):
-    """Return an argument of a drawing function as a number; raise an error where it is none."""
+    """Return an argument of a drawing function as a number; raise an error if it is not a number."""
     number = (
         isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     )
@@ -67,9 +67,9 @@ def _checked(name: str, value: object):
 
 
 def _named(forecast: Callable, draw: Callable) -> Callable:
-    """Return the function with its corpus named after it and its arguments other than the defaults.
+    """Return the drawing function wrapped so that its corpus is named after it and its non-default arguments.
 
-    Its arguments are checked, and the bytes that it takes by ``forecast``, a function of all of them.
+    The wrapper checks the arguments, and that the draw fits into memory: ``forecast`` of all arguments gives the bytes.
     """
     arguments = signature(draw)
 
@@ -117,10 +117,10 @@ def bars(
     seed: int = 0,
     alpha: float = 1.0,
 ) -> tuple[Corpus, dict]:
-    """Return pictures of ``side`` × ``side`` pixels: the topics are its rows and its columns, uniform over their pixels.
+    """Draw pictures of ``side`` × ``side`` pixels: each topic is a row or a column, uniform over its pixels.
 
     The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first. An
-    argument out of range raises a CorpusError, here as below.
+    argument out of range raises CorpusError.
 
     Source: Griffiths & Steyvers (2004), figure 1.
     """
@@ -154,7 +154,7 @@ def zipf(
     beta: float = 0.1,
     spread: float = 0.7,
 ) -> tuple[Corpus, dict]:
-    """Draw documents with the word frequencies and lengths of real text, in any number.
+    """Draw documents with word frequencies and lengths like those of real text.
 
     Each topic is a Dirichlet draw whose mean falls with a word's rank as rank^-exponent: phi_k ~
     Dirichlet(n_words · beta · mean). A document's length is log-normal about a median.
@@ -194,7 +194,7 @@ def lda(
     alpha: float = 0.1,
     beta: float = 0.1,
 ) -> tuple[Corpus, dict]:
-    """Return documents of one length drawn from LDA, as its inference assumes; `workbench.models.LDA.simulate` has more."""
+    """Draw documents of equal length from LDA; `workbench.models.LDA.simulate` has more options."""
     return draw_lda(np.full(n_topics, alpha), beta, n_documents, n_words, tokens_per_document, seed)
 
 
@@ -206,7 +206,7 @@ def draw_lda(
     tokens_per_document: int,
     seed: int,
 ) -> tuple[Corpus, dict]:
-    """Return the corpus of `workbench.models.LDA.simulate` and its truth: topics, documents, and counts topic by topic."""
+    """Draw a corpus from LDA for `workbench.models.LDA.simulate`; return it with its true parameters and counts."""
     random = np.random.default_rng(seed)
     n_topics = len(alphas)
     phi = random.dirichlet(np.full(n_words, beta), n_topics)
@@ -239,7 +239,7 @@ def _draw(
     random: np.random.Generator,
     vocabulary: tuple[str, ...] | None = None,
 ) -> tuple[Corpus, dict]:
-    """Return the corpus drawn from given topics, and its truth; only its tokens take memory."""
+    """Draw a corpus from given theta and phi; return it with its true parameters and counts."""
     n_documents, n_words = len(theta), phi.shape[1]
     n_dk = random.multinomial(lengths, theta)
     n_kw = np.zeros(phi.shape, dtype=np.int64)
@@ -270,7 +270,7 @@ class DrawnSet:
 
     @property
     def name(self) -> str:
-        """The name of the function that draws it."""
+        """The name of the function that draws the corpus."""
         return self.draw.__name__
 
     @property
@@ -279,7 +279,7 @@ class DrawnSet:
         return {name: known.default for name, known in signature(self.draw).parameters.items()}
 
     def folder(self) -> None:
-        """Return None: it has no files."""
+        """Return None: a drawn data set has no files."""
         return None
 
     def whereabouts(self) -> str:
@@ -287,12 +287,12 @@ class DrawnSet:
         return "drawn"
 
     def facts(self) -> dict:
-        """Name, title and options of the data set, as JSON can hold them."""
+        """Return name, title and options of the data set, as values that JSON can hold."""
         names = ("name", "title", "n_documents", "n_words", "n_tokens", "origin", "options")
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def load(self, **options) -> Corpus:
-        """Return the corpus; its truth comes from the function itself, as ``wb.synthetic.bars(side=4)``."""
+        """Draw the corpus. For its true parameters call the function itself, as ``wb.synthetic.bars(side=4)``."""
         return self.draw(**options)[0]
 
 
@@ -333,20 +333,20 @@ WORDS = {
 }
 FIRST, DAYS = date(2019, 1, 1), 1800
 BREAK, OWN = 0.3, 0.8
-"""When health becomes common, as a share of the days; and the share of a document's words that are of its category."""
+"""The day from which health is common, as a share of all days; the share of a document's words from its category."""
 EMPTY, TWICE = 200, 11
-"""One of this many documents is empty; this one has the text of the one before."""
+"""One document in this many is empty; number of the document that repeats the text before it."""
 
 
 def write_example_csv(path: str | Path, n_documents: int = 1500, seed: int = 0) -> Path:
-    """Write news of five categories with id, date, category, source and text; return the path.
+    """Write a CSV file of simulated news with id, date, category, source and text; return its path.
 
     A document has a day, uniform over 1,800 from 2019 on, and a category and a second theme drawn with weights that change with
     the day: technology rises all the time, health at once after three tenths of it, money falls. Of its 15 to 39 words four in
     five are of the category, uniform over its words, the others of the second theme; the source is web or print by chance.
     Every 200th text is empty, and one is repeated.
 
-    A number of documents below 20, a seed out of range or a place that cannot be written is a DataError.
+    Raise DataError for fewer than 20 documents, a seed out of range or a path that cannot be written.
     """
     n_documents, random = (
         check_whole("n_documents", n_documents, 20),

@@ -1,1 +1,1 @@
-"""Files of text and counts: a module for each format, and what reads and writes all of them."""
+"""File formats of texts and counts: one module per format, and the functions that read and write all of them."""

@@ -1,4 +1,4 @@
-"""What tables and JSON lines share: columns or fields by their names, words that are written out, numbered when read."""
+"""What readers of tables and JSON lines share: named columns or fields, and words as strings, numbered while reading."""
 
 import math
 from collections import defaultdict
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
     where: Callable[[int], str]  # file and line of a row
 
     def column(self, what: str, name: str | None) -> list:
-        """Return (row,) the values of a column; refuse one that is missing, unless it is a title or label by default."""
+        """Return the values (row,) of a column; raise an error if it is missing, unless it is the default title or label."""
         for where, names in self.headers:
             if name not in names and (what == "text" or name not in (None, what)):
                 there = ", ".join(map(repr, names))
@@ -36,9 +36,9 @@ class Rows(NamedTuple):
         return self.values(name)
 
     def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
-        """Return titles, labels, times, inputs, sequence and table of the documents, where there are any: fields of a Corpus.
+        """Return the fields of a Corpus that the rows have: titles, labels, times, inputs, sequence and table.
 
-        Without positions the documents of a sequence stand in it as they do in the file. ``without``: columns of counts.
+        Without positions, the documents of a sequence are in the order of the file. ``without``: columns of counts.
         """
         about = {}
         for what, name in (("title", read_options.title), ("label", read_options.label)):
@@ -78,11 +78,11 @@ class Rows(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All columns or fields, in the order in which they first appear."""
+        """The names of all columns or fields, in the order in which they first appear."""
         return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
 
     def _numbers(self, what: str, name: str) -> list:
-        """Return (row,) the values of a column as finite numbers; positions must be whole."""
+        """Return the values (row,) of a column as finite numbers; positions must be whole."""
         numbers, whole = [], what == "position"
         for row, value in enumerate(self.column(what, name)):
             try:
@@ -99,10 +99,10 @@ class Rows(NamedTuple):
 
 
 class Kept:
-    """Collects what is known of the rows of a file read in pieces: some of it per piece, the rest at the end."""
+    """Collects fields of documents from a file read in pieces: titles, labels and inputs per piece; times, sequences last."""
 
     LATER = ("time", "sequence", "position")
-    """What all rows together decide: dates of one form, places counted in a sequence."""
+    """Fields that need all rows: dates must have one form, and positions are counted within a sequence."""
 
     def __init__(self, read_options: ReadOptions):
         _check_position(read_options)
@@ -114,7 +114,7 @@ class Kept:
         self._kind, self._where = "", []
 
     def about(self, rows: Rows, n_rows: int) -> dict:
-        """Return titles, labels and inputs of some rows."""
+        """Return titles, labels and inputs of a piece of the file, and store its times and sequences for `rest`."""
         if self._columns:
             fields = {
                 name: rows.column(what, name)
@@ -128,7 +128,7 @@ class Kept:
         return rows.about(self._now)
 
     def rest(self) -> dict:
-        """Return times and sequence of all rows."""
+        """Return times and sequences of all rows, after the last piece."""
         named = [("", self._columns)]
         return Rows(
             self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
@@ -143,16 +143,16 @@ def _check_position(read_options: ReadOptions) -> None:
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Return (name,) int64 ids, in the order of first appearance after the known ones, and the names by id."""
+    """Number the names in order of first appearance, after the known ones; return ids (name,) int64 and the names by id."""
     ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
 def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
-    """Return arguments of `Corpus.from_pairs` for (row,) words by name; a count of 0 adds the word to the vocabulary.
+    """Return arguments of `Corpus.from_pairs` for rows with words as strings; a count of 0 adds the word to the vocabulary.
 
-    The vocabulary is in the order of first appearance, unless one is asked for: then a word that it does not
-    have is refused.
+    The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
+    that it lacks.
     """
     known = known_words(path, read_options)
     ids, vocabulary = numbered(words, known)
@@ -162,7 +162,7 @@ def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], 
 
 
 def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
-    """Return the words of the vocabulary option; none where the file makes its own."""
+    """Return the words of the option ``vocabulary``; () if it is not given."""
     return (
         ()
         if read_options.vocabulary is None
@@ -171,7 +171,7 @@ def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
 
 
 def unknown_word(path: Path, word: str) -> CorpusError:
-    """Return the error for a word that the vocabulary option has not."""
+    """Return the error for a word that is missing in the option ``vocabulary``."""
     return CorpusError(
         f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
         "out"
@@ -179,10 +179,10 @@ def unknown_word(path: Path, word: str) -> CorpusError:
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
-    """Return the words of each document with their counts.
+    """Yield the counts of each document by word.
 
-    With ``vocabulary`` the first document has every word, count 0 where it has none of it, so that whoever reads
-    the documents in order sees the words in their order, those that occur nowhere included.
+    With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. Readers then find
+    all words in the order of the vocabulary, also those that occur nowhere.
     """
     words, counts, bounds = corpus.words.tolist(), corpus.counts.tolist(), corpus.indptr.tolist()
     for d, (begin, end) in enumerate(pairwise(bounds)):

@@ -1,7 +1,7 @@
 """FASTA: records of symbols, ``>name`` and the lines below it; each record is a sequence, each symbol a row of one count.
 
-Symbols are letters (in capitals), ``*`` and ``-``; blanks do not count. The vocabulary is in alphabetical order, or the
-one that is asked for.
+Symbols are letters (in capitals), ``*`` and ``-``; blanks are ignored. The vocabulary is in alphabetical order,
+or the one of the option ``vocabulary``.
 """
 
 import re
@@ -21,12 +21,12 @@ NO_SYMBOL = re.compile(r"[^A-Z*-]")
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether it begins with the name of a record."""
+    """Return whether the file begins with the name of a record."""
     return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return a row for each symbol; its record is the sequence."""
+    """Return one document per symbol; each record of the file is a sequence."""
     records: dict[str, list[str]] = {}
     name = None
     for line, content in enumerate(read_text(path).split("\n"), start=1):
@@ -54,7 +54,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
-    """Return arguments of `Corpus.from_pairs` for symbols by sequence; the vocabulary is that of the option, else sorted."""
+    """Return arguments of `Corpus.from_pairs` for named sequences of symbols; the vocabulary is the option's, else sorted."""
     rows = rows_of_symbols(symbols)
     if read_options.vocabulary is None:
         read_options = read_options._replace(vocabulary=sorted(set(rows["words"])))
@@ -62,7 +62,7 @@ def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[
 
 
 def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
-    """Return a row of count 1 for each symbol of each named sequence, and its place there."""
+    """Return one document per symbol, with its word, count 1, and its sequence and position."""
     sequence = [
         (name, site)
         for name, symbols_of_row in symbols.items()

@@ -1,4 +1,4 @@
-"""A folder of ``.txt`` files, one a document, subfolders included."""
+"""A folder of ``.txt`` files, one document per file, subfolders included."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
@@ -15,7 +15,7 @@ TAKES = ("encoding",)
 
 
 def read(folder: Path, read_options: ReadOptions) -> dict:
-    """Return every .txt file below the folder, in the order of their paths; hidden ones are left out.
+    """Return the texts of all .txt files below the folder, in the order of their paths, without hidden files.
 
     Titles are the file names, labels the subfolders if there are any.
     """
@@ -26,7 +26,7 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some files at a time."""
+    """Stream what `read` returns, some files at a time."""
     inside, _ = _inside(folder)
     return stream_called(
         inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress
@@ -49,7 +49,7 @@ def stream_called(
 
 
 def _inside(folder: Path) -> tuple[list[Path], int]:
-    """Return the text files of a folder by their paths in it, sorted, and their bytes in total."""
+    """Return the sorted paths of the text files in a folder, relative to it, and their total bytes."""
     try:
         inside = [
             file.relative_to(folder)
@@ -70,7 +70,7 @@ def _inside(folder: Path) -> tuple[list[Path], int]:
 
 
 def called(inside: Sequence[PurePath]) -> dict:
-    """Return titles and labels of documents from the paths of their files in one folder."""
+    """Return titles (file names) and labels (subfolders) of documents from their paths in a folder."""
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]

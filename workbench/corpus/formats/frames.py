@@ -21,7 +21,7 @@ ROWS = 4096
 
 
 class Frames:
-    """A format of tables, with what `workbench.corpus.formats.interface` wants of one; it is read only."""
+    """A format of tables (Parquet or Excel) with the interface of `workbench.corpus.formats.interface`; read-only."""
 
     CERTAIN, TAKES = True, ("columns", "columns of counts")
 
@@ -36,11 +36,11 @@ class Frames:
         )
 
     def looks_like(self, start: bytes, read_options: ReadOptions) -> bool:
-        """Return whether the first bytes are those of such a file."""
+        """Return whether the first bytes are those of a file of this format."""
         return self._starts.match(start) is not None
 
     def read(self, path: Path, read_options: ReadOptions) -> dict:
-        """Return the chosen columns, or the counts where the columns say so."""
+        """Return the texts and other chosen columns, or the counts of a table of counts."""
         import pandas as pd
 
         with self._opening(path):
@@ -67,7 +67,7 @@ class Frames:
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
-        """Stream the same of Parquet, some rows at a time."""
+        """Stream what `read` returns of a Parquet file, some rows at a time; return None for Excel."""
         if self._is_excel:
             return None
         with self._opening(path):
@@ -92,7 +92,7 @@ class Frames:
 
     @contextmanager
     def _opening(self, path: Path) -> Iterator[None]:
-        """Refuse a missing package; whatever the package makes of a damaged file is one sentence."""
+        """Turn errors of the reading package, or its absence, into a DataError of one sentence."""
         if find_spec(self._package) is None:
             raise CorpusError(
                 f"{path} is {self.MEANING}, which needs the package {self._package}; `pip install "
@@ -124,7 +124,7 @@ def _values(frame) -> list[list[str]]:
 
 
 def _text(value: object) -> str:
-    """Return a value as CSV would have it."""
+    """Return a value as the text that a CSV file would have."""
     plain = plain_value(value)
     whole = isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53
     return "" if plain is None else str(int(plain) if whole else plain)

@@ -14,22 +14,22 @@ from workbench.data.opening import first_bytes, path_of, read_bytes
 from workbench.data.rows import columns_of, read_columns
 
 START = 1 << 20
-"""Bytes, unpacked, that the first rows are read from."""
+"""Decompressed bytes from which the first rows are read."""
 WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Marks of encodings whose line ends are no single byte."""
+"""Byte order marks of encodings in which a line end takes several bytes."""
 MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
-"""Of the values that are given, of each of them or of a name, and of the columns."""
+"""Maximum of values per column, of letters of a value or name, and of columns."""
 
 
 def columns_in(
     path: str | os.PathLike, format: str | None = None, encoding: str = DETECT
 ) -> dict[str, list[str]]:
-    """Return the first values, as cut text, of each column or field; nothing for a format without columns.
+    """Return the first values of each column or field as shortened text; {} for a format without columns.
 
     Raises
     ------
     CorpusError
-        A file that is missing, empty or damaged, or in no format that is known.
+        A file that is missing, empty or damaged, or of an unknown format.
     """
     path = path_of(path)
     reader = READERS.get(format_of(path, format))
@@ -51,7 +51,7 @@ def _short(value: object) -> str:
 
 
 def _of_csv(path: Path, encoding: str) -> dict[str, list]:
-    """Return the columns of the complete rows at the beginning of a CSV file."""
+    """Return the columns of a CSV file, with the values of the first complete rows."""
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
         return columns_by_name(*read_columns(path, encoding)[:2])
@@ -63,7 +63,7 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
 
 
 def _of_json(path: Path, encoding: str) -> dict[str, list]:
-    """Return the fields of the first objects; a line that is no object is left to the reader to report."""
+    """Return the fields of the first objects of a JSON-lines file; ignore lines that are not objects."""
     start = _start(path)
     whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
     lines = decoded(whole, path, STRICT if encoding == DETECT else encoding).split("\n")
@@ -82,13 +82,13 @@ def _objects(lines: list[str]) -> Iterator[dict]:
 
 
 def _of_frame(path: Path, encoding: str) -> dict[str, list]:
-    """Return the columns of the first rows of a Parquet or Excel file."""
+    """Return the columns of a Parquet or Excel file, with the values of the first rows."""
     frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
     return {str(name): frame.iloc[:, column].tolist() for column, name in enumerate(frame.columns)}
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file, unpacked."""
+    """Return the first bytes of a file, decompressed."""
     start = first_bytes(path, START)
     return start if start.strip() else read_bytes(path)[:START]  # which raises the error
 

@@ -1,4 +1,4 @@
-"""The interface of a file format: the names every format module has, its types, and the companion files of counts.
+"""The interface of a file format: what each format module defines, the types it uses, and companion files of counts.
 
 One format is one file (`uci`, `ldac`, `matrix_market`, `mallet`, `tables`, `json_lines`, `npz`, `folder`, `zipped`), a
 module with
@@ -52,9 +52,9 @@ DEFAULTS = {
     "looks_like": lambda start, read_options: False,
     "stream": lambda path, read_options, progress: None,
 }
-"""Of a format that leaves them out; one without ``write`` is read only."""
+"""Defaults of names that a format module leaves out; a format without ``write`` is read-only."""
 TEXTS, NAMES, IDS = "texts", "names", "ids"
-"""Documents of a batch: as texts; as counts of words by name; as counts of word ids."""
+"""Kinds of documents in a batch: texts; counts with words as strings; counts with word ids."""
 
 
 def trait(format: ModuleType, name: str) -> Any:
@@ -63,7 +63,7 @@ def trait(format: ModuleType, name: str) -> Any:
 
 
 class ReadOptions(NamedTuple):
-    """The arguments of `workbench.corpus.read_corpus` that a reader needs."""
+    """The arguments of `workbench.corpus.read_corpus` that a format's reader needs."""
 
     vocabulary: object = None  # path or words, None: whatever lies beside the file
     text: str = "text"  # columns of a table, fields of a JSON object
@@ -83,7 +83,7 @@ class ReadOptions(NamedTuple):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """The columns of a table of counts."""
+        """The names of the columns of a table of counts: document(s), word and count."""
         return (*self.document, self.word, self.count)
 
 
@@ -109,14 +109,14 @@ class Stream(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The files of a corpus before they are written, that of the counts last."""
+    """The files of a corpus before they are written; the file of counts is the last."""
 
     files: dict[Path, bytes]
     lost: list[str]  # parts of the corpus that the format has no place for, in words
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
-    """Return the name of a corpus: its file's name without ``docword.``, ``.gz`` and its format's suffix or ``.txt``."""
+    """Return the name of a corpus: its file name without ``docword.``, ``.gz``, and the suffix of its format or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
     return re.sub(
         rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1
@@ -137,16 +137,16 @@ def unplaced(corpus: Corpus, *placed: str) -> list[str]:
 
 
 def has_titles(corpus: Corpus) -> bool:
-    """Return whether its titles differ from the default document 0, document 1, …"""
+    """Return whether the corpus has titles other than the default "document 0", "document 1", …"""
     return corpus.titles != tuple(f"document {d}" for d in range(corpus.n_documents))
 
 
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Return arguments of `Corpus.from_pairs` besides the rows: words, sizes, titles and labels from beside the file.
+    """Return arguments of `Corpus.from_pairs` besides the rows: vocabulary, sizes, and titles and labels of companion files.
 
-    Titles or labels that do not fit are refused.
+    Raise an error if there are more or fewer titles or labels than documents.
     """
     for what in ("titles", "labels"):
         if what not in about and (
@@ -161,10 +161,10 @@ def about_counts(
 def find_words(
     path: Path, stem: str, vocabulary, n_words: int | None, also: str = ""
 ) -> list[str] | None:
-    """Return the vocabulary from the option (a path or words) or from beside the file; None when there is none.
+    """Return the vocabulary of the option (a path or words), else of a companion file; None if there is none.
 
-    Another number of words than ``n_words`` is refused, and a word that stands twice; None lets the vocabulary decide.
-    ``also`` is a further name under which a vocabulary may lie beside the file.
+    Raise an error for a repeated word, or if there are not ``n_words`` words (None: any number).
+    ``also`` is one more possible name of the companion file.
     """
     if vocabulary is not None:
         return read_words(vocabulary, n_words, f"give the vocabulary that belongs to {path}")
@@ -180,7 +180,7 @@ def find_words(
 
 
 def read_words(vocabulary, n_words: int | None, mend: str) -> list[str]:
-    """Return the words of a vocabulary given as a path or as words; duplicates are refused."""
+    """Return the words of a vocabulary given as a path or as words; raise an error for duplicates."""
     if not isinstance(vocabulary, (str, Path)):
         words = list(vocabulary)
         refuse_repeated(words)
@@ -204,9 +204,9 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
 def with_companions(
     corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str
 ) -> Prepared:
-    """Return the file with its vocabulary, titles and labels beside it; a word must be one line of text.
+    """Return a file of counts with companion files of vocabulary, titles and labels; a word must be one line of text.
 
-    Titles are left out where they are the ones that any reader gives (document 0, …).
+    Default titles (document 0, …) are not written.
     """
     files, lost = {}, unplaced(corpus, "titles", "labels")
     for what in ("vocab", "titles", "labels"):
@@ -232,7 +232,7 @@ def with_companions(
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
-    """Return the paths where a companion file may be, the most common one first."""
+    """Return the possible paths of a companion file, the most common one first."""
     named = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")

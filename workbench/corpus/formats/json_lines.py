@@ -1,4 +1,4 @@
-"""JSON lines: one object a document, with a text or with counts; blank lines are skipped.
+"""JSON lines: one object per document, with a text or with counts; blank lines are skipped.
 
 ``{"text": "…"}`` holds a text; without one, ``{"counts": {"word": n, …}}`` holds counts and ``{"tokens": ["word", …]}``
 tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them, and the inputs and the sequence
@@ -34,14 +34,14 @@ KINDS = {"counts": (dict, 'an object {"word": count, …}'), "tokens": (list, 'a
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether it begins with a brace."""
+    """Return whether the file begins with a brace."""
     return start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{")
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the chosen fields of each object, or the counts where there is no text.
+    """Return the texts and other chosen fields of the objects, or the counts of objects without a text.
 
-    Words are numbered in the order in which they first appear; count 0 makes a word known.
+    Words are numbered in the order in which they first appear; a count of 0 adds a word to the vocabulary.
     """
     encoding = STRICT if read_options.encoding == DETECT else read_options.encoding  # JSON is UTF-8
     where, entries = _entries(path, enumerate(read_text(path, encoding).split("\n"), start=1))
@@ -61,7 +61,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some lines at a time."""
+    """Stream what `read` returns, some lines at a time."""
     encoding = encoding_of(
         path, STRICT if read_options.encoding == DETECT else read_options.encoding
     )
@@ -98,8 +98,8 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
     """Return one object per document with its title, label and counts; everything else is lost.
 
-    With ``vocabulary`` the first document has every word, count 0 where it has none of it, which keeps the order of
-    the words and those that occur nowhere.
+    With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. This keeps the order
+    of the words, and words that occur nowhere.
     """
     lines = []
     for d, counts in enumerate(named_counts(corpus, vocabulary)):
@@ -114,7 +114,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
-    """Return, for each line that is not blank, its place in words and its object."""
+    """Return the objects of all lines that are not blank, and their places ("FILE, line 3") for errors."""
     where, entries = [], []
     for line, content in lines:
         if content.strip():
@@ -133,7 +133,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, read_options: ReadOptions) -> str | None:
-    """Return what the objects hold instead of texts ("counts" or "tokens"); None where they hold texts."""
+    """Return what the objects hold instead of texts, "counts" or "tokens"; None if they hold texts."""
     return (
         next((kind for kind in KINDS if kind in first), None)
         if read_options.text not in first
@@ -155,7 +155,7 @@ def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
 def _counts_of(
     where: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
-    """Return (row,) documents, numbered from ``first``, words and counts of the entries."""
+    """Return documents (row,), numbered from ``first``, words and counts of the entries."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
         entry_counts = _counts(place, entry, what)
@@ -204,7 +204,7 @@ def _json_object(content: str, where: str) -> dict:
 
 
 def _added_up(pairs: list[tuple[str, object]]) -> dict:
-    """Return the object of the pairs; counts of a duplicate word are added, of any other duplicate the last one stays."""
+    """Return the JSON object of the pairs; of a repeated name integers are added up, of other values the last is kept."""
     counts = dict(pairs)
     if len(counts) < len(pairs) and all(type(value) is int for value in counts.values()):
         counts = dict.fromkeys(counts, 0)

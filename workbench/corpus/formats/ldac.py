@@ -1,4 +1,4 @@
-"""The format of lda-c: ``NAME.dat``, one document a line, with its vocabulary beside it.
+"""The format of lda-c: ``NAME.dat``, one document per line, with its vocabulary in a companion file.
 
 A line is ``M id:count id:count …``: the number of distinct words, then each with its count, ids from 0; the line
 ``0`` is an empty document, a blank line is nothing. The vocabulary, one word a line, is ``NAME.vocab.txt``,
@@ -57,12 +57,12 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an lda-c file, plain or gzipped; a word that a line has twice is added up."""
+    """Return the counts in an lda-c file, plain or gzipped; counts of a repeated word are added up."""
     return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some lines at a time."""
+    """Stream what `read` returns, some lines at a time."""
     return _stream(path, read_options, line_blocks(path, progress))
 
 
@@ -107,7 +107,7 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
 def _pairs(
     path: Path, numbered: list[tuple[int, bytes]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (line,) numbers of pairs, and (pair,) words and counts, of numbered lines."""
+    """Return the number of pairs of each line (line,), and the words and counts (pair,)."""
     for number, line in numbered:
         if not LINE.fullmatch(line):
             raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
@@ -128,7 +128,7 @@ def _pairs(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the lda-c file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the lda-c file and its companions (vocabulary, titles, labels); authors and times are lost."""
     pairs = [
         f"{word}:{count}"
         for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)
@@ -141,7 +141,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _trouble(line: bytes) -> str:
-    """Describe what is wrong with a line that is not one of lda-c's."""
+    """Describe what is wrong with a line that is not of lda-c's form."""
     first, *pairs = line.split()
     wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
     if not re.fullmatch(NUMBER, first) or wrong is None:

@@ -1,4 +1,4 @@
-"""MALLET's text import format: ``name label text…``, one document a line.
+"""MALLET's text import format: ``name label text…``, one document per line.
 
 Name and label are single words; blanks, tabs and commas separate them from what follows, as in the regular
 expression of ``mallet import-file``. The label ``-`` stands for none. What ``import-file`` makes of it, a ``.mallet``
@@ -37,14 +37,14 @@ NO_LABEL = "-"
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether it is a dump of Java objects; MALLET's text has no mark of its own."""
+    """Return whether the file is a dump of Java objects, a ``.mallet`` file; MALLET's text has no mark."""
     return start.startswith(JAVA_MAGIC)
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts, with names as titles; counted as text is, `stop_words` and `token_pattern` included.
+    """Return the texts, with names as titles; the text options, such as `stop_words`, apply.
 
-    ``stop_words=None, token_pattern=r"\\S+"`` takes every word as it stands, but for upper case.
+    ``stop_words=None, token_pattern=r"\\S+"`` keeps every word as written, in lower case.
     """
     _refuse_java(path)
     rows = list(_rows(path, enumerate(read_text(path, read_options.encoding).split("\n"), start=1)))
@@ -53,7 +53,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some lines at a time."""
+    """Stream what `read` returns, some lines at a time."""
     _refuse_java(path)
     encoding = encoding_of(path, read_options.encoding)
 
@@ -101,10 +101,10 @@ def _labels(labels: Sequence[str]) -> list[str] | None:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Write one line a document, with each word repeated as often as it is counted.
+    """Return a file with one line per document, each word repeated as often as it is counted.
 
-    Words that occur nowhere, the order of the vocabulary, authors and times have no place. Blanks and commas in titles
-    and labels become ``_``; a word that MALLET would take for several, or for none, is refused.
+    Words that occur nowhere, the order of the vocabulary, authors and times are lost. Blanks and commas in titles
+    and labels become ``_``. Raise an error for a word that MALLET would split or drop.
     """
     if wrong := [word for word in corpus.vocabulary if not re.fullmatch(r"[^\s,]\S*", word)]:
         raise CorpusError(
@@ -132,5 +132,5 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def one_word(text: str) -> str:
-    """Return a title or label as MALLET takes it: blanks and commas become ``_``."""
+    """Return a title or label as one word for MALLET: blanks and commas become ``_``."""
     return re.sub(r"[\s,]+", "_", text) or NO_LABEL

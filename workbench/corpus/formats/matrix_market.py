@@ -4,8 +4,8 @@ A banner ``%%MatrixMarket matrix coordinate integer general`` (or ``real``, when
 comments that begin with ``%``, a line ``documents words entries``, then one line ``document word count`` per
 entry, ids from 1. Empty documents and unused words keep their places.
 
-scipy.io reads and writes the same files; the tests hold the two together. The rows are read here, so that what
-is wrong with one of them is reported with its line.
+scipy.io reads and writes the same files; tests compare the two. The rows are read here so that errors can name
+the line.
 
 Source: Boisvert, Pozo & Remington, "The Matrix Market Exchange Formats" (1996).
 """
@@ -41,17 +41,17 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a Matrix Market file, plain or gzipped; entries of one document and word are added up."""
+    """Return the counts in a Matrix Market file, plain or gzipped; repeated entries of a document and word are added up."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some entries at a time."""
+    """Stream what `read` returns, some entries at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return path, stem, vocabulary, the blocks below the header, the sizes in it, and whether the entries are real numbers."""
+    """Return the arguments of `stream_triples`: path, stem, vocabulary, blocks below the header, sizes, entries real or not."""
     start, blocks = with_head(blocks, path)
     start = start.removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(start)
@@ -77,7 +77,7 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the Matrix Market file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the Matrix Market file and its companions (vocabulary, titles, labels); authors and times are lost."""
     sizes = f"{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}"
     content = f"%%MatrixMarket {WANTED[0]}\n{sizes}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

@@ -38,14 +38,14 @@ FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether it begins as a zip file does, which is what an npz file is."""
+    """Return whether the file begins as a zip archive does; an npz file is one."""
     return start.startswith(ZIP_MAGIC)
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an npz file; entries of one document and word are added up.
+    """Return the counts in an npz file; repeated entries of a document and word are added up.
 
-    Vocabulary and titles are those inside, else those beside the file; a vocabulary that is asked for comes first.
+    The vocabulary is that of the option, else of the file, else of a companion file; titles are those of the last two.
     """
     arrays = read_arrays(path, TRIPLES, BESIDES)
     for name in TRIPLES:
@@ -122,10 +122,10 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 def read_arrays(
     path: Path, required: Sequence[str], besides: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """Return the arrays ``wanted``, and those of ``besides`` that are there, by name; other members are not read.
+    """Return the arrays ``required``, and those of ``besides`` that the file has, by name; other members are not read.
 
-    A missing one is refused, with what there is, and a damaged file, pickled objects, and an array that does not have the
-    size that it promises, before any memory is taken for it.
+    Raise an error for a missing array, a damaged file and pickled objects. An array whose size differs from its header
+    is detected before memory is allocated.
     """
     data = read_bytes(path)
     if not data.startswith(ZIP_MAGIC):
@@ -156,7 +156,7 @@ def read_arrays(
 
 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
-    """Return the array in a member of a file."""
+    """Return the array in one member of an npz file."""
     with file.open(info) as member:
         version = np.lib.format.read_magic(member)
         read_header = {
@@ -187,7 +187,7 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarr
 
 
 def _size(path: Path, arrays: dict[str, np.ndarray], name: str, size: int | None) -> int:
-    """Return the number of documents or words: as stated, else the largest id plus one."""
+    """Return the number of documents or words: ``size`` if given, else the largest id plus one."""
     ids = arrays[name]
     wrong = np.flatnonzero(~((ids >= 0) & (ids < (INT32_MAX if size is None else size))))
     if len(wrong):

@@ -1,8 +1,8 @@
 """Reading a corpus from a file or folder in any of the formats of text and counts.
 
-Each format is a file of its own (`workbench.corpus.formats.interface` says what it offers); here is the list of them and
-the choice between them. A format is known by how the file begins where that is certain, else by its name, else by how it seems
-to begin. Everything may be gzipped.
+Each format has its own module with the interface of `workbench.corpus.formats.interface`; this module lists them and
+chooses between them: by the first bytes of a file if they are unambiguous, else by its name, else by what the first bytes
+look like. All files may be gzipped.
 """
 
 import os
@@ -49,7 +49,7 @@ FORMATS = {
     "zip": zipped,
     "npz": npz,
 }
-"""Name → format; of two that a file looks like the first is taken."""
+"""Name → format; if a file looks like two formats, the first is chosen."""
 
 
 def read_corpus(
@@ -108,8 +108,8 @@ def read_corpus(
         but for JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
     separator, quote, escape, comment : one character, or "tab", "space", "none"
         Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
-        a first line ``sep=;`` says), what texts stand in that contain it, what takes the meaning from a quote behind it (by
-        default a backslash, where the file cannot be read otherwise), what lines begin with that are left out.
+        a first line ``sep=;`` says), what encloses texts that contain it, what escapes a quote after it (by
+        default a backslash, if the file cannot be read otherwise), and what begins a line that is left out.
     counted : mapping, optional
         How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
     keep_text : bool, default True
@@ -124,7 +124,7 @@ def read_corpus(
     Raises
     ------
     CorpusError
-        One sentence with the file, the line where there is one, what was wanted and what came.
+        The message is one sentence with the file, the line if there is one, what was expected and what the file has.
     """
     return read_request(_request(locals()))
 
@@ -145,7 +145,7 @@ class Request(NamedTuple):
         return self.format.read(self.path, self.read_options, **options)
 
     def check(self, has_texts: bool) -> None:
-        """Refuse options of texts alone, or of counts alone, once it is known which of them the file has."""
+        """Raise an error for options of texts if the file has counts, and for options of counts if it has texts."""
         if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
@@ -158,7 +158,7 @@ class Request(NamedTuple):
 
 
 def request_of(path: str | os.PathLike, **options) -> Request:
-    """Return the arguments of `read_corpus` as a request; raise CorpusError for those refused before reading."""
+    """Return the checked arguments of `read_corpus` as a request, without reading the documents."""
     arguments = signature(read_corpus).bind(path, **options)
     arguments.apply_defaults()
     return _request(arguments.arguments)
@@ -226,7 +226,7 @@ def _request(arguments: Mapping) -> Request:
 
 
 def read_request(request: Request) -> Corpus:
-    """Return the corpus of a request."""
+    """Read the corpus of a request."""
     path, read_options = request.path, request.read_options
     corpus = request.read()
     request.check("texts" in corpus)
@@ -244,7 +244,7 @@ def read_request(request: Request) -> Corpus:
 
 
 def named_format(path: Path) -> str | None:
-    """Return the format of a file by its name; None when the name shows none."""
+    """Return the format that a file's name suggests; None if it suggests none."""
     if path.name.startswith("docword."):
         return "uci"
     return next(
@@ -253,7 +253,7 @@ def named_format(path: Path) -> str | None:
 
 
 def has_known_format(path: Path) -> bool:
-    """Return whether a path is a folder, or a file whose format its name or first bytes show for certain."""
+    """Return whether a path is a folder, or a file whose name or first bytes determine its format."""
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
@@ -263,7 +263,7 @@ def has_known_format(path: Path) -> bool:
 
 
 def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> str | None:
-    """Return the format that the first bytes look like, of those that are certain by them or of the others."""
+    """Return the first format that the bytes look like, among formats that they determine (``certain``) or the others."""
     return next(
         (
             name
@@ -276,7 +276,7 @@ def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> 
 
 
 def known_format(format: str) -> str:
-    """Return the name of a format; the error for another name lists all of them."""
+    """Return the name of a format unchanged; raise an error that lists all formats if there is none of this name."""
     if format not in FORMATS:
         raise CorpusError(
             f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format
@@ -285,7 +285,7 @@ def known_format(format: str) -> str:
 
 
 def _format(path: Path, format: str | None, read_options: ReadOptions) -> str:
-    """Return the format of a file: by the option ``format``, else by first bytes and name."""
+    """Return the format of a file: the option ``format``, else by its first bytes and name."""
     if format is not None:
         known_format(format)
     if not path.exists():

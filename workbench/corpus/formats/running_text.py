@@ -1,6 +1,6 @@
-"""Running text: a plain text file as one sequence of words, each a row of one count; asked for with ``format="words"``.
+"""Running text: a plain text file as one sequence of words, one document per word; read with ``format="words"``.
 
-Words are found and left out as in `workbench.corpus.texts.counting.count_words`; what is left out leaves no gap.
+Words are found and left out as in `workbench.corpus.texts.counting.count_words`; positions count only the words kept.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ def read(
     max_words: int | None = None,
     token_pattern: str = WORD_PATTERN,
 ) -> dict:
-    """Return a row for each of the ``max_words`` most frequent words (None: all) that are no stop words."""
+    """Return one document per word of the text, without stop words, keeping the ``max_words`` most frequent (None: all)."""
     pattern = compiled_pattern(token_pattern)
     left_out = frozenset(stop_list(stop_words))
     words = [word for word in pattern.findall(read_text(path).lower()) if word not in left_out]

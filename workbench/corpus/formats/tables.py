@@ -1,4 +1,4 @@
-"""CSV files with a header row: one text a row, one count a row, or one document a row with counts of each word.
+"""CSV files with a header row: one text per row, one count per row, or one document per row with a column per word.
 
 `workbench.data.rows` says what separates and quotes. A table with the columns
 ``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
@@ -40,7 +40,7 @@ WHOLE = re.compile(r"\s*[0-9]{1,18}(\.0*)?\s*")  # spreadsheets write 3 as 3.0
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether the first line is a header with the text's column, or the three of counts."""
+    """Return whether the first line is a header with the column of texts, or with the three columns of counts."""
     content, (separator, quote, _, comment) = (
         start.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace"),
         read_options.dialect,
@@ -51,7 +51,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the chosen columns (an empty cell is an empty document), or the counts where the columns say so."""
+    """Return the texts and other chosen columns (an empty cell is an empty document), or the counts of a table of counts."""
     return read_table(
         path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
     )
@@ -64,7 +64,7 @@ def read_table(
     values: list[Sequence[str]],
     lines: list[int],
 ) -> dict:
-    """Return what `read` does, from column names, their values, and the line on which each row ends."""
+    """Return what `read` returns, from column names, their values, and the line on which each row ends."""
     columns = columns_by_name(header, values)
     if _has_counts(path, read_options, header):
         return _read_counts(path, read_options, columns, lines)
@@ -77,7 +77,7 @@ def read_table(
 def stream(
     path: Path, read_options: ReadOptions, progress: Callable[[float], None]
 ) -> Stream | None:
-    """Stream the same, some rows at a time; refuse a table that may have a column for each word: all its rows must be known."""
+    """Stream what `read` returns, some rows at a time; None for a table that may have a column per word: it needs all rows."""
     return stream_table(
         path,
         read_options,
@@ -91,7 +91,7 @@ def stream_table(
     header: list[str],
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream | None:
-    """Return what `stream` does, from column names and pieces of their values and line numbers."""
+    """Return what `stream` returns, from column names and pieces of their values and line numbers."""
     if _has_counts(path, read_options, header):
         return _stream_counts(path, read_options, header, pieces)
     if read_options.text not in header and (
@@ -114,11 +114,11 @@ def stream_table(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return one row per pair: ``document,word,count``, then ``label`` where there are labels; everything else is lost.
+    """Return one row per pair: ``document,word,count``, and ``label`` if there are labels; all other fields are lost.
 
-    Documents are called by their titles; where two have the same they are numbered from 0, and ``title`` is a
-    column of its own. With ``vocabulary`` the first document has a row for every word, count 0 where it has none
-    of it, which keeps the order of the words and those that occur nowhere. An empty document has one row of count 0.
+    The column ``document`` has the titles. If two titles are equal it has numbers from 0, and ``title`` is another
+    column. With ``vocabulary`` the first document has a row for every word, with count 0 if it does not contain it. This
+    keeps the order of the words, and words that occur nowhere. An empty document has one row of count 0.
     """
     about = {}
     if len(set(corpus.titles)) < corpus.n_documents:
@@ -146,12 +146,12 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Return the values by column name; of duplicate names the first."""
+    """Return the values by column name; of columns with the same name, the first."""
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
 def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
-    """Return whether the columns hold counts, one a row; raise an error where columns named for them are missing."""
+    """Return whether the table has one count per row; raise an error if columns named for counts are missing."""
     named = read_options.counts != COUNTS
     if missing := [name for name in read_options.counts if named and name not in header]:
         raise CorpusError(
@@ -164,7 +164,7 @@ def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> boo
 def _rows(
     path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
 ) -> Rows:
-    """Return the columns at those rows that are the first of a document."""
+    """Return the fields of documents, read from the given rows: the first row of each document."""
 
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
@@ -178,9 +178,9 @@ def _rows(
 
 
 def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
-    """Return the columns of counts of a table with one for each word; none where another column holds no counts.
+    """Return the columns of counts of a table with one column per word; [] if the table is not of this kind.
 
-    Only where inputs or a sequence are asked for: else a year would be taken for a word.
+    It is only if inputs or a sequence are asked for; otherwise a column of years would become a word.
     """
     if not read_options.inputs and read_options.sequence is None:
         return []
@@ -204,7 +204,7 @@ def _read_wide(
     words: list[str],
     table: Rows,
 ) -> dict:
-    """Return the counts of a table with a row a document and a column a word."""
+    """Return the counts of a table with one row per document and one column per word."""
     counts = np.array(
         [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
         np.int64,
@@ -242,7 +242,7 @@ def _stream_counts(
     header: list[str],
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream:
-    """Stream the same, some rows at a time; rows of a document need not be adjacent."""
+    """Stream the counts of a table, some rows at a time; rows of a document need not be adjacent."""
     known, fields = _Documents(path, read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
@@ -282,9 +282,9 @@ class _Documents:
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
     ) -> tuple[list[int], list[int], list[int]]:
-        """Return (row,) documents, the rows that are the first of theirs, and (row,) counts.
+        """Return the documents (row,), the first row of each new document, and the counts (row,).
 
-        A count that is no whole number is refused, and a document that has two values where it may have one.
+        Raise an error for a count that is not whole, and for a document with two different titles, labels or inputs.
         """
         column = columns[self._read_options.count]
         count_of = {

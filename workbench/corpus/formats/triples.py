@@ -1,4 +1,4 @@
-"""Rows ``document word count`` of whole numbers, ids from 1: what UCI and Matrix Market files hold below their headers."""
+"""Rows ``document word count`` of whole numbers, ids from 1, as in UCI and Matrix Market files below the header."""
 
 import io
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ LARGEST_EXACT = 2**53
 
 
 class Sizes(NamedTuple):
-    """The sizes in a header, and the line on which the number of rows is."""
+    """The sizes in a header, and the line that states the number of rows."""
 
     n_documents: int
     n_words: int
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
 
 
 def rows_of(stream: Stream) -> dict:
-    """Return arguments of `Corpus.from_pairs` from a whole stream of rows with word ids."""
+    """Read a stream of rows with word ids to the end; return arguments of `Corpus.from_pairs`."""
     columns = [
         list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
     ]
@@ -38,9 +38,9 @@ def rows_of(stream: Stream) -> dict:
 def stream_triples(
     path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
 ) -> Stream:
-    """Stream the rows below a header, with the words, titles and labels in files beside.
+    """Stream the rows below a header, with words, titles and labels from companion files.
 
-    ``blocks`` are of whole lines; with ``real`` counts may be written as floats that are whole numbers.
+    ``blocks`` consist of whole lines; with ``real`` counts may be written as floats with whole values.
     """
     for size, what in ((sizes.n_documents, "documents"), (sizes.n_words, "words")):
         if not 1 <= size <= INT32_MAX:
@@ -88,7 +88,7 @@ def stream_triples(
 
 
 def triples_of(corpus: Corpus) -> str:
-    """Return the pairs of a corpus as lines of such rows."""
+    """Return the pairs of a corpus as lines ``document word count``."""
     columns = corpus.documents + 1, corpus.words + 1, corpus.counts
     return "".join(
         f"{d} {w} {count}\n"
@@ -97,7 +97,7 @@ def triples_of(corpus: Corpus) -> str:
 
 
 def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
-    """Return (row, 3) int64 document, word, count as written in whole lines, numbered from ``line``."""
+    """Return document, word and count (row, 3) int64 of whole lines; the first line has the number ``line``."""
     if not block.strip():
         return np.empty((0, 3), dtype=np.int64)
     try:

@@ -1,8 +1,8 @@
-"""The UCI "bag of words" format: ``docword.NAME.txt[.gz]`` with ``vocab.NAME.txt`` beside it.
+"""The UCI "bag of words" format: ``docword.NAME.txt[.gz]`` with the vocabulary in ``vocab.NAME.txt``.
 
 The file begins with three lines of one integer each, the numbers of documents D, of words W and of rows;
 then one row ``document word count`` per pair, ids from 1. Empty documents and unused words have no row and
-keep their places. Titles and labels lie beside it (`workbench.corpus.formats.interface`).
+keep their places. Titles and labels are in companion files (`workbench.corpus.formats.interface`).
 
 Source: UCI Machine Learning Repository, "Bag of Words" (Newman, 2008).
 """
@@ -37,17 +37,17 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a UCI file, plain or gzipped; rows of one document and word are added up."""
+    """Return the counts in a UCI file, plain or gzipped; repeated rows of a document and word are added up."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some rows at a time."""
+    """Stream what `read` returns, some rows at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return path, stem, vocabulary, the blocks below the header and the sizes in it."""
+    """Return the arguments of `stream_triples`: path, stem, vocabulary, blocks below the header, and sizes."""
     head, blocks = with_head(blocks, path)
     header = HEADER.match(head)
     if not header:
@@ -75,6 +75,6 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the UCI file, with vocabulary, titles and labels beside it; authors and times have no place."""
+    """Return the UCI file and its companions (vocabulary, titles, labels); authors and times are lost."""
     content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

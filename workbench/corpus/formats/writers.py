@@ -1,4 +1,4 @@
-"""A corpus to files in any of the formats that hold counts."""
+"""Write a corpus to files in any of the formats that hold counts."""
 
 import os
 import warnings
@@ -15,7 +15,7 @@ WRITTEN = tuple(name for name, format in FORMATS.items() if hasattr(format, "wri
 def write_corpus(
     corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
 ) -> list[Path]:
-    """Write a corpus so that `workbench.corpus.read_corpus` reads the same one; whole or not at all.
+    """Write a corpus to a file, atomically; `workbench.corpus.read_corpus` reads it back.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def write_corpus(
     Warns
     -----
     UserWarning
-        What of the corpus the format has no place for, in one sentence.
+        The format cannot hold some fields of the corpus; one sentence names them.
 
     Raises
     ------
     CorpusError
-        A format that is unknown or not said, a word that the format cannot hold, a place that cannot be written.
+        A format that is unknown or not given, a word that the format cannot hold, a path that cannot be written.
     """
     prepared = files_of(corpus, path, format, vocabulary)
     for sentence in losses(prepared):

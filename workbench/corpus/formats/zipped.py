@@ -1,4 +1,4 @@
-"""A zip archive of ``.txt`` files, one a document, subfolders included; nothing of it is unpacked to disk."""
+"""A zip archive of ``.txt`` files, one document per file, subfolders included; nothing is unpacked to disk."""
 
 import io
 import zipfile
@@ -20,23 +20,23 @@ CERTAIN = True
 TAKES = ("encoding",)
 MAGIC = b"PK\x03\x04"
 NAME_LENGTH, NAME = slice(26, 28), 30
-"""Where the header of a member has the length of its name, and the name."""
+"""Byte offsets in the header of a member: of the length of its name, and of the name."""
 HIDDEN = (".", "__MACOSX")
 """Beginnings of names that archivers add."""
 ENCRYPTED = 1
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether it is a zip archive whose first member is no array, as that of an npz file is."""
+    """Return whether the file is a zip archive but not an npz file, by its first member."""
     name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
     return start.startswith(MAGIC) and not name.endswith(b".npy")
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return every .txt file of the archive, in the order of their names; hidden ones are left out.
+    """Return the texts of all .txt files of the archive, in the order of their names, without hidden files.
 
-    Titles are the file names, labels the subfolders if there are any; a folder that holds all of them is no label. A member
-    whose name leads out of the archive is refused, and texts that would take more memory than is available.
+    Titles are the file names, labels the subfolders if there are any; a folder that holds all files is not a label. Raise
+    an error for a member whose name leads out of the archive, and for texts that do not fit into memory.
     """
     with _opened(io.BytesIO(read_bytes(path)), path) as archive:
         members = _members(archive, path)
@@ -52,7 +52,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream the same, some members at a time."""
+    """Stream what `read` returns, some members at a time."""
     with _opened(path, path) as archive:
         members = _members(archive, path)
 
@@ -68,7 +68,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 @contextmanager
 def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield the archive in a file, called ``path``; any failure of the package is a DataError."""
+    """Yield the opened archive; raise DataError, naming ``path``, for any failure of zipfile."""
     try:
         refuse_device(path)
         with zipfile.ZipFile(file) as archive:
@@ -109,7 +109,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfil
 
 
 def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
-    """Return the text of one member, which is never longer than the archive says; an empty one is an empty document."""
+    """Return the text of one member; reading stops at the size stated in the archive."""
     if member.flag_bits & ENCRYPTED:
         raise CorpusError(f"{path} is encrypted; make it again without a password")
     try:
@@ -123,7 +123,7 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
 
 
 def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
-    """Return the names without the folders that all of them share."""
+    """Return the names without the leading folders that all of them share."""
     while len(tops := {name.parts[0] for name in names}) == 1 and all(
         len(name.parts) > 1 for name in names
     ):

@@ -1,1 +1,1 @@
-"""A corpus as a folder of shards: written from files or a corpus, opened, split."""
+"""A corpus as a folder of shards, for corpora larger than memory: write, open and split it."""

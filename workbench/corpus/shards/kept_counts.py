@@ -1,12 +1,12 @@
-"""The counts of the texts that a conversion has read so far, in a file beside the folder to be, for one that is interrupted.
+"""A file of the counts that a conversion into shards has made so far, from which an interrupted conversion resumes.
 
 ::
 
     a line of JSON                    what was read, and how: other files and options have other counts
     for each batch of the stream      8 bytes, the length; an npz archive with the fields of its `WordCounts`
 
-Whoever converts the same file again reads it again, which makes everything but the counts, and takes the counts from here. What
-was written of a batch only partly is cut off.
+The next conversion of the same file reads the file again for everything but the counts, and takes the counts from here. A
+batch that was written only in part is cut off.
 """
 
 import contextlib
@@ -26,18 +26,18 @@ from workbench.corpus.texts.counting import WordCounts
 from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
 
 LEAST = 1 << 24
-"""Bytes that are worth keeping: fewer are counted again in seconds."""
+"""Minimum of bytes worth keeping; fewer are recounted in seconds."""
 LENGTH = 8
 """Bytes of the length of a batch."""
 
 
 def kept_beside(folder: Path) -> Path:
-    """Return the path of the counts kept for a conversion into a folder."""
+    """Return the path of the file of counts of a conversion into a folder."""
     return folder.with_name(f".{folder.name}.counted")
 
 
 def identity(path: Path, options: dict) -> dict:
-    """Return what the counts of texts depend on: file names, sizes, times of change, options and the program."""
+    """Return all that the counts depend on: names, sizes and modification times of files, options, and the program."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
     return {
@@ -49,13 +49,13 @@ def identity(path: Path, options: dict) -> dict:
 
 
 class KeptCounts:
-    """The counts of a stream's batches: read from a file as far as it has them, then appended to it.
+    """The counts of a stream's batches in a file: stored ones are read, further ones appended.
 
     Parameters
     ----------
     path : Path
-        Made if it is not there; what it has of something else is deleted. Where another process has it, or it cannot be
-        made, nothing is kept.
+        The file; created if missing. Counts of another conversion are deleted. If another process uses the file, or it
+        cannot be created, nothing is stored.
     of : dict
         See `identity`.
 
@@ -64,7 +64,7 @@ class KeptCounts:
     n_documents : int
         Number of texts that are counted in it.
     replaced : bool
-        Did it have the counts of something else?
+        Whether the file had the counts of another conversion.
     """
 
     def __init__(self, path: Path, of: dict):
@@ -128,11 +128,11 @@ class KeptCounts:
 
     @property
     def is_worth(self) -> bool:
-        """Return whether so much is stored that it should stay after an interruption."""
+        """Return whether enough is stored to keep the file after an interruption."""
         return self._file is not None and self._n_bytes >= LEAST
 
     def close(self) -> None:
-        """Close the file, which stays."""
+        """Close the file without deleting it."""
         if self._file is not None:
             # of a full disk, whose rest is cut off when it is read
             with contextlib.suppress(OSError):
@@ -147,7 +147,7 @@ class KeptCounts:
 
 
 def _next(file) -> tuple[int, WordCounts] | None:
-    """Return the bytes and counts of the next batch; None at the end, or at a batch that was written only in part."""
+    """Return the size in bytes and the counts of the next batch; None at the end or at an incomplete batch."""
     start = file.read(LENGTH)
     content = file.read(int.from_bytes(start, "little")) if len(start) == LENGTH else b""
     try:

@@ -1,4 +1,4 @@
-"""Rows of documents, words and counts in files, in the order in which they come, given back document by document."""
+"""Files that collect rows (document, word, count) in any order and return them sorted by document."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,15 +13,15 @@ from workbench.errors import DataError
 ROWS = 1 << 18
 """Rows that are read at a time."""
 MOST_FILES = 200
-"""Into which rows in no order are dealt; systems have open 1024 or more at a time."""
+"""Maximum of files to which unsorted rows are distributed; systems allow 1024 or more open files."""
 PARTS = ("documents", "words", "counts")
 
 
 class PairFiles:
     """Rows (document, word, count) written to a folder, 12 bytes each, and read back sorted by document.
 
-    Rows that come in the order of their documents, as those of texts and of most files of counts do, are read as they are;
-    others are dealt into files of some documents each first.
+    Rows that were added in the order of their documents, as from texts and most files of counts, are read directly. Other
+    rows are first distributed to several files, one per range of documents.
     """
 
     def __init__(self, folder: Path):
@@ -36,7 +36,7 @@ class PairFiles:
         return self._n
 
     def add(self, documents: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Append rows of integers; a count over 32 bits is refused."""
+        """Append rows of integers; raise an error for a count over 32 bits."""
         if counts.max(initial=0) > INT32_MAX:
             raise DataError(
                 f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
@@ -59,7 +59,7 @@ class PairFiles:
     def blocks(
         self, n_documents: int
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield first document, one after the last, and (row,) documents, words and counts, block by block."""
+        """Yield blocks: the first document, the last + 1, and documents, words and counts (row,)."""
         self.close()
         first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (
@@ -89,7 +89,7 @@ class PairFiles:
             )
 
     def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield rows sorted by document, for consecutive ranges of documents."""
+        """Distribute the rows to files by document; yield the rows of each file, sorted by document."""
         lengths = np.zeros(n_documents, np.int64)
         for documents, *_ in self._read(self._folder, self._n):
             lengths += np.bincount(documents, minlength=n_documents)

@@ -1,4 +1,4 @@
-"""Writing the folder of a sharded corpus, piece by piece; `workbench.corpus.shards.sharded` says what lies in it."""
+"""Write the folder of a sharded corpus piece by piece; `workbench.corpus.shards.sharded` describes its files."""
 
 import hashlib
 import json
@@ -20,19 +20,19 @@ MANIFEST = "corpus.json"
 VERSION = 1
 TEXTS = ("vocabulary", "titles")
 VALUES = ("authors", "labels", "times", "sequence")
-"""Fields of one text, or one value of JSON, per word or document."""
+"""Fields with one JSON value per document."""
 PARTS = {"indptr": np.int64, "words": np.int32, "counts": np.int32}
 
 
 class ShardWriter:
-    """Writes a sharded corpus into an empty folder: its documents in order, the texts about them in any order, then `finish`.
+    """Writes a sharded corpus into an empty folder: add documents in order and text fields in any order, then call `finish`.
 
     Parameters
     ----------
     folder : Path
         Empty; see `workbench.data.saving.new_folder`.
     n_words : int
-        Of the vocabulary.
+        Size of the vocabulary.
     """
 
     def __init__(self, folder: Path, n_words: int):
@@ -54,11 +54,11 @@ class ShardWriter:
         self.close()
 
     def close(self) -> None:
-        """Write what is not yet in the files."""
+        """Write what is still buffered, and close the files."""
         self._open.close()
 
     def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Add the pairs of the next documents: (document + 1,) from 0 on; (pair,) words, ascending, and counts."""
+        """Add the pairs of the next documents: indptr (document + 1,), from 0; words (pair,), ascending; counts (pair,)."""
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
@@ -72,29 +72,29 @@ class ShardWriter:
 
     @property
     def fields(self) -> list[str]:
-        """Those of which there are entries."""
+        """Names of the text fields that have entries."""
         return sorted(self._texts)
 
     @property
     def input_names(self) -> list[str]:
-        """Those of which there are numbers."""
+        """Names of the inputs that have values."""
         return list(self._inputs)
 
     def texts(self, field: str) -> TextsWriter:
-        """Return the writer of the entries of a field: vocabulary, titles, authors, labels, times or sequence."""
+        """Return the writer of a text field: vocabulary, titles, authors, labels, times or sequence."""
         if field not in self._texts:
             self._texts[field] = TextsWriter(self.folder / field, as_json=field in VALUES)
             self._open.callback(self._texts[field].close)
         return self._texts[field]
 
     def inputs(self, name: str) -> GrowingArray:
-        """Return the writer of the numbers of an input, finite ones."""
+        """Return the writer of an input's values, which must be finite."""
         if name not in self._inputs:
             self._inputs[name] = self._array(f"input-{len(self._inputs)}", np.float64)
         return self._inputs[name]
 
     def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
-        """Take the files of words and documents from another folder that has the same, as hard links or copies."""
+        """Hard-link or copy the files of these text fields and inputs from another folder, which has the same ones."""
         for field in fields:
             for file in text_files(folder / field):
                 link(file, self.folder / file.name)
@@ -103,7 +103,7 @@ class ShardWriter:
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None = None) -> dict:
-        """Write what is left and return the manifest, but for hashes: `seal` writes it."""
+        """Write all remaining files and return the manifest without hashes; `seal` adds these and writes it."""
         self._end()
         array = self._array("word_tokens", np.int64)
         array.add(self._word_tokens)
@@ -180,7 +180,7 @@ class ShardWriter:
 
 
 def seal(folder: Path, manifest: dict, content_hash: str) -> None:
-    """Write the manifest of a folder whose files are written, with the hashes of all of them."""
+    """Write the manifest of a folder of written files, with the hash of each."""
     files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
     manifest = manifest | {"content_hash": content_hash, "files": files}
     (folder / MANIFEST).write_text(
@@ -195,7 +195,7 @@ def hash_of(file: Path) -> str:
 
 
 def link(source: Path, target: Path) -> None:
-    """Make a hard link where the file system has them, else a copy."""
+    """Make a hard link, or a copy if the file system has no hard links."""
     try:
         os.link(source, target)
     except OSError:
@@ -203,5 +203,5 @@ def link(source: Path, target: Path) -> None:
 
 
 def shard_stem(shard: int) -> str:
-    """Return the beginning of the names of a shard's files."""
+    """Return the common start of the names of a shard's files, as "shard-00000"."""
     return f"shard-{shard:05d}"

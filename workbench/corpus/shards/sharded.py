@@ -49,7 +49,7 @@ from workbench.errors import DataError
 
 MEND = "convert the corpus again"
 BLOCK = 1 << 20
-"""Pairs that are read at a time where all are read."""
+"""Pairs that are read at a time."""
 ARRAYS = ("indptr", "words", "counts", "documents", "tokens_before", "weights", "groups")
 SORTED = ("by_word", "tokens_by_word", "by_sequence")
 MADE = ("with_pairs", "of_documents", "pairs_of", "to_scipy", "to_dataframe")
@@ -58,7 +58,7 @@ IN_MEMORY = {
     **{name: f"{name} needs all documents at once" for name in SORTED},
     **{name: f"{name} makes one thing of all documents" for name in MADE},
 }
-"""What only a corpus in memory has, and why."""
+"""Attributes that only a corpus in memory has → the reason."""
 
 
 class Documents(NamedTuple):
@@ -71,7 +71,7 @@ class Documents(NamedTuple):
 
 
 def _stored(field: str) -> cached_property:
-    """Return the attribute with the stored entries of a field; default titles, or None, where it is not in the folder."""
+    """Return a cached property that reads a text field of the folder; if it is missing, default titles, or None."""
 
     def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
         if field not in corpus.fields:
@@ -83,7 +83,7 @@ def _stored(field: str) -> cached_property:
 
 
 class ShardedCorpus(AnyCorpus):
-    """A corpus as a list of shards, each the `Corpus` of some documents with numbers of its own.
+    """A corpus as a list of shards; each is a `Corpus` of some documents, numbered from 0.
 
     Made by `open` or `write`. The arrays of its folder are mapped into memory, read-only.
 
@@ -92,7 +92,7 @@ class ShardedCorpus(AnyCorpus):
     name : str
         What pages and file names call it.
     folder : Path
-        Where it lies.
+        The folder of its files.
     vocabulary : (word,) str
         A sequence that reads one word at a time; equal to a tuple of the same words.
     titles, authors, labels, times, sequence : (document,)
@@ -109,7 +109,7 @@ class ShardedCorpus(AnyCorpus):
 
     vocabulary, titles, authors, labels, times, sequence = map(_stored, (*TEXTS, *VALUES))
     table: ClassVar[None] = None
-    """Texts as they were read are not kept."""
+    """Sharded corpora do not keep the texts as they were read."""
 
     def __init__(self, folder: Path, manifest: dict):
         self.folder, self._manifest = folder, manifest
@@ -124,9 +124,9 @@ class ShardedCorpus(AnyCorpus):
 
     @classmethod
     def open(cls, folder: str | Path) -> ShardedCorpus:
-        """Return the corpus in a folder that `write` wrote; one that is missing or damaged, or a file of it, is a DataError.
+        """Open the corpus in a folder that `write` wrote; raise DataError if the folder or a file is missing or damaged.
 
-        The sizes of all files are looked at; `check` reads them.
+        Only the sizes of the files are checked; `check` reads them.
         """
         return cls(Path(folder), _manifest_of(Path(folder)))
 
@@ -137,7 +137,7 @@ class ShardedCorpus(AnyCorpus):
         folder: str | Path,
         name: str | None = None,
     ) -> ShardedCorpus:
-        """Write a folder that is not yet there, whole or not at all, and open it.
+        """Write a corpus into a new folder, atomically, and open it.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class ShardedCorpus(AnyCorpus):
         Raises
         ------
         DataError
-            A folder that is there or cannot be written, parts that do not belong together, no part, values that JSON lacks.
+            A folder that exists or cannot be written, no parts, parts that do not fit together, values that JSON cannot hold.
         """
         parts = iter([corpus] if isinstance(corpus, AnyCorpus) else corpus)
         first = next(parts, None)
@@ -164,7 +164,7 @@ class ShardedCorpus(AnyCorpus):
         return cls.open(folder)
 
     def check(self) -> None:
-        """Read every file; raise DataError for one that is not what was written."""
+        """Read every file; raise DataError if its hash is not the one of the manifest."""
         for name, (_, written_hash) in self._manifest["files"].items():
             with self._reading(name):
                 present_hash = hash_of(self.folder / name)
@@ -183,16 +183,16 @@ class ShardedCorpus(AnyCorpus):
         return map(self.shard, range(self.n_parts))
 
     def shard(self, shard: int) -> Corpus:
-        """Return the documents of one shard as a corpus with numbers of its own; nothing is copied.
+        """Return the documents of one shard as a corpus, numbered from 0, without copying.
 
-        Words and counts that no corpus has, as a damaged file may give, are a DataError; else nothing is checked again.
+        Raise DataError for words and counts out of range, as of a damaged file; nothing else is checked again.
         """
         if not 0 <= shard < self.n_parts:
             raise DataError(f"{self.name!r} has the shards 0..{self.n_parts - 1}; got {shard}")
         return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._arrays(shard))
 
     def rows(self, first: int, last: int) -> Corpus:
-        """Return the documents from ``first`` to before ``last``; copied where they are of several shards."""
+        """Return the corpus of documents ``first`` to ``last`` - 1; they are copied if they are of several shards."""
         if not 0 <= first < last <= self.n_documents:
             raise DataError(
                 f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}"
@@ -237,11 +237,11 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def fields(self) -> list[str]:
-        """Those of vocabulary, titles, authors, labels, times and sequence that are written in its folder."""
+        """Names of the text fields in the folder, of vocabulary, titles, authors, labels, times and sequence."""
         return self._manifest["fields"]
 
     def in_memory(self) -> Corpus:
-        """Return the whole corpus as one, checked; refused where memory does not hold it."""
+        """Return the corpus as one `Corpus` in memory, checked; raise an error if memory does not suffice."""
         n_texts = self.n_words + sum(
             self.n_documents for field in ROWWISE if getattr(self, field) is not None
         )
@@ -290,7 +290,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Refuse numbers that would have a kernel read or write beside its arrays."""
+        """Raise DataError for indices or counts with which a kernel would access memory outside its arrays."""
         bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
         if not bounded or (
             len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)
@@ -303,16 +303,16 @@ class ShardedCorpus(AnyCorpus):
 
     @cached_property
     def word_tokens(self) -> np.ndarray:
-        """(word,) int64."""
+        """Number of tokens of each word (word,) int64."""
         return np.asarray(self._mapped("word_tokens"))
 
     @cached_property
     def document_tokens(self) -> np.ndarray:
-        """(document,) int64."""
+        """Number of tokens of each document (document,) int64."""
         return np.asarray(self._mapped("document_tokens", self.n_documents))
 
     def input(self, name: str) -> np.ndarray:
-        """Return (document,) float64: one input; a name that is none of the inputs' is refused."""
+        """Return the values (document,) float64 of one input; raise DataError for an unknown name."""
         self.check_input(name)
         stem = f"input-{self.input_names.index(name)}"
         return np.asarray(self._mapped(stem, self.n_documents))
@@ -321,27 +321,27 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def n_documents(self) -> int:
-        """Documents, empty ones included."""
+        """Number of documents, empty ones included."""
         return int(self.bounds[-1])
 
     @property
     def n_words(self) -> int:
-        """Word types, unused ones included."""
+        """Number of word types, unused ones included."""
         return len(self.vocabulary)
 
     @property
     def n_pairs(self) -> int:
-        """Distinct words summed over documents."""
+        """Number of pairs: distinct words, summed over documents."""
         return int(self.first_pairs[-1])
 
     @property
     def n_tokens(self) -> int:
-        """Tokens, the sum of all counts."""
+        """Number of tokens: the sum of all counts."""
         return int(self.first_tokens[-1])
 
     @property
     def inputs(self) -> np.ndarray | None:
-        """(document, input) float64, made anew; None where there are none."""
+        """The inputs (document, input) float64, a new array each time; None if there are none."""
         return (
             np.stack([self.input(name) for name in self.input_names], axis=1)
             if self.input_names
@@ -350,12 +350,12 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def n_entries(self) -> int:
-        """Entries that have a weight: pairs."""
+        """Number of entries that have a weight: pairs."""
         return self.n_pairs
 
     @property
     def memory_bytes(self) -> int:
-        """About what the arrays of its largest shard take, with the numbers of tokens and documents derived from them."""
+        """Estimated bytes of the largest shard: its arrays, and the arrays of tokens and documents derived from them."""
         pairs, documents = int(np.diff(self.first_pairs).max()), int(np.diff(self.bounds).max())
         return (
             pairs * (4 + 4 + 8 + 4)
@@ -364,7 +364,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def describe(self) -> dict[str, int]:
-        """Return the sizes for tables and captions, each by its name in the plural."""
+        """Return the sizes for tables and captions, as ``{"documents": 100, "words": 500, …}``."""
         sizes = {
             "documents": self.n_documents,
             "words": self.n_words,
@@ -376,7 +376,7 @@ class ShardedCorpus(AnyCorpus):
 
     @cached_property
     def content_hash(self) -> str:
-        """sha256 (hex) of everything but the name: that of the equal `Corpus`."""
+        """The sha256 (hex) of the content without the name; the same corpus as a `Corpus` has the same hash."""
         return self._manifest["content_hash"] or self.computed_hash()
 
     def computed_hash(self) -> str:
@@ -422,7 +422,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def _read(self, shard: int, part: str, first: int, last: int) -> np.ndarray:
-        """Return some entries of an array of a shard, read into memory of their own."""
+        """Read entries ``first`` to ``last`` - 1 of an array of a shard into memory."""
         n_pairs = int(self.first_pairs[shard + 1] - self.first_pairs[shard])
         mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
         offset = mapped.offset + first * mapped.itemsize
@@ -442,7 +442,7 @@ class ShardedCorpus(AnyCorpus):
 
     @contextlib.contextmanager
     def _reading(self, name: str) -> Iterator[BinaryIO]:
-        """Yield a file of the folder, opened; whatever is wrong with it is a DataError."""
+        """Yield an opened file of the folder; errors of reading become DataError."""
         try:
             with open(self.folder / name, "rb") as file:
                 yield file
@@ -461,7 +461,7 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ the store
 
     def save(self, folder: str | Path) -> Path:
-        """Put the corpus into ``folder/HASH``, unless it is there: hard links to its files, else copies; return its path."""
+        """Hard-link or copy the corpus into ``folder/HASH`` unless it exists; return that path."""
         path = Path(folder) / self.content_hash
         if path.exists():
             return path
@@ -485,7 +485,7 @@ class ShardedCorpus(AnyCorpus):
         raise self.only_in_memory(what)
 
     def only_in_memory(self, what: str) -> DataError:
-        """Return the error that it has no ``what`` while it is in shards."""
+        """Return the error for an operation that needs the corpus in memory; ``what`` states why."""
         return DataError(
             f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
             "allows, in_memory()"
@@ -505,13 +505,13 @@ def is_sharded(path: str | Path) -> bool:
 
 
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
-    """End the writing of a folder: its manifest, with the hashes of the content and of every file."""
+    """Write the remaining files of a folder, and its manifest with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
     seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
 
 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
-    """Refuse a part of another vocabulary, or of other fields, than the first."""
+    """Raise an error for a part whose vocabulary or fields differ from the first part's."""
 
     def fields(corpus: AnyCorpus) -> list:
         return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
@@ -528,7 +528,7 @@ def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
 
 
 def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
-    """Write the documents of a part; titles only where they are not the default ones."""
+    """Write the documents of a part; default titles are not written."""
     n_before = writer.n_documents
     numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
     if "titles" in writer.fields or part.titles != numbered:
@@ -550,7 +550,7 @@ def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
 
 
 def _manifest_of(folder: Path) -> dict:
-    """Return the manifest of a folder; raise DataError unless all its files are there, in their sizes."""
+    """Return the manifest of a folder; raise DataError unless all its files exist in the stated sizes."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         version = manifest.get("version")

@@ -1,8 +1,8 @@
-"""A file read into a sharded corpus: never whole in memory, its words counted by several processes.
+"""Convert a file to a sharded corpus without holding it in memory; several processes count its words.
 
 The file is read once in order: texts are counted, words numbered as they first appear, and the rows (document, word, count)
-written beside the shards to be. Then words are sorted, pruned and numbered anew, and the shards are written. The result is what
-the readers make in memory: the same content hash.
+written beside the shards to be. Then words are sorted, pruned and numbered anew, and the shards are written. The result has
+the content hash of the corpus that the readers make in memory.
 """
 
 import multiprocessing
@@ -48,11 +48,11 @@ from workbench.data.drawing import check_whole
 from workbench.data.saving import new_folder, refuse_there
 
 WORD_BYTES = 200
-"""About what a word takes while a file is read: its text, its number, what is counted of it."""
+"""Estimated bytes of a word while a file is read: its text, its number, and its counts."""
 OF_WORDS = tuple(signature(analyser).parameters)
 STOP_WORDS = signature(analyser).parameters["stop_words"].default
 Progress = Callable[[str, float], None]
-"""What is being done, "reading" or "writing", and the share of it that is done."""
+"""A function that is called with the step, "reading" or "writing", and the share done."""
 
 
 def read_shards(
@@ -65,33 +65,33 @@ def read_shards(
 ) -> ShardedCorpus:
     """Convert a file to a folder of shards with the content, and hash, that `read_corpus` would read.
 
-    Memory is bounded but for the vocabulary (about 200 bytes a word that is found, pruned or not), for 8 bytes a document, and
-    for times, sequences and the names of documents of a table of counts, where there are such. Of formats whose files are small
-    or must be known whole (Excel, npz, FASTA, running text, a table with a column for each word, a pipe) the file is read
-    at once. Texts are not kept, nor columns beside them.
+    Memory is bounded except for the vocabulary (about 200 bytes per word, pruned ones included), 8 bytes per document, and
+    times, sequences and the names of documents of a table of counts. Some formats are read at once, because their files are
+    small or all rows are needed: Excel, npz, FASTA, running text, a table with a column per word, a pipe. Texts and other
+    columns are not kept.
 
     Parameters
     ----------
     path : path
         See `read_corpus`.
     folder : path
-        Is not yet there; it is written whole or not at all. As much space again is needed beside it meanwhile.
+        Must not exist; it is written atomically. As much free space again is needed beside it meanwhile.
     processes : int, default 1
-        That count the words of texts. With more than one a script needs ``if __name__ == "__main__":`` around what it does, as
-        always in Python where processes are started. A tokenizer is called in this process alone.
+        Number of processes that count words. With more than one, a script needs ``if __name__ == "__main__":`` around its
+        code, as always in Python when processes are started. A tokenizer is called in this process only.
     progress : function of what is done ("reading" or "writing") and a share, optional
         Called during the conversion.
     kept : path, default ``.FOLDER.counted`` beside the folder
-        File of the counts of texts so far, 8 bytes a pair and the words of some texts at a time. It is deleted at the end;
-        a conversion that is interrupted or killed leaves it, if it took more than some seconds, and the same conversion reads
-        the file again without counting what is counted there. Delete it to begin anew. No counts are kept of a tokenizer.
+        File of the counts so far, about 8 bytes per pair. It is deleted at the end. A conversion that is interrupted or killed
+        after more than some seconds leaves it, and the same conversion resumes from it. Delete it to begin anew. With a
+        tokenizer no counts are kept.
     **options
         Of `read_corpus`, but for keep_text.
 
     Warns
     -----
     UserWarning
-        It continues where an interrupted conversion ended, or begins anew since the file or the options are others.
+        It resumes an interrupted conversion, or begins anew because the file or the options have changed.
 
     Raises
     ------
@@ -123,9 +123,9 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Yield the store of counts for this conversion; None where texts are not counted, or options cannot be compared.
+    """Yield the file of counts of this conversion; None if the file has no texts, or a tokenizer is given.
 
-    The file stays where the block is interrupted and has much, else it is deleted.
+    The file is kept if the block is interrupted and enough is stored; otherwise it is deleted.
     """
     options = as_counted(request.counted, request.text_options)
     if stream.words != TEXTS or options.get("tokenizer") is not None:
@@ -165,7 +165,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
 
 
 def _stream(request: Request, progress: Callable[[float], None]) -> Stream | None:
-    """Return the file as a stream of documents; None where it is to be read at once."""
+    """Return the file as a stream of documents; None if it has to be read at once."""
     if request.path.is_fifo():
         return None
     return trait(request.format, "stream")(request.path, request.read_options, progress)
@@ -208,7 +208,7 @@ def _write(
 
 
 class _Words(NamedTuple):
-    """The vocabulary, and (word,) int32 each numbered word's place in it, -1 for none."""
+    """The vocabulary, and for each word number its index there (word,) int32, -1 if the word was pruned."""
 
     vocabulary: list[str]
     numbers: np.ndarray | None  # None: as they are
@@ -225,7 +225,7 @@ def _read_texts(
     processes: int,
     kept_counts: KeptCounts | None,
 ):
-    """Count all texts; return the words, the number of documents, and further fields."""
+    """Count the words of all texts; return the vocabulary, the number of documents, and fields known at the end."""
     options = as_counted(request.counted, request.text_options)
     of_words = {
         name: repeatable(options[name]) if name in LISTS else options[name]
@@ -266,7 +266,7 @@ def _read_texts(
 
 
 def _longer(values: np.ndarray, n: int) -> np.ndarray:
-    """Return the values padded with zeros to at least n, with space for as many again."""
+    """Return the values padded with zeros to at least n entries; the length is at least doubled if it must grow."""
     if len(values) >= n:
         return values
     longer = np.zeros(max(n, 2 * len(values)), values.dtype)
@@ -275,7 +275,7 @@ def _longer(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _check_words(before: int, n_words: int) -> int:
-    """Return the number of words; whenever it has doubled, raise an error if memory cannot hold as many again."""
+    """Return ``n_words``; raise an error if memory cannot hold as many again (checked at each power of two)."""
     if n_words > INT32_MAX:
         raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
     if n_words.bit_length() > before.bit_length():
@@ -291,7 +291,7 @@ _words_of: Callable[[str], list[str]] | None = None
 
 
 def _begin(of_words: dict) -> None:
-    """Set up a process that counts words, once; its parent handles interruptions."""
+    """Initialise a worker process that counts words; Ctrl-C is left to its parent."""
     global _words_of
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _words_of = analyser(**of_words)
@@ -345,7 +345,7 @@ def _all_counted(
 
 @contextmanager
 def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
-    """Yield the pool; its processes end whatever happens."""
+    """Yield the pool of processes, and end them in every case."""
     try:
         yield pool
     except BrokenProcessPool:
@@ -361,7 +361,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
-    """Read all rows of counts; return the words, the number of documents, and further fields."""
+    """Read all rows of counts; return the vocabulary, the number of documents, and fields known at the end."""
     known = known_words(request.path, request.read_options) if stream.words != IDS else ()
     ids: dict[str, int] = {word: number for number, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
@@ -402,7 +402,7 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
 def _documents(
     pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield last document + 1, indptr, words and counts, with words renumbered, sorted and duplicates added up."""
+    """Yield blocks of documents: last document + 1, indptr, and words and counts, renumbered, sorted and added up."""
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]
@@ -420,7 +420,7 @@ def _documents(
 
 
 class _Fields:
-    """Titles, labels and inputs of the batches; where only some batches have a field, the others get empty texts."""
+    """Titles, labels and inputs of all batches; batches without a field get empty texts for it."""
 
     def __init__(self, folder: Path):
         folder.mkdir()
@@ -439,7 +439,7 @@ class _Fields:
         self._n += batch.n_documents
 
     def finish(self, writer: ShardWriter, rest: dict) -> None:
-        """Write the fields of the batches, and those known at the end, into the folder of a corpus."""
+        """Write the fields of the batches, and those known only at the end (``rest``), into the folder of a corpus."""
         self._writer.close()
         # names; numbers were checked before
         checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)

@@ -1,1 +1,1 @@
-"""Texts cut into words and counted."""
+"""Split texts into words and count them."""

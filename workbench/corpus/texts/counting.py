@@ -29,15 +29,15 @@ from workbench.errors import DataError, Named
 
 _NOTED: ContextVar[dict | None] = ContextVar("dropped", default=None)
 FOUND = "found"
-"""Instead of a rule: all that is found in the texts."""
+"""Key, in place of an option, of all words that are found in the texts."""
 
 
 @contextmanager
 def noting_dropped() -> Iterator[dict[str, list[int]]]:
-    """Yield a dict that collects, while texts are counted, option of `count_words` → [words, tokens] that it left out.
+    """Yield a dict that collects what `count_words` leaves out within the block: option → [words, tokens].
 
-    Under ``FOUND`` all words and tokens of the texts. The options leave out one after the other, in the order of the dict:
-    stop_words, min_letters, then, of words and n-grams, min_documents, max_share and max_words; 0 are none.
+    ``FOUND`` has all words and tokens of the texts. The options apply one after the other, in the order of the dict:
+    stop_words, min_letters, then, to words and n-grams, min_documents, max_share and max_words.
     """
     noted: dict[str, list[int]] = {}
     token = _NOTED.set(noted)
@@ -48,7 +48,7 @@ def noting_dropped() -> Iterator[dict[str, list[int]]]:
 
 
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Record what the steps leave out; each is a function that returns which words of a text it and earlier steps keep."""
+    """Record for `noting_dropped` what each step drops; step → function from a text to the words kept up to that step."""
     if (noted := _NOTED.get()) is None:
         return
     before = None
@@ -62,7 +62,7 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
 
 
 def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Record which words the steps leave out: (word,) bool each, of words with these (word,) totals."""
+    """Record for `noting_dropped` what each step drops; step → which words it drops (word,) bool; ``totals`` (word,) tokens."""
     if (noted := _NOTED.get()) is None:
         return
     for name, left_out in steps.items():
@@ -83,13 +83,13 @@ TEXT_OPTIONS = (
     "more_stop_words",
     "segmenter",
 )
-"""Options of `count_words` about words."""
+"""Options of `count_words` that say how words are found and which are kept."""
 LISTS = ("stop_words", "more_stop_words")
-"""Those that may be an iterator, which gives its words once."""
+"""Options that may be iterators, which can be read only once."""
 PRUNING = ("min_documents", "max_share", "max_words")
-"""Those that choose a vocabulary; the others find words."""
+"""Options that prune the vocabulary; the other ones find words."""
 FIRST = ("token_pattern", "lowercase", "accents", "ngrams")
-"""Those that a table of documents has always said."""
+"""Options that every stored table of documents records."""
 
 
 def count_words(
@@ -122,8 +122,8 @@ def count_words(
     Parameters
     ----------
     texts : (document,) str
-        An empty string is an empty document. None and NaN are refused: a missing text is a hole in
-        the data, and only its owner knows whether to drop the row or to keep it empty.
+        An empty string is an empty document. None and NaN raise an error: only the owner of the data knows whether
+        to drop the row of a missing text or to keep it empty.
     titles : (document,) str, default ``document 0, document 1, …``
     labels : (document,) str, optional
     name : str
@@ -137,7 +137,7 @@ def count_words(
     max_share : float in (0, 1], default 1.0
         Words in more than this share of all documents are left out.
     max_words : int, optional
-        Number of words that are kept after all that, the most frequent ones; ties are ordered by alphabet.
+        Maximum of words to keep after that: the most frequent ones; ties are ordered by alphabet.
     token_pattern : regular expression
         What counts as a word: by default two or more letters of any alphabet. At most one group.
     lowercase : bool, default True
@@ -149,14 +149,14 @@ def count_words(
         Besides words, sequences of up to this many words (at most 5) that follow each other once stop words are out, joined
         by _: new_york.
     tokenizer : function of a text that gives its words, optional
-        Instead of the pattern, after case and accents were seen to.
+        Used instead of the pattern, after case and accents are changed.
     more_stop_words : iterable of words, or a text separated by commas, optional
-        Words left out besides those.
+        Words left out in addition to ``stop_words``.
     segmenter : "japanese", "chinese" (simplified) or "chinese-traditional", optional
         Cuts text of these languages into words, with the package budoux (`pip install budoux`); particles and endings of
         Japanese are cut off. The default pattern leaves words of one sign out.
     keep_text : bool, default True
-        Keep the texts, and the columns beside them, with the corpus: to be shown, searched and exported.
+        Keep the texts and other columns with the corpus: to be shown, searched and exported.
     table : DocumentTable, optional
         Texts and columns as they were read, if they are more than ``texts``.
     **about
@@ -219,9 +219,9 @@ def count_words(
 
 
 def as_counted(counted: Mapping | None, options: Mapping) -> dict:
-    """Return the options of `count_words` with which other texts were counted, overridden by ``given``.
+    """Return the options of `count_words` with which other texts were counted, overridden by ``options``.
 
-    ``counted`` : as a DocumentTable has it; None where it is not known, for the defaults.
+    ``counted`` : as a DocumentTable has it; None, if unknown, for the defaults.
 
     Raises
     ------
@@ -244,9 +244,9 @@ def as_counted(counted: Mapping | None, options: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """Return the options of words as JSON holds them: stop words of no language as a list, a tokenizer as true.
+    """Return the options that find words as JSON values: given stop words as a list, a tokenizer as True.
 
-    Of what came later only what is not the default, so that tables of texts that are counted as before keep their hashes.
+    Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
     defaults = {
         name: parameter.default for name, parameter in signature(analyser).parameters.items()
@@ -264,7 +264,7 @@ def as_written(of_words: dict) -> dict:
 
 
 def repeatable(words):
-    """Return words given as an iterator as a list, which can be read twice; all else as it is."""
+    """Return an iterator of words as a list, which can be read twice; any other value unchanged."""
     return (
         words
         if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable)
@@ -303,7 +303,7 @@ def check_pruning(
 
 
 class WordCounts(NamedTuple):
-    """Words of some texts in the order of first appearance, and their counts, document by document."""
+    """The words of some texts in the order of first appearance, and their counts in each document."""
 
     words: list[str]
     lengths: np.ndarray  # (document,) int32: pairs of each
@@ -312,7 +312,7 @@ class WordCounts(NamedTuple):
 
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
-    """Return the counts of the words that a function finds in each text."""
+    """Count the words that ``words_of`` finds in each text."""
     places: dict[str, int] = defaultdict()
     places.default_factory = places.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
@@ -340,7 +340,7 @@ def no_word_left(n_texts: int, token_pattern: str) -> DataError:
 
 
 def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
-    """Return words (word,) in alphabetical order, and their counts as a sparse (document, word) table."""
+    """Return words (word,) in alphabetical order, and their counts as a sparse array (document, word)."""
     from scipy.sparse import csr_array
 
     words, lengths, ids, counts = counted(texts, words_of)
@@ -365,7 +365,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> np.ndarray:
-    """Return which words stay, ascending, given (word,) documents that have each, and tokens of each."""
+    """Return the numbers of words to keep, ascending, given for each word (word,) its documents and its tokens."""
     n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)

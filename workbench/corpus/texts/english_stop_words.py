@@ -1,6 +1,6 @@
-"""Words that say little of what an English text is about, as scikit-learn 1.6 lists them.
+"""The English stop words of scikit-learn 1.6.
 
-The list stands here so that a corpus has the same words, and the same hash, with any version of scikit-learn and without it.
+The list is copied so that a corpus has the same words, and the same hash, with any version of scikit-learn or without it.
 
 scikit-learn, sklearn/feature_extraction/_stop_words.py (BSD license); from the Glasgow Information Retrieval Group.
 """
@@ -26,4 +26,4 @@ ENGLISH_STOP_WORDS = frozenset(
     whom whose why will with within without would yet you your yours yourself yourselves
 """.split()
 )
-"""318 words in small letters."""
+"""318 words in lower case."""

@@ -1,4 +1,4 @@
-"""How a text is cut into words: pattern or tokenizer, case, accents, length, stop words, n-grams.
+"""Split a text into words: pattern or tokenizer, case, accents, length, stop words, n-grams.
 
 Texts of languages without blanks between words are cut by the package budoux, whose models find phrases: in Chinese these are
 words; in Japanese a word and its particles or ending, which are cut off here.
@@ -23,24 +23,24 @@ SEGMENTERS = {
     "chinese": "load_default_simplified_chinese_parser",
     "chinese-traditional": "load_default_traditional_chinese_parser",
 }
-"""What a segmenter is called → the function of budoux that loads its model."""
+"""Name of a segmenter → the function of budoux that loads its model."""
 UNSPACED = re.compile("[々-〇ぁ-ヿㇰ-ㇿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ\U00020000-\U0003ffff]+")
 """Chinese characters and kana."""
 ENDING = re.compile("(?<=[^ぁ-ゟ])[ぁ-ゟ]+$")
-"""Hiragana behind other signs: the particles of a noun, the ending of a verb."""
+"""Hiragana after other characters: the particles of a noun, the ending of a verb."""
 SEEN = "\u200b"
-"""A blank without width, to stand between words of a text that is shown."""
+"""A blank of zero width, put between the words of a text that is shown."""
 
 
 def segmenter_of(name: str | None, between: str = " ") -> Callable[[str], str]:
-    """Return a function that puts blanks between the words of a text; None where texts do not change.
+    """Return a function that puts ``between`` between the words of a Chinese or Japanese text; None without a segmenter.
 
-    Only Chinese characters and kana are looked at, so that words of other scripts stay whole.
+    Only Chinese characters and kana are split; words of other scripts stay whole.
 
     Raises
     ------
     DataError
-        Another name; the package is not installed.
+        An unknown name; the package is not installed.
     """
     if name is None:
         return str
@@ -105,7 +105,7 @@ CONTRACTIONS = frozenset(
 ACCENTS = ("keep", "strip")
 MOST_NGRAM = 5
 JOINT = "_"
-"""Between the words of an n-gram."""
+"""Joins the words of an n-gram."""
 
 
 def analyser(
@@ -124,7 +124,7 @@ def analyser(
     Raises
     ------
     DataError
-        An option that is out of range; later, where a tokenizer gives something else than strings.
+        An option out of range; when the function is called, a tokenizer that returns something else than strings.
     """
     pattern = compiled_pattern(token_pattern)
     check_whole("min_letters", min_letters, 1)
@@ -163,7 +163,7 @@ def analyser(
 
 
 def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
-    """Return the function that lower-cases a text and strips its accents, as far as the options say."""
+    """Return a function that lower-cases a text and strips its accents, according to the options."""
     plain = _without_accents if accents == "strip" else str
     return (lambda text: plain(text.lower())) if lowercase else plain
 
@@ -189,7 +189,7 @@ def _without_accents(text: str) -> str:
 
 
 def compiled_pattern(token_pattern: str) -> re.Pattern:
-    """Return the compiled pattern of a word; raise an error where it is none or has several groups."""
+    """Return the compiled pattern of a word; raise an error if it is invalid or has several groups."""
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
@@ -213,9 +213,9 @@ def languages() -> list[str]:
 
 
 def stop_list(stop_words) -> Iterable[str]:
-    """Return the stop words of a language, of a file with one a line, of a list, or of a text separated by commas.
+    """Return the stop words of a language, of a file with one per line, of a list, or of a text separated by commas.
 
-    None, "none" and an empty text are no words; a file with a comma in its name is one where it is there.
+    None, "none" and "" give no words. A text with a comma is a file if a file of this name exists.
     """
     if stop_words is None or (
         isinstance(stop_words, str) and stop_words.strip().lower() in ("", "none")
@@ -236,7 +236,7 @@ def stop_list(stop_words) -> Iterable[str]:
 
 
 def further_words(words) -> list[str]:
-    """Return the words of a list, or of a text separated by commas; never those of a language or file."""
+    """Return the words of a list, or of a text separated by commas; names of languages or files are not expanded."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
@@ -247,7 +247,7 @@ def further_words(words) -> list[str]:
 
 
 def is_language(stop_words: object) -> bool:
-    """Return whether these stop words are the name of a language."""
+    """Return whether the value is the name of a language that has stop words."""
     return (
         isinstance(stop_words, str)
         and stop_words.strip().lower() not in ("", "none")
