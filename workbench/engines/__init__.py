@@ -65,25 +65,25 @@ IMPORTED: dict[str, str] = dict.fromkeys(
     ),
     ".imported",
 )
-"""Programs whose models are imported: engines of stored runs, which no menu offers."""
+"""Name → module of the engines of imported models; stored runs have them, no menu offers them."""
 ENGINES |= {
     name: entry.module for name, entry in find_plugins("engines", ENGINES | IMPORTED).items()
 }
 OF_RUNS: dict[str, str] = {}
-"""Name → module of further engines that stored runs have, which no menu offers."""
+"""Name → module of further engines that stored runs have and no menu offers."""
 REFERENCE = "cgs"
 """The engine whose long runs draw from the exact posterior of LDA, to which others are compared."""
 STREAMING = "online-vb"
-"""The engine that continues with further documents."""
+"""The engine that can continue a run with new documents."""
 FIRST_CHOICE = (
     "Unsure? Take cvb0 for good topics quickly, cgs as the reference, g-hdp where the number of topics is to be found, hmm for "
     "sequences, bn-vb for records."
 )
-"""Which engines to take first, for those who choose from the list."""
+"""A text that recommends engines to begin with."""
 
 
 def get_engine(name: str):
-    """Return the engine of a name; nothing is compiled before its first step.
+    """Return the engine with this name; nothing is compiled before its first step.
 
     Raises
     ------
@@ -108,18 +108,18 @@ def get_engine(name: str):
 
 
 def _modules() -> dict[str, str]:
-    """Return the module of each engine that runs may have, by name."""
+    """Return engine name → module, for the engines of menus and those of stored runs."""
     return OF_RUNS | IMPORTED | ENGINES
 
 
 def module_of(name: str) -> str | None:
-    """Return the module of an engine outside the package, as the spec of a run names it; None of others."""
+    """Return the module of an engine from outside the package; None for the package's own engines."""
     module = _modules()[name]
     return None if module.startswith(".") else module
 
 
 def register_engine(name: str, module: str | ModuleType) -> None:
-    """Add an engine of a module outside the package to those of this process.
+    """Register an engine of a module outside the package, for this process.
 
     The spec of a run names the module, and worker processes, pages, reports and the command line
     import it by that name: it is a file that Python finds, as one beside the notebook, or a module
@@ -152,19 +152,19 @@ def register_engine(name: str, module: str | ModuleType) -> None:
 
 
 def any_with(scalar: str) -> str:
-    """Return the engines that record a scalar as a list in words: "vb, svb or cvb"."""
+    """Return the names of the engines that record a scalar, as a text such as "vb, svb or cvb"."""
     *others, last = [name for name in ENGINES if scalar in get_engine(name).watches]
     return f"{', '.join(others)} or {last}"
 
 
 def every_score() -> dict:
-    """Return the scores of all families beside the perplexities, by name, if they say which way is better."""
+    """Return name → `Variable` of all models' scores other than perplexity that declare which direction is better."""
     scores = [score for name in ENGINES for score in get_engine(name).model.scores]
     return {score.name: score for group in scores for score in group.variables if score.better}
 
 
 def describe() -> dict[str, dict]:
-    """Return each engine by name: its title, when to use it, its source, and its options with default and meaning."""
+    """Return engine name → title, when to use it, source, and options with default and meaning."""
     from workbench.engines.options import options_of
 
     return {
@@ -182,7 +182,7 @@ def describe() -> dict[str, dict]:
 
 
 class _CallableModule(ModuleType):
-    """`workbench.engines` is this package, and `workbench.engines()` describes what is in it."""
+    """Makes this package callable: `workbench.engines()` returns `describe()`."""
 
     def __call__(self) -> dict[str, dict]:
         return describe()

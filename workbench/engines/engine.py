@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 DOUBLE = 8
-"""Bytes of a number of a float64 array."""
+"""Bytes of one float64 number."""
 
 
 class Memory(NamedTuple):
-    """Forecast of the bytes that an engine takes in a run, the corpus and the common part apart."""
+    """Forecast of an engine's memory in bytes, without the corpus and the memory that every run needs."""
 
     state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
-    indices: int = 0  # of what is derived from the corpus and held beside the state
-    step: int = 0  # at the most, besides, during a step
-    # at the most, besides, while a state is watched, predicts, or gives its counts
+    indices: int = 0  # of arrays derived from the corpus and kept with the state
+    step: int = 0  # additional maximum during a step
+    # additional maximum during `watch`, `predict` and `counts`
     look: int = 0
 
 
@@ -55,20 +55,20 @@ def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
 
 
 def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays of several chains along a new first dimension; that of a single chain is not copied."""
+    """Stack the arrays of several chains along a new first dimension; the array of a single chain is not copied."""
     first, *others = arrays
     return np.stack(arrays) if others else first[None]
 
 
 def size(arrays: dict[str, Array]) -> int:
-    """Return the bytes of the arrays."""
+    """Return the total size of the arrays in bytes."""
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in arrays.values())
 
 
 def topic_counts(
     name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None
 ) -> dict[str, Array]:
-    """Return arrays for counts: ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic), ``<name>_k`` (topic,), padded."""
+    """Declare count arrays ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic) and ``<name>_k`` (topic,), padded."""
     lanes = padded(n_topics)
     return {
         f"{name}_dk": Array((corpus.n_documents, lanes), dtype),
@@ -78,7 +78,7 @@ def topic_counts(
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
-    """Return the bytes of a `partition.Partition`; one part of all pairs shares the arrays of the corpus, and takes 0."""
+    """Return the size of a `partition.Partition` in bytes; 0 if it has one part with all pairs, which the corpus holds."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
     return (
@@ -87,22 +87,22 @@ def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
 
 
 def word_major_bytes(corpus) -> int:
-    """Return the bytes of `Corpus.by_word`, the pairs in word-major order."""
+    """Return the size of `Corpus.by_word`, the pairs in word-major order, in bytes."""
     return corpus.n_pairs * (8 + 4) + (corpus.n_words + 1) * 8
 
 
 VARIATIONAL, HYBRID, SAMPLER = "variational", "hybrid", "sampler"
-"""Kinds of engines: expectations are updated (of EM too); some tokens are averaged and others sampled; all are sampled."""
+"""Kinds of engines: updates of expectations (EM too); some tokens averaged and others sampled; all tokens sampled."""
 BASELINE, IMPORTED, NOT_INSTALLED = "baseline", "imported", "not installed"
-"""Three more: a prediction in one step, to compare with; another program, whose models are imported as they are; what stands
-for the engine of a run where its module is not installed."""
+"""Further kinds: a baseline that predicts in one step; another program whose models are imported unchanged; the placeholder
+of an engine whose module is not installed."""
 Data: TypeAlias = "Corpus | Records"
 State: TypeAlias = Any
-"""A NamedTuple of arrays and numbers, the engine's own."""
+"""A NamedTuple of arrays and numbers; each engine defines its own."""
 Options: TypeAlias = Any
-"""A dataclass of options, the engine's own."""
+"""A dataclass of options; each engine defines its own."""
 Learnt: TypeAlias = Any
-"""What unseen documents are folded in with, the engine's own."""
+"""The learnt parameters with which theta of unseen documents is inferred; each engine defines its own."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class NoOptions:
 
 
 def never_interrupted() -> None:
-    """The callback of a step that is never interrupted."""
+    """Return at once: the `interrupt` callback of a step that is never interrupted."""
 
 
 class StepContext(NamedTuple):
-    """What one step gets from the loop: its randomness, its threads, and a callback to call between slices.
+    """What the loop gives to one step: seeds, the number of threads, and a callback to call between slices.
 
     `interrupt` returns soon, waits while the run is paused, and raises when the run is to stop at once.
     """
@@ -124,54 +124,54 @@ class StepContext(NamedTuple):
     step: int  # 0 for init, then the iteration
     n_threads: int = 1
     interrupt: Callable[[], None] = never_interrupted
-    # of a part of a corpus: (stream, how many uniforms belong to what is before it)
+    # for a part of a corpus: (stream, number of uniforms used by the parts before it)
     before: tuple[tuple[int, int], ...] = ()
-    # of some of the documents that are folded in: how many are before them,
+    # for a slice of the unseen documents: the number of documents before it
     first_document: int = 0
-    first_token: int = 0  # and how many tokens these have
-    # (document,) int64: what stands for each of them in its uniforms; None: its place
+    first_token: int = 0  # the number of tokens before it
+    # (document,) int64: numbers that select each document's uniforms; None: its index
     numbers: np.ndarray | None = None
-    # of a part of a corpus: is any token of the whole corpus sampled?
+    # for a part of a corpus: is any token of the whole corpus sampled?
     samples: bool | None = None
-    # (name, make) -> what is derived from the documents, made once for a part
+    # (name, make) -> make(), computed once per part of the corpus and then cached
     derived: Callable = lambda name, make: make()
-    # (name, make) -> what all parts need until they meet again, made once
+    # (name, make) -> make(), computed once for all parts until their next meeting
     once: Callable = lambda name, make: make()
 
     @property
     def in_part(self) -> bool:
-        """Is the corpus one part of several?"""
+        """Whether the corpus is one part of several."""
         return bool(self.before)
 
     def key(self, stream: int, chain: int = 0) -> np.uint64:
-        """The key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
+        """Return the key of a stream of uniforms in this step; see `workbench.kernels.uniforms`."""
         key = np.uint64(draw_key(self.seed, stream, chain, self.step))
         return key_from(key, dict(self.before).get(stream, 0)) if self.before else key
 
 
 class WarmStart(NamedTuple):
-    """Counts of another run to start from; the words must be the same, the documents need not."""
+    """Counts of another run to start from; the vocabulary must be the same, the documents need not."""
 
     n_kw: np.ndarray  # (topic, word) float64
-    # (document, topic) float64; None: other documents, so nothing is known of them
+    # (document, topic) float64; None if the other run had other documents
     n_dk: np.ndarray | None
-    # (token,) int32 of a sampler on the same corpus, -1: its topic was dropped; or unknown
+    # (token,) int32 topics of a sampler on the same corpus, -1 for dropped topics; None if unknown
     topics: np.ndarray | None = None
 
     @property
     def rows(self) -> tuple:
-        """n_dk (or None), n_wk, n_k as the kernels take them."""
+        """n_dk (or None), n_wk (word, topic) and n_k (topic,), as the kernels need them."""
         return self.n_dk, np.ascontiguousarray(self.n_kw.T), self.n_kw.sum(axis=1)
 
 
 class Samples(Protocol):
-    """Whether any token of the data is sampled."""
+    """Signature of `Engine.samples`, which returns whether any token of the data is sampled."""
 
     def __call__(self, data: Data, options: Options, /) -> bool: ...
 
 
 class Init(Protocol):
-    """The first state: at random, or from the counts of another run."""
+    """Signature of `Engine.init`, which returns the initial state: random, or from another run's counts."""
 
     def __call__(
         self,
@@ -185,7 +185,7 @@ class Init(Protocol):
 
 
 class Step(Protocol):
-    """One iteration: the next state, and numbers by name, of which ``updates`` counts the updates."""
+    """Signature of `Engine.step`: one iteration, which returns the next state and scalars; ``updates`` counts the updates."""
 
     def __call__(
         self, data: Data, model: Model, options: Options, state: State, context: StepContext, /
@@ -193,7 +193,7 @@ class Step(Protocol):
 
 
 class Watch(Protocol):
-    """What is looked at and not timed: the scalars, and what the model records of an iteration."""
+    """Signature of `Engine.watch`, which returns the recorded diagnostics of an iteration; its time is not measured."""
 
     def __call__(
         self, data: Data, model: Model, options: Options, state: State, /
@@ -201,7 +201,7 @@ class Watch(Protocol):
 
 
 class Counts(Protocol):
-    """The arrays that a snapshot keeps, by name."""
+    """Signature of `Engine.counts`, which returns the arrays of a snapshot by name."""
 
     def __call__(
         self, data: Data, model: Model, options: Options, state: State, /
@@ -209,7 +209,7 @@ class Counts(Protocol):
 
 
 class Predict(Protocol):
-    """p(w|d) (pair,) of held-out pairs, given the state.
+    """Signature of `Engine.predict`, which returns p(w|d) (pair,) of held-out pairs given the state.
 
     ``context`` is None where no randomness is needed.
     """
@@ -227,7 +227,7 @@ class Predict(Protocol):
 
 
 class PredictRows(Protocol):
-    """p(w|d) (row, word) of whole rows, by their numbers (row,)."""
+    """Signature of `Engine.predict_rows`, which returns p(w|d) (row, word) of the rows with given indices."""
 
     def __call__(
         self,
@@ -242,7 +242,7 @@ class PredictRows(Protocol):
 
 
 class FoldIn(Protocol):
-    """theta (document, topic) of unseen documents."""
+    """Signature of `Engine.fold_in`, which returns theta (document, topic) of unseen documents."""
 
     def __call__(
         self, learnt: Learnt, options: Options, documents: Corpus, context: StepContext, /
@@ -250,25 +250,25 @@ class FoldIn(Protocol):
 
 
 class Learn(Protocol):
-    """What `FoldIn` takes, from the arrays of the last snapshot and an `lda.fold_in.LearntTopics`."""
+    """Signature of `Engine.learnt`, which returns the learnt parameters that `fold_in` needs from the last snapshot."""
 
     def __call__(self, model: Model, last: Mapping[str, np.ndarray], topics: Any, /) -> Learnt: ...
 
 
 class Unseen(Protocol):
-    """p(w|d) (pair,) of pairs of unseen documents, given their theta."""
+    """Signature of `Engine.unseen`, which returns p(w|d) (pair,) of pairs of unseen documents given their theta."""
 
     def __call__(self, learnt: Learnt, theta: np.ndarray, pairs: Corpus, /) -> np.ndarray: ...
 
 
 class Forecast(Protocol):
-    """The bytes that the engine takes in a run."""
+    """Signature of `Engine.memory`, which returns a forecast of the engine's memory in bytes."""
 
     def __call__(self, data: Data, model: Model, options: Options, /) -> Memory: ...
 
 
 class Engine(NamedTuple):
-    """One published method of inference, ready to be run by the loop."""
+    """A published method of inference: names and functions that the loop calls."""
 
     name: str
     title: str
@@ -289,35 +289,35 @@ class Engine(NamedTuple):
     fold_in: FoldIn
     learnt: Learn = lambda model, last, topics: topics
     unseen: Unseen | None = None  # None: sum_k theta_dk phi_kw
-    keeps: tuple[str, ...] = ()  # what `counts` gives beside the variables of the model
-    fixed: tuple[str, ...] = ()  # options of the model that it leaves at their defaults
-    when: str = ""  # when to use it, rather than which other: one sentence
+    keeps: tuple[str, ...] = ()  # arrays of `counts` in addition to the model's variables
+    fixed: tuple[str, ...] = ()  # options of the model that must keep their defaults here
+    when: str = ""  # one sentence: when to use it rather than another engine
     # "#rrggbb", "-", "--", "-.", ":" or "-..", and a marker of matplotlib, of all pictures of its
     # runs; "": one of a palette, by its name
     colour: str = ""
     line: str = ""
     marker: str = ""
-    order: int = 100  # its place in tables and figures; equal ones in the order of registration
-    grows: bool = False  # may it come to have more topics than it began with?
-    # do n_kw sum to the tokens of the corpus? Not where batches stand for it
+    order: int = 100  # position in tables and figures; ties keep the order of registration
+    grows: bool = False  # can the number of topics grow beyond the initial one?
+    # does n_kw sum to the tokens of the corpus? Not if batches represent the corpus
     whole_counts: bool = True
-    # why more than one thread would have nothing to do, and what would change that
+    # the reason why more than one thread is of no use, and what would change that
     idle: Callable[[Options], str | None] = lambda options: None
-    # a model as it is inferred here (rows made estimates), or a ModelError
+    # returns the model as this engine infers it (e.g. rows as point estimates), or raises ModelError
     suits: Callable[[Any], Model] = lambda model: model
-    # raises OptionError where options do not go with the data
+    # raises OptionError for options that do not suit the data
     check_options: Callable[[Options, Data], None] = lambda options, data: None
     predict_rows: PredictRows | None = None
     memory: Forecast = lambda data, model, options: Memory()
 
     @property
     def in_parts(self) -> bool:
-        """Does it work on a corpus in several parts? See `workbench.engines.parts`."""
+        """Whether the engine can work on a corpus in several parts; see `workbench.engines.parts`."""
         return hasattr(self.step, "phases")
 
 
 def cached_by_corpus(function: Callable) -> Callable:
-    """Return the function with its results cached: by corpus, and by its other, hashable arguments."""
+    """Cache the results of a function by its corpus and its other, hashable arguments."""
     results: WeakKeyDictionary = WeakKeyDictionary()
 
     @wraps(function)

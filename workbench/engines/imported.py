@@ -1,6 +1,6 @@
-"""Engines that stand for other programs, whose models are imported and scored, and never inferred here.
+"""Engines for models of other programs, which are imported and scored but not inferred here.
 
-The state has theta and phi as the program gives them. Tokens that are expected of them are computed here,
+The state has theta and phi as the program gives them. The expected tokens given these are computed here,
 q(z = k | d, w) ~ theta_dk phi_kw; a word that the program does not know has the topics of its document, q = theta_dk.
 """
 
@@ -86,25 +86,25 @@ PROGRAMS = {
 
 
 class State(NamedTuple):
-    """A model as it was imported."""
+    """An imported model, and the expected topic counts of the training tokens."""
 
     theta: np.ndarray  # (document, topic) float64, of the training documents
-    # (topic, word) float64, over the words of the corpus; 0 of words that the program does not know
+    # (topic, word) float64, over the words of the corpus; 0 for words that the program does not know
     phi: np.ndarray
     n_dk: np.ndarray  # (document, topic) expected tokens
     n_kw: np.ndarray  # (topic, word) expected tokens
 
 
 class Learnt(NamedTuple):
-    """What unseen documents are folded in with."""
+    """What inference of unseen documents needs of an imported model."""
 
     phi: np.ndarray  # (word, topic) float64
-    alphas: np.ndarray | None  # (topic,); None: not known
+    alphas: np.ndarray | None  # (topic,) Dirichlet prior of theta; None if unknown
     program: str
 
 
 def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
-    """Return the state with theta (document, topic), phi (topic, word) and the training tokens expected given them."""
+    """Return the state of a model: theta (document, topic), phi (topic, word) and expected training counts given them."""
     documents, words, n_topics = train.documents, train.words, len(phi)
     # at least the smallest double
     total = mixture_probability(theta, np.ascontiguousarray(phi.T), train)
@@ -168,7 +168,7 @@ def predict(
 
 
 def learnt(model: Imported, last: Mapping, topics: LearntTopics) -> Learnt:
-    """Return phi, and the prior of theta where it is known."""
+    """Return what inference of unseen documents needs: phi, and the prior of theta if it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
     return Learnt(
         np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program
@@ -193,7 +193,7 @@ def unseen(learnt: Learnt, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
 
 
 def engine(name: str) -> Engine:
-    """Return the engine that stands for a program."""
+    """Return the engine for imported models of a program."""
     title, method, source, colour, line, marker = PROGRAMS[name]
     return Engine(
         name=name,

@@ -1,4 +1,4 @@
-"""Engines of modules outside the package, and what stands for one whose module is not installed."""
+"""Engines of modules outside the package, and a placeholder for those that are not installed."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 @dataclass(frozen=True)
 class MissingModel(Model):
-    """The model of a run whose engine is missing: its settings are known, and nothing else."""
+    """The model of a run whose engine is not installed; only its stored settings are known."""
 
     stored: dict = field(default_factory=dict)
 
     def settings(self) -> dict:
-        """Return what the spec of the run stores."""
+        """Return the stored settings of the model."""
         return self.stored
 
     def dims(self, data=None) -> dict[str, int]:
@@ -31,11 +31,11 @@ class MissingModel(Model):
         return super().coords(data) if isinstance(data, Corpus) else {}
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return what captions say of it."""
+        """Return (label, text) for captions: that the engine is not installed."""
         return [("model", "that of an engine which is not installed")]
 
     def recorded(self, options: Options) -> tuple:
-        """Return no variables: the run itself stores what its arrays are."""
+        """Return no variables; the stored run describes its arrays itself."""
         return ()
 
 
@@ -69,7 +69,7 @@ def import_engine(name: str, module: str) -> Engine:
 
 
 def import_or_stand_in(name: str, module: str) -> Engine:
-    """Return the engine of a module outside the package; where that fails one that computes nothing."""
+    """Return the engine of a module outside the package, or `stand_in` if it cannot be imported."""
     try:
         return import_engine(name, module)
     except OptionError as error:
@@ -77,7 +77,7 @@ def import_or_stand_in(name: str, module: str) -> Engine:
 
 
 def stand_in(name: str, error: OptionError) -> Engine:
-    """Return an engine all of whose functions raise the error; its title is the sentence."""
+    """Return a placeholder engine: each of its functions raises the error, its title is the message."""
 
     def refuse(*_):
         raise error

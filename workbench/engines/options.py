@@ -11,7 +11,7 @@ from workbench.models.options import OptionError, checked_option, option_fields
 
 
 def options_of(engine) -> dict:
-    """Return the dataclass field of each option by name: those of the model, then those of the engine."""
+    """Return option name → dataclass field: the options of the model, then those of the engine."""
     beliefs = {
         name: f for name, f in option_fields(engine.model).items() if name not in engine.fixed
     }
@@ -19,7 +19,7 @@ def options_of(engine) -> dict:
 
 
 def named_options(engine) -> dict:
-    """Return `options_of` with the former names of renamed options too."""
+    """Return `options_of` and, for renamed options, their former names too."""
     known = options_of(engine)
     return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
 
@@ -69,7 +69,7 @@ def make_options(engine, values: dict):
 
 
 def takes(engine, name: str, value) -> bool:
-    """Return whether the engine or its model has the option, and it can have this value."""
+    """Return whether the engine or its model has the option and accepts the value."""
     about = named_options(engine).get(name)
     try:
         return about is not None and checked_option(engine.name, about, value) is not None
@@ -78,25 +78,25 @@ def takes(engine, name: str, value) -> bool:
 
 
 HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentration")
-"""Names of the options about priors: what is learnt of them, how, and their values where they are fixed."""
+"""Names of the options about priors: which are learnt and how, and the values of fixed ones."""
 
 
 class SharedOption(NamedTuple):
     """An option that means the same to several engines, so that one value serves all of them."""
 
-    # in forms and links: its name, after an engine's where the name means several things
+    # name in forms and links, prefixed with an engine's if options of several meanings share it
     key: str
     field: Field
-    engines: tuple[str, ...]  # those that have it
+    engines: tuple[str, ...]  # engines that have the option
 
     @property
     def is_hyper(self) -> bool:
-        """Whether it is about priors."""
+        """Whether the option is about priors."""
         return HYPERPARAMETERS.fullmatch(self.field.name) is not None
 
 
 def shared_options() -> tuple[SharedOption, ...]:
-    """Return every option of every engine; one of the same name with another default or other values is another one."""
+    """Return all options of all engines; options of one name with other defaults or values are listed separately."""
     return _shared_options(tuple(ENGINES))
 
 

@@ -1,9 +1,9 @@
-"""How an engine works on a corpus in several parts, each a range of its documents: by what its functions yield.
+"""Engines on a corpus in several parts, each a range of documents: their functions yield sums to be combined.
 
 `init`, `step` and `watch` are written as generators with one `yield`. They work on the documents that they are given, and then
 yield a `Meeting`: their state, and what adds up over all documents. What comes back are the state, with the arrays by word and
 by topic as all parts together have made them, and the sums. The rest is done once, for the first part. Over a corpus in one
-part what is yielded comes back as it is, so that nothing is copied or added. A step may have several such phases. Until they
+part the generator gets back what it yielded, so nothing is copied or added. A step may have several such phases. Until they
 meet, the parts are worked on::
 
     in turn        the arrays by word and topic go from part to part, in order: the chain of the whole corpus
@@ -25,31 +25,31 @@ Rows = Annotated[np.ndarray, "rows of documents, pairs or tokens"]
 
 
 class Meeting(NamedTuple):
-    """What one part brings to the meeting of all parts."""
+    """What a part yields to be combined with the other parts: its state, and sums over its documents."""
 
     state: NamedTuple
-    # name -> what is added up by +; what has the name of a field of the state takes its place in all parts
+    # name -> number or array, added over the parts by +; a field of the state with this name gets the sum in all parts
     sums: Mapping = MappingProxyType({})
 
 
 class Phase(NamedTuple):
-    """A part of a step that ends with a meeting; it may return at once, without one, when nothing is due."""
+    """A phase of a step: it ends with a `Meeting` of all parts, or returns without one if there is nothing to do."""
 
     # (corpus, model, options, state, context) -> generator that returns the state and the diagnostics of a step
     work: Callable[..., Generator]
-    # (options) -> are the parts worked on side by side, though the engine leaves threads idle?
+    # (options) -> can the parts be processed in parallel although the engine uses one thread?
     side_by_side: Callable = lambda options: False
 
 
 class Largest(float):
-    """A number of which the largest of all parts counts."""
+    """A number that is combined over parts by the maximum instead of the sum."""
 
     def __add__(self, other: float) -> "Largest":
         return Largest(max(self, other))
 
 
 def over_parts(work: Callable[..., Generator]) -> Callable:
-    """Return a generator function of an engine, of one phase, as a function over a corpus in one part."""
+    """Convert a generator function with one phase to an ordinary function for a corpus in one part."""
 
     @wraps(work)
     def function(*arguments, **named):
@@ -60,7 +60,7 @@ def over_parts(work: Callable[..., Generator]) -> Callable:
 
 
 def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
-    """Return the `init` of an engine whose first state goes through phases as a step does."""
+    """Return the `init` of an engine whose initial state is made in several phases, like a step."""
 
     def init(corpus, model, options, context, warm_start=None) -> NamedTuple:
         state = alone(first(corpus, model, options, context, warm_start))
@@ -73,7 +73,7 @@ def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
 
 
 def step_of(*phases: Phase) -> Callable:
-    """Return the `step` of an engine that has several phases, as a function over a corpus in one part."""
+    """Return the `step` of an engine made of these phases, as a function for a corpus in one part."""
 
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
         diagnostics: dict = {}
@@ -87,12 +87,12 @@ def step_of(*phases: Phase) -> Callable:
 
 
 def sum_diagnostics(diagnostics: dict, more: dict) -> dict:
-    """Return what two phases of a step tell: updates add up."""
+    """Merge the diagnostics of two phases of a step; their numbers of updates are added."""
     return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
 
 
 def alone(work: Generator):
-    """Return what a generator returns when it is the only part: what it yields comes back as it is."""
+    """Run a phase on a corpus in one part: send its `Meeting` back unchanged and return its result."""
     try:
         meeting = next(work)
         work.send((meeting.state, meeting.sums))
@@ -102,7 +102,7 @@ def alone(work: Generator):
 
 
 def arrays_of(state: NamedTuple, *names: str) -> dict:
-    """Return fields of a state by name, as sums of a meeting."""
+    """Return the named fields of a state as the sums of a `Meeting`."""
     return {name: getattr(state, name) for name in names}
 
 
@@ -113,7 +113,7 @@ def row_fields(state: type) -> tuple[str, ...]:
 
 
 def add_sums(total: dict, other: dict) -> dict:
-    """Return the sums of two parts, in the arrays of the first."""
+    """Add the sums of one part to those of another, in place, and return them."""
     for name, value in other.items():
         if isinstance(value, np.ndarray):
             total[name] += value
@@ -123,15 +123,15 @@ def add_sums(total: dict, other: dict) -> dict:
 
 
 def in_tree(items: Iterable, add: Callable):
-    """Return the sum of all items: neighbours first, then their sums, and so on; at least one item.
+    """Add all items (at least one) pairwise: neighbours, then the sums of neighbours, and so on.
 
-    An item is added as soon as it comes, so that no more than one sum for each level of the tree is held.
+    An item is added as soon as it is yielded, so at most one sum per level of the tree is in memory.
     """
     return from_subtrees(((0, item) for item in items), add)
 
 
 def from_subtrees(sums_of_items: Iterable[tuple[int, object]], add: Callable):
-    """Return `in_tree` given the sums of `subtrees`, in order, each with its level."""
+    """Return the sum of `in_tree` from (level, sum) of the subtrees that `subtrees` yields, in order."""
     sums: list[tuple[int, object]] = []
     for level, item in sums_of_items:
         while sums and sums[-1][0] == level:
@@ -144,7 +144,7 @@ def from_subtrees(sums_of_items: Iterable[tuple[int, object]], add: Callable):
 
 
 def subtrees(first: int, last: int) -> Iterator[tuple[int, range]]:
-    """Yield the items from ``first`` to before ``last`` as ranges that are whole subtrees of `in_tree`, with their levels."""
+    """Split the items range(first, last) into complete subtrees of `in_tree`; yield (level, range) of each."""
     while first < last:
         level = (last - first).bit_length() - 1
         while first % 2**level:

@@ -59,7 +59,7 @@ def init(
 
 
 def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarray:
-    """Return (table cell,) expected counts of all records, summed afresh so that rounding errors do not accumulate."""
+    """Recompute the expected counts (table cell,) from all records, so that rounding errors do not accumulate."""
     counts = np.zeros(n_cells)
     add_marginals(
         0,
@@ -76,7 +76,7 @@ def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarra
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Update the distinct records once; then learn priors that are due."""
+    """Update the distinct records once; then update the priors if due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     counts, marginals = counts_of(ready, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)
@@ -115,7 +115,7 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 
 
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
-    """Return the memory in bytes: counts and of the probabilities of cliques, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts, probabilities of clique cells, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     n_bytes = DOUBLE * int(ready.first_own[-1])

@@ -36,7 +36,7 @@ TINY = 1e-300
 
 class State(NamedTuple):
     theta: np.ndarray  # (table cell,) float64: distributions
-    counts: np.ndarray  # (table cell,) float64: the expected counts that they were made from
+    counts: np.ndarray  # (table cell,) float64: the expected counts from which theta was estimated
     # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
     trees: np.ndarray
 
@@ -67,7 +67,7 @@ def init(
 
 
 def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return (table cell,) the shares of each row's counts; a row without counts keeps its shares."""
+    """Return each row's counts (table cell,) divided by their sum; a row without counts keeps its ``theta``."""
     rows = tables.sum_rows(counts)[tables.row_of]
     return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
 
@@ -75,7 +75,7 @@ def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarr
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Compute the expected counts of all records, then the tables of maximum likelihood."""
+    """Make an EM iteration: the expected counts of all records, then the maximum-likelihood tables."""
     ready = prepared(records, model, state.trees)
     counts, _ = expected_counts(ready, np.log(np.maximum(state.theta, TINY)), context)
     state = State(estimated(model.tables, counts, state.theta), counts, state.trees)
@@ -83,7 +83,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the ``log_likelihood`` of the present tables."""
+    """Return the ``log_likelihood`` of the records under the current tables."""
     ready = prepared(records, model, state.trees)
     of_cases = evidence(ready, np.log(np.maximum(state.theta, TINY)))
     return {"log_likelihood": float(ready.plan.weights @ of_cases)} | model.state_shares(
@@ -92,7 +92,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return the expected counts of all tables, whose shares are the distributions."""
+    """Return the expected counts of all tables; normalised by row they are the estimated distributions."""
     return {"n_cpt": state.counts}
 
 

@@ -1,4 +1,4 @@
-"""Gibbs sampling of Bayesian networks with hidden nodes: those of a record together, given all other records.
+"""Gibbs sampling of Bayesian networks: all hidden nodes of a record are drawn together given all other records.
 
 Welling, Teh & Kappen (2008), eq. 29 (spec C.5). With n the counts of complete records and alpha the priors::
 
@@ -40,7 +40,7 @@ CELL = np.dtype(np.int32).itemsize
 
 class State(NamedTuple):
     counts: np.ndarray  # (table cell,) float64, whole: counts n of complete records
-    # (clique of a record,) int32: the states of the hidden nodes, as cells of their cliques
+    # (clique of a record,) int32: the drawn cell of each clique, which gives the states of its hidden nodes
     cells: np.ndarray
     alpha: np.ndarray  # (table cell,) float64: priors
     # int64: cliques of the junction trees, `models.bayes_nets.plan.junction_trees`
@@ -77,9 +77,9 @@ def init(
 def drawn_given(
     ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, int]:
-    """Draw the hidden nodes of all records given log tables, cells in place. Threads do not change the bits.
+    """Draw the hidden nodes of all records given log tables; write the drawn clique cells to ``cells``.
 
-    Returns the counts, and how many records moved.
+    Returns the counts (table cell,) and how many records changed. The result does not depend on the number of threads.
     """
     tables, key = np.exp(logs), context.key(HIDDEN_NODES, chain)
 
@@ -109,7 +109,7 @@ def drawn_given(
 def initial_chain(
     ready: Prepared, tables: Tables, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts and cells of hidden nodes drawn from tables of random counts, the same tables for all chains."""
+    """Draw the initial hidden nodes of a chain from random tables; return counts (table cell,) and clique cells."""
     cells, logs = (
         np.zeros(ready.first_cells[-1], np.int32),
         np.log(tables.means(initial_counts(tables, context))),
@@ -118,15 +118,15 @@ def initial_chain(
 
 
 def most_cliques(ready: Prepared) -> int:
-    """Return the largest number of cliques of a pattern."""
+    """Return the largest number of cliques in one junction tree."""
     return int(np.diff(ready.plan.cliques).max(initial=1))
 
 
 class Moves(NamedTuple):
     """Shares of moved and accepted draws of a sweep among records with hidden nodes; NaN if there are none."""
 
-    moved: float  # share that changed the hidden nodes
-    accepted: float  # share that was accepted
+    moved: float  # share of draws that changed the hidden nodes
+    accepted: float  # share of draws that were accepted
 
 
 def swept(
@@ -137,9 +137,9 @@ def swept(
     context: StepContext,
     chain: int = 0,
 ) -> Moves:
-    """Draw the hidden nodes of every record in turn, counts and cells in place.
+    """Make a collapsed Gibbs sweep over the hidden nodes of all records; update ``counts`` and ``cells`` in place.
 
-    ``tables`` has what is added to counts: the priors, and what is expected of other records.
+    ``tables`` has the priors, to which the expected counts of variational records are added.
     """
     rows, key, accept_key = (
         tables.sum_rows(counts),
@@ -174,7 +174,7 @@ def swept(
 
 
 def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
-    """Return `Moves` as shares of all records with hidden nodes."""
+    """Return numbers of moves as shares of all records with hidden nodes."""
     n = ready.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 
@@ -182,7 +182,7 @@ def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw the hidden nodes of all records once; then learn priors that are due."""
+    """Draw the hidden nodes of all records once; then update the priors if due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     if options.tables == "drawn":
         logs = np.empty(tables.n_cells)
@@ -203,7 +203,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Return the memory in bytes: counts and hidden nodes, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts and hidden nodes, plans, and working arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])

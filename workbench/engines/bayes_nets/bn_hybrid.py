@@ -1,4 +1,4 @@
-"""Hybrid of variational Bayes and Gibbs sampling for Bayesian networks, by how often equal records come.
+"""Hybrid of variational Bayes and Gibbs sampling for Bayesian networks: frequent records variational, rare ones sampled.
 
 Welling, Teh & Kappen (2008), sec. 4 and 6 (spec C.6). Distinct records that come more than r times are variational, with
 expected counts m; the hidden nodes of the others are sampled, with counts c^s in chains s = 1..S that share the distributions
@@ -76,7 +76,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: expected counts as in `bn-vb`, hidden nodes as in `bn-gibbs`, each for its records."""
+    """Return the initial state: expected counts of the variational records, hidden nodes of the sampled ones."""
     averaged, sampled = (
         trees_of(records, model, options.r),
         trees_of(records, model, 0.0, options.r),
@@ -98,7 +98,7 @@ def init(
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw the sampled records of every chain, update the others given all chains, then learn priors that are due."""
+    """Sample the rare records in every chain, update the others given all chains, then update the priors if due."""
     tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
     averaged = prepared(records, model, state.trees, options.r)
@@ -131,7 +131,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return ``objective``: the bound if no record is sampled, the log joint if every record is."""
+    """Return ``objective``: the bound if no record is sampled, the log joint if all are."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(
         np.mean([log_joint(tables, state.mean + counts) for counts in state.counts])
@@ -169,7 +169,7 @@ def samples(records: Records, options: Options) -> bool:
 
 @cached_by_corpus
 def _rarest(records: Records) -> float:
-    """Return the multiplicity of the rarest record that has a known cell."""
+    """Return the smallest multiplicity of the records that have a known cell."""
     return float(
         cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(
             initial=np.inf
@@ -178,7 +178,7 @@ def _rarest(records: Records) -> float:
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Return the memory in bytes: counts and hidden nodes of all chains, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts and hidden nodes of all chains, plans, and working arrays."""
     net = model.for_data(records)
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE

@@ -66,7 +66,7 @@ def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
 
 
 def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
-    """Return E log of every distribution given expected counts (C2)."""
+    """Return E[log probability] (table cell,) under the Dirichlet posteriors given expected counts (eq. C2)."""
     return (
         digamma(tables.alpha + counts)
         - digamma(tables.alpha_rows + tables.sum_rows(counts))[tables.row_of]
@@ -76,7 +76,10 @@ def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Update all distinct records in parallel, then learn priors that are due. Threads do not change the bits."""
+    """Update all distinct records from the same counts, then update the priors if due.
+
+    The result does not depend on the number of threads.
+    """
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     logs = log_tables(tables, state.counts)
     counts, log_z = expected_counts(ready, logs, context)

@@ -28,29 +28,29 @@ from workbench.models.bayes_nets.tables import Tables
 from workbench.records.records import Records
 
 MOST_CELLS, MOST_PER_WORK = 2**20, 1.0
-"""The most factor cells that are worthwhile, in all and for each number of work in a pass, in which all are filled."""
+"""Maximum of factor cells for which factors are used: in total, and per unit of `Plan.work`."""
 
 
 class Factors(NamedTuple):
-    """A plan that reads factors, filled from the tables in each pass, instead of the tables."""
+    """A plan that reads factors (copies of the table cells of each family, in order) instead of tables."""
 
     # offsets: first cell of a family's factor; cliques begin at multiples of a block
     plan: Plan
-    # (factor cell,) int64: the table cell that it is; of the padding one more than there are
+    # (factor cell,) int64: the table cell that is copied; padding has the number of table cells
     cells: np.ndarray
-    n_cells: int  # of the tables
+    n_cells: int  # number of table cells
 
     def fill(self, tables: np.ndarray, padding: float) -> np.ndarray:
-        """Return (factor cell,) the values of a table in the layout of the factors."""
+        """Copy table values (table cell,) to factor cells (factor cell,)."""
         return np.append(tables, padding)[self.cells]
 
     def table_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Return (table cell,) sums of counts of factors."""
+        """Add the counts of factor cells up by table cell, (table cell,)."""
         return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
 
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
-    """Return the factors of a plan; None if they are not worthwhile."""
+    """Return the factors of a plan; None if they would be too large to save time."""
     sizes = plan.free * plan.separators
     of_family = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
@@ -95,23 +95,23 @@ def _padded(sizes: np.ndarray) -> np.ndarray:
 
 
 SLICE_WORK, MOST_PARTIAL = 2**20, 2**22
-"""Numbers that are visited in a slice of cases, and at most in the counts that the slices have of their own."""
+"""Work of a slice of cases, in numbers visited; maximum of numbers in all slices' own counts."""
 KEPT = WeakKeyDictionary()
-"""Records → plans by network, kept as long as the records."""
+"""Cache: records → plans by network, as long as the records exist."""
 
 
 class Prepared(NamedTuple):
-    """A plan of cases and the slices in which they are visited: a function of the data alone."""
+    """A plan of cases (distinct records) and the slices in which they are visited; it depends on the data alone."""
 
     plan: Plan
     slices: list[tuple[int, int]]
-    # (case + 1,) int64: where the cliques' cells of its records begin, record after record
+    # (case + 1,) int64: index of the first sampled clique cell of each case, record after record
     first_cells: np.ndarray
-    factors: Factors | None  # the same plan over factors, for sums over hidden nodes
+    factors: Factors | None  # the same plan with factors; None: too large
 
     @property
     def first_own(self) -> np.ndarray:
-        """Index of the first clique cell of each case in the array of all cases, (case + 1,) int64."""
+        """Index (case + 1,) int64 of each case's first clique cell in an array of the clique cells of all cases."""
         sizes = np.concatenate([[0], np.cumsum(self.plan.free * self.plan.separators)])
         return np.concatenate(
             [[0], np.cumsum(np.diff(sizes[self.plan.cliques])[self.plan.patterns])]
@@ -133,14 +133,14 @@ def cases_within(
 def trees_of(
     records: Records, net: BayesNet, above: float = 0.0, up_to: float = np.inf
 ) -> np.ndarray:
-    """Return the junction trees of all patterns of these records; see `plan.junction_trees`."""
+    """Return the junction trees of records that occur more than ``above`` and at most ``up_to`` times."""
     return junction_trees(net, cases_within(records, net, above, up_to))
 
 
 def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
-    """Return the plan of these records with these trees, from a cache if possible."""
+    """Return the plan of records with given junction trees, cached; see `cases_within` for the limits."""
     plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in plans:
         plans[key] = in_slices(
@@ -150,7 +150,7 @@ def prepared(
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
-    """Return the cases of a plan in slices of about equal work, fewer slices for large tables."""
+    """Cut the cases of a plan into slices of about equal work; fewer slices for large tables."""
     done = np.concatenate([[0], np.cumsum(plan.work)])
     n_slices = int(
         min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))
@@ -179,7 +179,7 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 def expected_counts(
     ready: Prepared, logs: np.ndarray, context: StepContext
 ) -> tuple[np.ndarray, float]:
-    """Return (table cell,) expected counts of all records given log tables, and the sum of log Z, for any threads the same."""
+    """Return the expected counts (table cell,) of all records given log tables, and the sum of log Z."""
     factors, tables = ready.factors, np.exp(logs)
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -202,7 +202,7 @@ def expected_counts(
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
-    """Return the probabilities of the cells of all cliques given log tables, case after case."""
+    """Return the marginal probabilities of all clique cells given log tables, case after case."""
     first_own, tables = ready.first_own, np.exp(logs)
     probabilities = np.empty(first_own[-1])
 
@@ -216,7 +216,7 @@ def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) ->
 
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return (case,) log probability of each case given log tables."""
+    """Return the log probability (case,) of each case given log tables (table cell,)."""
     log_z, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -234,7 +234,7 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
-    """Return log p of complete records with these counts, tables integrated out: L of eq. 26 (spec C1), real counts too."""
+    """Return log p of complete records with these counts, whole or real, tables integrated out (eq. 26, spec C1)."""
     rows = tables.sum_rows(counts)
     of_rows = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
     return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
@@ -247,9 +247,9 @@ def predict_cells(
     test: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return (cell,) the probability of each known cell of ``test`` given the other training cells of its record.
+    """Return the probability (cell,) of each known cell of ``test`` given the training cells of its record.
 
-    Of a record without training cells a cell is given the held-out ones before it, so that the product over its cells is the
+    For a record without training cells, each cell is given the held-out cells before it, so that the product over cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
     """
     plans, key = KEPT.setdefault(test, {}), ("predicted", net.content_hash, train.content_hash)
@@ -269,7 +269,7 @@ def predict_cells(
 def log_evidence_of(
     net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """Return (row,) the log probability of each row's known values (row, node), -1 if unknown; 0 for a row without any."""
+    """Return the log probability (row,) of the known ``values`` (row, node); -1 is unknown. 0 if nothing is known."""
     marginal = replace(net, missing="marginalised")
     cases = cases_of(values, np.ones(len(values)))
     plan = plan_of(marginal, cases, junction_trees(marginal, cases))
@@ -279,7 +279,7 @@ def log_evidence_of(
 def posterior(
     net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """Return (row, state) the probability of each state of a hidden node given each row's known values, under log tables."""
+    """Return the posterior (row, state) of a hidden node given the known values of each row, under log tables."""
     n_states = net.nodes[node].n_states
     assigned = np.repeat(values, n_states, axis=0)
     assigned[:, node] = np.tile(np.arange(n_states), len(values))
@@ -288,7 +288,7 @@ def posterior(
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
-    """Return (cell of test, node) int32: the training record of each cell, once with the cell's own value and once without."""
+    """Return two arrays (test cell, node) int32 of node states: the training record with the test cell's value, and without."""
     number, known = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
     nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
     added = net.values(test)[test.cells.records, nodes]
@@ -305,7 +305,7 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
 
 
 def memory(records: Records, net: BayesNet, options: Options) -> Memory:
-    """Return the memory in bytes: two arrays of table cells, plans, and the counts of slices."""
+    """Forecast the memory of a run in bytes: two arrays of table cells, plans, and counts per slice."""
     net = net.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(

@@ -1,4 +1,4 @@
-"""Priors of the tables of a Bayesian network that learn: one number x for all cells of a table (spec A.10).
+"""Learning of the priors of Bayesian networks: one number x for all cells of a table (spec A.10).
 
 With n the counts of a table, expected, sampled or both, x maximises, or is drawn given, their Polya likelihood::
 
@@ -82,10 +82,10 @@ def learnt_alpha(
     *chains: np.ndarray,
     whole: bool = False,
 ):
-    """Return (table cell,) the priors after this step; the same array if none is due.
+    """Return the priors (table cell,) after this step; the given array if no update is due.
 
-    chains : (table cell,) counts of each chain, those that are expected added
-    whole : are all records sampled, so that the counts are whole?
+    chains : (table cell,) counts of each chain, expected plus sampled
+    whole : whether the counts are whole numbers, since all records are sampled
     """
     due = (
         learns(options)
@@ -108,7 +108,7 @@ def learnt_alpha(
 
 
 def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
-    """Return (first cell, last cell, states) of the tables with one number as prior and more than one state."""
+    """Return (first cell, end, number of states) of each table whose prior is one number and can be learnt."""
     widths = {}
     for node, table in zip(net.nodes, net.tables.table_of, strict=True):
         if table >= 0 and isinstance(node.prior, float) and node.n_states > 1:
@@ -118,7 +118,7 @@ def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
-    """Return the likelihood of the one prior of counts (row, state), the mean over chains."""
+    """Return the likelihood of a table's single prior given counts (row, state) of each chain, averaged over chains."""
     n_chains, width = len(chains), chains[0].shape[1]
     rows = np.concatenate(chains)
     if not whole:
@@ -141,7 +141,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
 
 
 def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
-    """Return ``prior_mean`` of an iteration: the mean over the tables whose priors are learnt."""
+    """Return ``prior_mean``, the mean of the learnt priors over tables; empty if priors are fixed."""
     if not learns(options):
         return {}
     firsts = [first for first, _, _ in learnable(net)]
@@ -149,7 +149,7 @@ def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
 
 
 def kept(options: Options, state: State) -> dict[str, np.ndarray]:
-    """Return ``table_prior`` of a snapshot: (table cell,) the learnt priors."""
+    """Return ``table_prior`` (table cell,), the learnt priors, for a snapshot; empty if priors are fixed."""
     return {"table_prior": state.alpha} if learns(options) else {}
 
 
@@ -166,6 +166,6 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, tables at their posterior means."""
+    """Return p (cell,) of each cell given its record's other training cells, with posterior mean tables."""
     means = net.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
     return predict_cells(records, net, np.log(means), cells, context)

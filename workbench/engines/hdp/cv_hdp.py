@@ -58,11 +58,11 @@ from workbench.models import HDP, Priors, topic_numbers
 from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
-"""Iterations after which the counts of words are summed afresh, since updating them in place drifts."""
+"""Iterations between recomputations of the counts of words, whose updates in place accumulate rounding errors."""
 ROUNDS_OF_A_START = 5
-"""Rounds over the hyperparameters before the first sweep from the counts of another run (spec 11)."""
+"""Updates of all hyperparameters before the first sweep of a warm start (spec 11)."""
 MOVES_AFTER = 20
-"""Iterations before the first split or merge, unless another number is asked for."""
+"""Default number of iterations before the first split or merge."""
 NO_VARIANCES = (None, None, None)
 
 
@@ -77,14 +77,14 @@ class State(NamedTuple):
     order: np.ndarray  # (topic,) int64: the topic of each stick
     sticks: np.ndarray  # (2, topic) float64: A and B of q(v) of each topic
     log_pi: np.ndarray  # (topic,) float64: E[log pi_k]
-    alpha: np.ndarray  # (4,) float64, a concentration of `hdp.posteriors`
-    beta: np.ndarray  # (4,) float64, the same
-    top: np.ndarray  # (4,) float64, the same: gamma of the model
+    alpha: np.ndarray  # (4,) float64: its Gamma posterior, as in `hdp.posteriors`
+    beta: np.ndarray  # (4,) float64: its Gamma posterior
+    top: np.ndarray  # (4,) float64: of gamma, the concentration of the topic weights
     tau: np.ndarray  # (word,) float64: Dirichlet parameters of q(tau); empty where tau is 1/W
     log_tau: np.ndarray  # (word,) float64: E[log tau_w]; empty where tau is 1/W
-    steps: int  # topics of each pass over the pairs, summed
-    n_moves: int  # splits and merges tried
-    n_refused: int  # merges tried since a move was last kept
+    steps: int  # sum over passes of the number of topics
+    n_moves: int  # number of splits and merges tried
+    n_refused: int  # number of merges tried since a move was last accepted
 
     @property
     def n_topics(self) -> int:
@@ -120,7 +120,7 @@ class Options:
 
 
 def arrays(corpus: Corpus, n_topics: int) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state by document, word or pair, and of their sums."""
+    """Return the shapes and types of the counts, variances and responsibilities of a state."""
     mean, variance = (topic_counts(name, corpus, n_topics) for name in ("mean", "var"))
     return mean | variance | {"gamma": Array((corpus.n_pairs, padded(n_topics)))}
 
@@ -132,7 +132,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: random responsibilities with even topic weights (spec 6), or those of another run's counts."""
+    """Return the initial state: responsibilities at random with equal topic weights (spec 6), or from another run's counts."""
     n_topics, n_words = model.n_topics, corpus.n_words
     alpha = (
         posteriors.gamma_posterior(model.a_alpha, model.b_alpha)
@@ -203,7 +203,7 @@ def step(
 def iterate(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, float]:
-    """Return the state after a sweep and an update of the hyperparameters, and the largest change of a responsibility."""
+    """Make a sweep and update the hyperparameters; return the state and the largest change of a responsibility."""
     change, zero_dk = sweep(corpus, options, state, context)
     if context.step % RECOUNT_EVERY == 0:
         state, zero_dk = recounted(corpus, state)
@@ -212,7 +212,7 @@ def iterate(
 
 
 def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
-    """Return the state with counts summed afresh and the hyperparameters updated `n_rounds` times."""
+    """Recompute the counts from the responsibilities and update the hyperparameters `n_rounds` times."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
         state = hyper_round(corpus, model, options, state, zero_dk)
@@ -222,9 +222,9 @@ def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds
 def sweep(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[float, np.ndarray]:
-    """Update every pair in canonical order, eq. 15, in place.
+    """Update the responsibilities and counts of all pairs in canonical order by eq. 15, in place.
 
-    Returns the largest change of a responsibility, and P0 (document, topic) of the counts.
+    Returns the largest change of a responsibility, and P0 (document, topic), the probability of a count of 0.
     """
     priors, zero_dk = (*priors_of_counts(state), state.n_topics), np.empty_like(state.mean_dk)
     if options.update == "conditional":
@@ -258,7 +258,7 @@ def sweep(
 
 
 def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
-    """Return the state with means and variances summed afresh from its responsibilities, and P0 (document, topic)."""
+    """Recompute means and variances of the counts from the responsibilities; return the state and P0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
     sampled = none_sampled(corpus).sampled
@@ -271,7 +271,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
 
 
 def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
-    """Sum means, variances and P0 of documents first..last from their responsibilities, in place."""
+    """Recompute means, variances and P0 of documents first..last from their responsibilities, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
         first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
@@ -333,7 +333,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
-    """Return the memory in bytes: as of `cvb`, with P0 beside means and variances, and two more states for a proposed move."""
+    """Forecast the memory of a run in bytes: like `cvb`, with P0 and two more states for a proposed split or merge."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),
         size(arrays(corpus, model.n_topics)),

@@ -48,7 +48,7 @@ from workbench.models.hdp import TINY
 from workbench.models.lda import MOST_TOPICS
 
 GROWTH = 1.5
-"""Number of slots after topics have run out of them, relative to that before."""
+"""Factor by which the number of topic slots grows when all are in use."""
 
 
 class State(NamedTuple):
@@ -57,13 +57,13 @@ class State(NamedTuple):
     n_dk: Rows
     n_wk: np.ndarray  # (word, slot) int32
     n_k: np.ndarray  # (slot,) int64
-    weights: np.ndarray  # (slot,) pi_k; 0 for a slot that is free
-    rest: float  # pi of all topics without a token
+    weights: np.ndarray  # (slot,) pi_k; 0 for a free slot
+    rest: float  # sum of pi_k over all topics without tokens
     alpha_total: float
     top_concentration: float
     # used slots, at least the number of topics of the spec: results have this many topics
     n_slots: int
-    steps: int  # topics in use, summed over the sweeps
+    steps: int  # sum over sweeps of the number of topics in use
 
 
 def first_state(
@@ -103,7 +103,7 @@ def first_state(
 def draw_topics(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext
 ) -> Generator:
-    """Draw every token's topic once, in canonical order."""
+    """Draw the topic of every token once, in canonical order (step A)."""
     state, n_moved = sweep(corpus, model, with_slots_of_all(state), context)
     state, sums = yield Meeting(state, {"updates": corpus.n_tokens, "moved": n_moved})
     return state, sums | {"moved": sums["moved"] / max(sums["updates"], 1)}
@@ -125,7 +125,7 @@ step = step_of(Phase(draw_topics), Phase(draw_hyperparameters))
 
 
 def with_slots_of_all(state: State) -> State:
-    """Return the state with as many slots as the other parts of the corpus have come to use."""
+    """Enlarge n_dk of this part of the corpus to the number of topic slots that all parts use."""
     n_slots = len(state.n_k)
     if state.n_dk.shape[1] == n_slots:
         return state
@@ -133,7 +133,7 @@ def with_slots_of_all(state: State) -> State:
 
 
 def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tuple[State, int]:
-    """Draw the topics of all tokens (step A), adding slots for new topics; return how many tokens moved, too."""
+    """Draw the topics of all tokens (step A), adding slots for new topics; return the state and the number of changes."""
     n_moved, keys = 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     n_used = int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
@@ -163,7 +163,7 @@ def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tup
 
 
 def with_more_slots(state: State) -> State:
-    """Return the state with more slots for topics.
+    """Return the state with 1.5 times as many topic slots.
 
     Raises
     ------
@@ -180,14 +180,14 @@ def with_more_slots(state: State) -> State:
 
 
 def wider(array: np.ndarray, capacity: int) -> np.ndarray:
-    """Return a copy that is enlarged to `capacity` slots; the new ones are empty."""
+    """Return a copy of an array with `capacity` topic slots; new slots are 0."""
     grown = aligned_zeros((*array.shape[:-1], capacity), array.dtype)
     grown[..., : array.shape[-1]] = array
     return grown
 
 
 def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dict:
-    """Return tables (slot,) of the documents and the number of tokens in each document (step B)."""
+    """Draw the number of restaurant tables of each topic (step B); return it with the numbers of tokens by document."""
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     tables = draw_tables(
         corpus.indptr,
@@ -226,7 +226,7 @@ def _draw_concentration(
     shape,
     rate: float,
 ) -> float:
-    """Draw a concentration given the tables and customers of restaurants (steps C and E; Escobar & West, 1995)."""
+    """Draw a concentration given the number of tables and the guests per restaurant (steps C, E; Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)
     new = random.random(len(guests)) * (guests + concentration) < guests
@@ -239,7 +239,7 @@ def _draw_concentration(
 
 
 def _alphas(state: State) -> np.ndarray:
-    """Return (slot,) alpha pi_k; the slot after the last topic has the remaining mass."""
+    """Return alpha pi_k (slot,); the slot after the last topic has the mass of all topics without tokens."""
     row = state.alpha_total * state.weights
     row[state.n_slots] = state.alpha_total * state.rest
     return row
@@ -249,7 +249,7 @@ def _alphas(state: State) -> np.ndarray:
 def watch(
     corpus: Corpus, model: HDP, options: NoOptions, state: State, context: StepContext | None = None
 ) -> Generator:
-    """Return the log joint of words and topics given alpha and pi (eq. 5), the hyperparameters, and the numbers of topics."""
+    """Return log p(words, topics | alpha, pi) (eq. 5), the hyperparameters, and the number of topics."""
     alphas, topics, n_topics = _alphas(state), slice(state.n_slots), state.n_slots + 1
     word_beta = model.beta_total / corpus.n_words
     documents = log_documents(state.n_dk, alphas, n_topics)
@@ -285,7 +285,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given sampled counts, alpha and pi, new topics included: eq. 17."""
+    """Return p(w|d) of each pair given the sampled counts, alpha and pi, including the mass of new topics (eq. 17)."""
     return predictive(
         pairs,
         corpus.document_tokens,
@@ -298,7 +298,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: NoOptions) -> Memory:
-    """Return the memory in bytes of a chain with 1.5 times its initial topics; the chain may need more."""
+    """Forecast the memory of a run in bytes: a chain with 1.5 times its initial topics; it may need more."""
     begun, likely = (
         size(cgs.arrays(corpus, n))
         for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1)))

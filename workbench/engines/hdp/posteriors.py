@@ -1,4 +1,4 @@
-"""q of the hyperparameters of `cv-hdp`, their moments and divergences, the priors of counts, and a round of updates.
+"""Variational posteriors of the hyperparameters of `cv-hdp`: moments, divergences, and their updates.
 
 Teh, Kurihara & Welling (2008), eq. 8, 11, 12 and 18. A concentration is an array (4,): shape and rate of its Gamma, mean and
 mean log; shape 0 says that it is fixed, a point mass, without a divergence. Sticks stand in an order of their own, and
@@ -20,23 +20,23 @@ from workbench.models import Priors
 from workbench.models.hdp import HDP
 
 SHAPE, RATE, MEAN, LOG = range(4)
-"""What stands where in a concentration."""
+"""Indices in the array of a concentration: shape, rate, mean and mean log."""
 SMALLEST_PRIOR = 1e-100
-"""Geometric means may underflow; the square of this does not."""
+"""Lower limit of geometric means, which may underflow; its square does not."""
 
 
 def fixed(value: float) -> np.ndarray:
-    """Return the point mass of a fixed concentration."""
+    """Return the array (4,) of a fixed concentration, a point mass."""
     return np.array([0.0, 0.0, value, np.log(value)])
 
 
 def gamma_posterior(shape: float, rate: float) -> np.ndarray:
-    """Return the Gamma posterior of a concentration."""
+    """Return the array (4,) of a concentration with a Gamma posterior."""
     return np.array([shape, rate, shape / rate, psi(shape) - np.log(rate)])
 
 
 def gamma_divergence(concentration: np.ndarray, shape: float, rate: float) -> float:
-    """Return KL(q || Gamma(shape, rate)), nats; 0 for a fixed one."""
+    """Return KL(q || Gamma(shape, rate)) of a concentration, nats; 0 if it is fixed."""
     a, b, mean, log_mean = concentration
     if not a:
         return 0.0
@@ -64,32 +64,32 @@ def stick_divergence(sticks: np.ndarray, top: np.ndarray) -> float:
 
 
 def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return log G[pi_k] (topic,)."""
+    """Return log G[pi_k] (topic,), the log geometric mean of each topic's weight."""
     log_v, log_rest = log_sticks(sticks[:, order])
     return (log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))[np.argsort(order)]
 
 
 def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return E[pi_k] (topic,); one minus their sum is the mean weight of topics beyond the truncation."""
+    """Return E[pi_k] (topic,); the rest up to 1 is the mean weight of all topics beyond the truncation."""
     a, b = sticks[:, order]
     before = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
     return (a / (a + b) * before)[np.argsort(order)]
 
 
 def prior_of_topics(state: State) -> np.ndarray:
-    """Return a_k = G[alpha] G[pi_k] (topic,)."""
+    """Return the pseudo-count a_k = G[alpha] G[pi_k] of each topic in a document (topic,)."""
     return np.maximum(np.exp(state.alpha[LOG] + state.log_pi), SMALLEST_PRIOR)
 
 
 def prior_of_words(state: State) -> np.ndarray:
-    """Return b_w = G[beta] G[tau_w] (word,)."""
+    """Return the pseudo-count b_w = G[beta] G[tau_w] of each word in a topic (word,)."""
     n_words = len(state.mean_wk)
     log_tau = state.log_tau if len(state.log_tau) else np.full(n_words, -np.log(n_words))
     return np.maximum(np.exp(state.beta[LOG] + log_tau), SMALLEST_PRIOR)
 
 
 def priors_of_counts(state: State) -> tuple:
-    """Return a (topic,), b (word,) and B, the terms that the updates add to the counts."""
+    """Return a (topic,), b (word,) and B = E[beta], which the updates add to the counts."""
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
 
@@ -99,7 +99,7 @@ def prior_of_tau(corpus: Corpus, model: HDP) -> float:
 
 
 def mean_priors(state: State) -> Priors:
-    """Return the posterior means of the priors, for predictions."""
+    """Return the posterior means of alpha pi and beta tau, for predictions."""
     alphas = state.alpha[MEAN] * mean_weights(state.sticks, state.order)
     tau = state.tau / state.tau.sum() if len(state.tau) else 1.0 / len(state.mean_wk)
     return Priors(alphas, state.beta[MEAN] * tau, float(max(state.alpha[MEAN] - alphas.sum(), 0.0)))
@@ -130,7 +130,7 @@ def hyper_round(corpus: Corpus, model: HDP, options: Options, state: State, zero
 
 
 def tables_of_topics(state: State, zero_dk: np.ndarray) -> np.ndarray:
-    """Return S_k = sum_d E[s_dk] (topic,), eq. 12."""
+    """Return S_k = sum_d E[s_dk] (topic,), the expected number of tables of each topic (eq. 12)."""
     return tables_of_documents(state.mean_dk, state.var_dk, zero_dk, prior_of_topics(state))
 
 

@@ -27,17 +27,17 @@ from workbench.kernels.threads import each_slice, slice_bounds
 from workbench.kernels.uniforms import MOVES, uniform
 
 NO_MOVE = {"move": 0, "move_accepted": 0, "move_gain": 0.0, "move_from": -1, "move_to": -1}
-"""What an iteration without a move reports; the names are in models.variables."""
+"""Diagnostics of an iteration without a split or merge; `models.variables` explains the names."""
 SPLIT, MERGE = 1, 2
 N_CANDIDATES = 10
-"""Pairs of topics that merges go through."""
+"""Number of most similar topic pairs that are candidates for a merge."""
 LIVE = 1.0
-"""Expected tokens of a topic that can be merged or split; below it, its place is free."""
+"""Minimum of expected tokens of a topic in use; a topic with fewer is free to take a part of another."""
 CLEAREST = 0.95
-"""The largest share of a document that follows a seed at first."""
+"""Largest initial share of a document that is assigned to one seed of a split."""
 RESTRICTED_SWEEPS, HYPER_ROUNDS, SWEEPS = 10, 3, 5
 LEAST_GAIN = 1e-6
-"""Of the bound, relative to it, for a move to be kept."""
+"""Smallest relative increase of the bound for which a move is accepted."""
 
 
 class Move(NamedTuple):
@@ -45,24 +45,24 @@ class Move(NamedTuple):
 
     kind: int
     giver: int  # the topic that is split, or merged into the other
-    taker: int  # the topic that takes in the tokens
-    seeds: tuple[int, int] = (-1, -1)  # of a split: the documents that stay and go
-    # of a split without an empty place: the topic that takes in what the taker had
+    taker: int  # the topic that receives the tokens
+    seeds: tuple[int, int] = (-1, -1)  # for a split: seeds of the part that stays and that goes
+    # for a split without a free topic: the topic into which the taker is merged first
     heir: int = -1
 
 
 class Inference(NamedTuple):
-    """Functions of the state that a move needs from its engine."""
+    """Functions of the engine that a move calls."""
 
     iterate: Callable  # (state) -> (state, change): an iteration
-    # (state, n_rounds) -> state: counts summed afresh, and rounds over the hyperparameters
+    # (state, n_rounds) -> state: recompute the counts, then update the hyperparameters n_rounds times
     settle: Callable
     bound: Callable  # (state) -> nats
     priors: Callable  # (state) -> a (topic,), b (word,), B
 
 
 def attempt(corpus: Corpus, state: State, context: StepContext, inference: Inference):
-    """Try one move; return the accepted or old state, and diagnostics (`updates` counts the pairs visited)."""
+    """Try one split or merge; return the new state if accepted, else the old one, and diagnostics."""
     move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
@@ -100,14 +100,14 @@ def gains(after: float, before: float) -> bool:
 
 
 def copied(state: State):
-    """Return a copy of the state with arrays of its own."""
+    """Return a deep copy of the state."""
     return type(state)(
         *(value.copy() if isinstance(value, np.ndarray) else value for value in state)
     )
 
 
 def followed_up(state: State, inference: Inference):
-    """Return the state after the rounds and iterations that follow a move, and its bound."""
+    """Run the hyperparameter updates and iterations that follow a move; return the state and its bound."""
     state = inference.settle(state, HYPER_ROUNDS)
     for _ in range(SWEEPS):
         state, _ = inference.iterate(state)
@@ -127,13 +127,13 @@ def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
 
 
 def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to merge the next of the pairs of topics with the most similar words."""
+    """Propose to merge the next pair in the list of topics with the most similar words."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
 
 def alike(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
-    """Return the ten pairs of live topics with the most similar words by cosine, the smaller topic of each first."""
+    """Return the ten most similar pairs of topics in use, by cosine of their word counts; the smaller topic comes first."""
     live = np.flatnonzero(sizes >= LIVE)
     n_wk = state.mean_wk[:, live] / np.sqrt(
         np.einsum("wk,wk->k", state.mean_wk[:, live], state.mean_wk[:, live])
@@ -146,7 +146,7 @@ def alike(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
 
 
 def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to split a topic drawn by size; a free topic takes a part, seeded by two documents drawn by their tokens."""
+    """Propose to split a topic drawn by size: two drawn documents seed the parts, and one part goes to a free topic."""
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
     if splittable[taker]:
@@ -168,7 +168,7 @@ def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint6
 
 
 def drawn(weights: np.ndarray, u) -> int:
-    """Return an index with probability proportional to its weight, given a uniform."""
+    """Draw an index with probability proportional to its weight, given a uniform ``u``."""
     cumulative = np.cumsum(weights)
     return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
 
@@ -177,19 +177,19 @@ def drawn(weights: np.ndarray, u) -> int:
 
 
 def merged(corpus: Corpus, state: State, move, context: StepContext, inference):
-    """Return the state with one topic merged into another, with counts not yet summed afresh."""
+    """Merge one topic into another by their responsibilities; the counts are not yet recomputed."""
     pour(state.gamma, move.giver, move.taker)
     return state
 
 
 def pour(gamma: np.ndarray, giver, taker) -> None:
-    """Add the responsibilities of one topic to another's and set them to zero, in place."""
+    """Move the responsibilities gamma (pair, topic) of one topic to another, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
 
 def split(corpus: Corpus, state: State, move, context: StepContext, inference):
-    """Return the state with a topic split in two, by document and then by pair."""
+    """Split a topic in two, first by document, then by passes over the pairs; return the state."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
     total = state.gamma[:, move.giver] + state.gamma[:, move.taker]
@@ -205,7 +205,7 @@ def split(corpus: Corpus, state: State, move, context: StepContext, inference):
 
 
 def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int) -> None:
-    """Divide the responsibility for the two topics anew in pairs of documents first..last, in place, given a, b and B."""
+    """Redistribute the two topics' summed responsibility of each pair in documents first..last, in place, given a, b and B."""
     alpha, beta, beta_sum = priors
     share_in_order(
         first,
@@ -224,7 +224,7 @@ def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int)
 
 
 def share_of_documents(corpus: Corpus, weights: np.ndarray, seeds, beta) -> np.ndarray:
-    """Return (document,) the probability of the first seed given each document's words, smoothed and bounded away from 0 and 1.
+    """Return the probability (document,) that a document belongs to the first seed, given its words; from 0.05 to 0.95.
 
     weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.
     """

@@ -1,4 +1,4 @@
-"""Hybrid of variational Bayes and Gibbs sampling whose split adapts: pairs are sampled where averaging costs most.
+"""Hybrid of variational Bayes and Gibbs sampling that adapts its split: pairs with the largest averaging error are sampled.
 
 Welling, Teh & Kappen (2008), sec. 8, ask for a split that is not by counts alone. A pair with n tokens that is averaged adds g
 to the gap of Jensen's inequality, to second order (`kernels.lda.resplit`); to sample it takes n - 1 updates more in every
@@ -79,7 +79,7 @@ class State(NamedTuple):
     var_k: np.ndarray  # (topic,) float64, padded
     gamma: Rows  # (averaged pair, topic) float64 or float32, padded; no rows with svb
     entropy: float  # of the responsibilities, nats; with svb alone
-    topics: Rows  # (chain, token) uint16; of tokens of averaged pairs they are not used
+    topics: Rows  # (chain, token) uint16; unused for tokens of averaged pairs
     n_dk: Rows  # (chain, document, topic) int32, padded: sampled counts
     n_wk: np.ndarray  # (chain, word, topic) int32, padded
     n_k: np.ndarray  # (chain, topic) int64, padded
@@ -89,14 +89,14 @@ class State(NamedTuple):
 
 
 def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
-    """Return a state of `hybrid` with the arrays of this state (for views)."""
+    """Convert a state of this engine to one of `hybrid`, without its split; arrays are shared."""
     if options.average == "svb":
         return SvbState(*state[:3], *state[6:12], *state[-2:])
     return CvbState(*state[:7], *state[8:12], *state[-2:])
 
 
 def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
-    """Return the state of this engine for a state of `hybrid` and its sampled pairs."""
+    """Convert a state of `hybrid` to one of this engine, which includes the split ``sampled`` (pair,)."""
     if isinstance(inner, CvbState):
         return State(*inner[:7], 0.0, *inner[7:11], sampled, *inner[-2:])
     no_rows, none = np.zeros((0, 0)), np.zeros(0)
@@ -151,7 +151,7 @@ class Options:
 
     @property
     def r(self) -> float:
-        """Return the r of the hybrid with as many updates."""
+        """The option ``budget_r``: the r of a hybrid with the same number of updates per sweep."""
         return self.budget_r
 
     def __post_init__(self):
@@ -171,7 +171,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def extra_updates(corpus: Corpus, options: Options) -> int:
-    """Return how many updates a sweep makes beyond one for each pair."""
+    """Return the number of updates of a sweep minus the number of pairs."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
     return extra_by_counts(corpus, threshold_of(options))
@@ -179,17 +179,15 @@ def extra_updates(corpus: Corpus, options: Options) -> int:
 
 @cached_by_corpus
 def extra_by_counts(corpus: Corpus, threshold: int) -> int:
-    """Return how many updates beyond one per pair a sweep makes if the pairs with a count of at most the threshold are
-    sampled.
-    """
+    """Return the updates of a sweep minus the number of pairs, if pairs with counts up to the threshold are sampled."""
     counts = corpus.counts[corpus.counts <= threshold]
     return int(counts.sum(dtype=np.int64)) - len(counts)
 
 
 def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
-    """Return the split by counts, (pair,) bool: counts of at most r, or of the largest threshold within the budget.
+    """Return the split by counts, (pair,) bool: sampled are counts up to r, or up to the largest within the budget.
 
-    But for ``split=counts`` pairs with one token are sampled, whatever r is.
+    Pairs with one token are always sampled, except with ``split=counts``.
     """
     least = 0 if options.split == "counts" else 1
     if not options.budget:
@@ -204,11 +202,11 @@ def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
 
 
 LAST: WeakKeyDictionary = WeakKeyDictionary()
-"""Corpus → the split that was asked for last: it is the same for as long as none is chosen."""
+"""Cache: corpus → the last split, which stays the same until a new one is chosen."""
 
 
 def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
-    """Return the split of a state with its derived arrays."""
+    """Return the `Split` of the ``sampled`` pairs (pair,), from the cache if it has not changed."""
     kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
     if type(known) is not kind or not np.array_equal(known.sampled, sampled):
         known = LAST[corpus] = kind(corpus, sampled.copy())
@@ -238,7 +236,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: that of a hybrid, with pairs sampled by count or at random."""
+    """Return the initial state, as of a hybrid whose sampled pairs are chosen by count or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
         sampled = at_random(
@@ -255,7 +253,7 @@ def init(
 
 
 def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
-    """Return the sampled pairs, (pair,) bool: those with one token, and the highest ranked others (place,) within the budget.
+    """Return the sampled pairs, (pair,) bool: those with one token, and those of highest ``rank`` (place,) within the budget.
 
     Pairs of equal rank are sampled together.
     """
@@ -269,7 +267,7 @@ def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndar
 def at_random(
     corpus: Corpus, options: Options, several: Several, context: StepContext
 ) -> np.ndarray:
-    """Return the sampled pairs, (pair,) bool: those with one token, and random others within the budget."""
+    """Return randomly chosen sampled pairs, (pair,) bool: those with one token, and others within the budget."""
     return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
@@ -326,12 +324,12 @@ step = step_of(
 
 
 def anew(context: StepContext):
-    """Return the context without the cached arrays that belong to another split."""
+    """Return the context without its cache of arrays derived from the old split."""
     return context._replace(derived=lambda name, make: make())
 
 
 def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
-    """Convert a generator over states of a hybrid to one over states with a split."""
+    """Convert a phase (generator) of a hybrid to a phase of this engine, whose state includes the split."""
     meeting = next(work)
     state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
     try:
@@ -343,7 +341,7 @@ def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator
 def split_anew(
     corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
 ) -> tuple:
-    """Return a new split, the state under it, and the diagnostics of the variational update if it was made."""
+    """Choose a new split; return it, the state converted to it, and the sums of the variational update (None: not made)."""
     lanes, totals, workspace = (
         len(state.mean_k),
         hybrid.totals(state, 0),
@@ -398,14 +396,14 @@ def split_anew(
 
 
 def rows_of(split: Split, state: State) -> np.ndarray:
-    """Return (pair,) the row of each averaged pair among the stored responsibilities; none with `svb`."""
+    """Return the row (pair,) of each averaged pair in the stored responsibilities; empty with `svb`, which stores none."""
     return split.rows if len(state.gamma) else np.zeros(0, np.int64)
 
 
 def with_workspace(
     corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
-    """Return the state with a workspace for the averaged pairs of another split."""
+    """Return the state of `svb` with a workspace for the averaged pairs of a new split."""
     if not split.n_averaged:
         return state._replace(entropy=0.0)
     blocks = split.blocks(len(state.mean_k), context.n_threads)
@@ -414,9 +412,7 @@ def with_workspace(
 
 
 def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
-    """Return the weights of documents and of words whose products are the responsibilities of `svb`; empty for the other
-    engines.
-    """
+    """Return a workspace with the weights of documents and words whose products are `svb` responsibilities; else empty."""
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
@@ -452,9 +448,7 @@ def gap_of_pairs(
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """Return (place,) the part of the gap of Jensen's inequality due to averaging each pair, in nats per extra update of
-    sampling.
-    """
+    """Return the averaging error (place,) of each pair: its part of the gap of Jensen's inequality, nats per extra update."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
@@ -501,7 +495,7 @@ def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
 def watch(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
 ) -> Generator:
-    """Return the diagnostics of a hybrid; `objective` is for monitoring alone."""
+    """Return the diagnostics of `hybrid`; `objective` only monitors the run."""
     split = split_from(corpus, options, state.sampled)
     work = hybrid.watch_under(options, split, of_hybrid(options, state))
     return (yield from outside(work, options, split.sampled))
@@ -525,7 +519,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Return the memory in bytes: a hybrid split by counts, both splits during a choice, and the arrays of the gap.
+    """Forecast the memory of a run in bytes: a hybrid, two splits while one is chosen, and arrays of the averaging error.
 
     At most the pairs with several tokens are averaged.
     """

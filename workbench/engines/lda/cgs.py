@@ -59,7 +59,7 @@ from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 NO_MEAN = (None,) * 6
-"""No expected counts beside the sampled ones, and no variances of them."""
+"""The expected counts and variances of a sweep that has sampled counts alone."""
 
 
 class State(NamedTuple):
@@ -121,7 +121,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, with the tokens of the sampled pairs."""
+    """Return the initial state of one chain, in which only tokens of sampled pairs are counted."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(
@@ -133,7 +133,7 @@ def initial_chain(
 def initial_topics(
     corpus: Corpus, model: LDA, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return initial topics, (token,) uint16: uniform, those of another run, or drawn given its counts."""
+    """Return initial topics, (token,) uint16: uniform draws, another run's topics, or draws given its counts."""
     if warm_start is None:
         return uniform_topics(key, corpus.n_tokens, model.n_topics)
     if warm_start.topics is not None:
@@ -162,7 +162,7 @@ def initial_topics(
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Draw every token's topic once, in canonical order, word after word, or block by block; then learn priors that are due."""
+    """Draw every token's topic once, in canonical order, word after word, or block by block; then update the priors if due."""
     n_moved, scan = sweep_all(corpus, state, context, n_parts=options.partition, scan=options.scan)
     sums = {"updates": corpus.n_tokens, "moved": n_moved, "scan": Largest(scan)}
     arguments = sufficient_statistics, sums
@@ -178,7 +178,7 @@ def sweep_all(
     n_parts: int = 1,
     scan: str = "auto",
 ) -> tuple[int, int]:
-    """Make one Gibbs sweep over every token; return how many tokens changed topic, and the order of the sweep (see `scan`)."""
+    """Make one Gibbs sweep over all tokens; return how many changed topic, and the order (`DOCUMENTS` or `WORDS`)."""
     if n_parts == 1 and by_words(corpus, state, scan):
         return sweep_words(corpus, state, context, chain), WORDS
     return sweep(corpus, all_sampled(corpus), state, NO_MEAN, context, chain, n_parts), DOCUMENTS
@@ -193,7 +193,10 @@ def sweep(
     chain: int = 0,
     n_parts: int = 1,
 ) -> int:
-    """Make one Gibbs sweep over the sampled tokens; ``mean`` holds mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k."""
+    """Make one Gibbs sweep over the sampled tokens; return how many changed topic.
+
+    ``mean`` holds the expected counts of averaged pairs: mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k.
+    """
     key, alpha = context.key(GIBBS, chain), pad_topics(state.alpha)
     partition = split.partition(n_parts, sampled=True)
     mean_dk, mean_wk, *mean = mean
@@ -256,9 +259,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given the sampled counts: the Rao-Blackwellised predictive, eq. 13, or a draw of theta and
-    phi.
-    """
+    """Return p(w|d) of each pair given the sampled counts, by posterior means (eq. 13) or by a draw of theta and phi."""
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))
@@ -272,14 +273,14 @@ def predict(
 
 
 def sufficient_statistics(corpus: Corpus, state: State, of) -> SufficientStatistics:
-    """Return the sufficient statistics of alpha or beta: the sampled counts of a chain, or of several along a first dim."""
+    """Return the sufficient statistics of alpha or beta: the sampled counts of one chain, or of several (chain, …)."""
     cells, n_k = state.n_dk if of == "alpha" else state.n_wk, state.n_k
     cells, sizes = cells.reshape(-1, *cells.shape[-2:]), n_k.reshape(-1, 1, n_k.shape[-1])
     return SufficientStatistics(Counts(sampled=cells), Counts(sampled=sizes))
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Return the memory in bytes: one chain, its initial topics, and a row or the lists of a sweep."""
+    """Forecast the memory of a run in bytes: one chain, its initial topics, and the workspace of a sweep."""
     state, drawn = (
         size(arrays(corpus, model.n_topics)),
         corpus.n_tokens * np.dtype(np.uint16).itemsize,
@@ -291,7 +292,7 @@ def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
 
 
 def check_options(options: Options, data: Data) -> None:
-    """Raise OptionError for a draw of theta and phi where the corpus has several parts."""
+    """Raise OptionError if theta and phi are to be drawn (scored=sampled) but the corpus is in several parts."""
     if data.n_parts > 1 and options.scored == "sampled":
         raise OptionError(
             Named("scored", "sampled"),

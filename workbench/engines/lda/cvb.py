@@ -67,9 +67,9 @@ from workbench.models import LDA
 from workbench.models.options import OptionError, option
 
 RECOUNT_EVERY = 50
-"""Iterations after which means and variances are summed afresh, since updating them in place drifts."""
+"""Iterations between recomputations of means and variances, whose updates in place accumulate rounding errors."""
 STORED = {"double": np.float64, "single": np.float32}
-"""The type of a stored responsibility; everything is computed in double, from what is stored."""
+"""Precision → type of stored responsibilities; computations are in double."""
 
 
 def precision_option():
@@ -82,7 +82,7 @@ def precision_option():
 
 
 class Product(NamedTuple):
-    """An array that is combined over the parts of a corpus by multiplication instead of addition."""
+    """An array whose combination over the parts of a corpus is the product instead of the sum."""
 
     array: np.ndarray  # (word, topic) the probability that a word has no token of a topic
 
@@ -105,7 +105,7 @@ class State(NamedTuple):
 
     @property
     def moments(self) -> tuple:
-        """Means and variances as arguments of the kernels; None for variances that the state lacks."""
+        """The three means and three variances as arguments of the kernels; variances are None in CVB0."""
         return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
 
 
@@ -141,7 +141,7 @@ init = over_parts(first_state)
 def recount(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Sum means and variances afresh in every fiftieth iteration; see `recounted`."""
+    """Recompute means and variances in every fiftieth iteration; see `recounted`."""
     if context.step % RECOUNT_EVERY:
         return state, {}
     state = recounted(corpus, none_sampled(corpus), state)
@@ -151,7 +151,7 @@ def recount(
 def visit(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the responsibilities of every pair once, in canonical order or block by block; then learn priors that are due."""
+    """Update the responsibilities of every pair once, in canonical order or block by block; then update the priors if due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
     arguments = sufficient_statistics, sums
@@ -184,7 +184,7 @@ def initial_mean(
     warm_start: WarmStart | None = None,
     second_order: bool = True,
 ) -> State:
-    """Return the means and variances of the initial responsibilities of the averaged pairs."""
+    """Return the initial state of the averaged pairs: responsibilities, and means and variances of counts given them."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
@@ -192,7 +192,7 @@ def initial_mean(
 
 
 def recounted(corpus: Corpus, split: Split, state: State) -> State:
-    """Return the state with means and variances summed afresh from its responsibilities."""
+    """Recompute means and variances of the counts from the responsibilities; return the state."""
     for array in state[:6]:
         array[...] = 0.0
     add_moments(
@@ -217,7 +217,7 @@ def update(
 ) -> tuple[State, dict]:
     """Update the averaged pairs once, given sampled counts (chain, row, topic), if any.
 
-    Returns the state, and what it brings to the next meeting.
+    Returns the state and the sums that are combined over the parts of the corpus.
     """
     if not len(state.gamma):
         return state, {"updates": 0, "change": Largest(0.0)}
@@ -254,7 +254,7 @@ def update(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Return the entropy of all responsibilities, which are stored, in nats."""
+    """Return the entropy of the stored responsibilities, here all of them, in nats."""
     return entropy_of(split, state)
 
 
@@ -272,7 +272,7 @@ def entropy_of(split: Split, state: State) -> float:
 def watch(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext | None = None
 ) -> Generator:
-    """Return the bound and the collapsed bound; for the latter, parts of a corpus combine arrays by word."""
+    """Return the bound, the collapsed bound, topic sizes and learnt priors."""
     n_topics, alpha, beta = len(state.alpha), state.alpha, state.beta
     documents = log_documents(state.mean_dk, pad_topics(alpha), n_topics)
     sums = {"documents": documents, "entropy": entropy_of(none_sampled(corpus), state)}
@@ -302,7 +302,7 @@ def watch(
 def sufficient_statistics(
     corpus: Corpus, state: State, of, split: Split | None = None
 ) -> SufficientStatistics:
-    """Return the sufficient statistics of alpha or beta: expected counts, with variances and P(n > 0) in the second order."""
+    """Return the sufficient statistics of alpha or beta: expected counts; in second order also variances and P(n > 0)."""
     mean, variance = (
         (state.mean_dk, state.var_dk) if of == "alpha" else (state.mean_wk, state.var_wk)
     )
@@ -333,7 +333,7 @@ def memory(
     n_averaged: int | None = None,
     second_order: bool = True,
 ) -> Memory:
-    """Return the memory in bytes: responsibilities, means and variances, and occupancies if priors are learnt."""
+    """Forecast the memory of a run in bytes: responsibilities, means and variances; P(n > 0) if priors are learnt."""
     declared = arrays(
         corpus, model, options, corpus.n_pairs if n_averaged is None else n_averaged, second_order
     )
@@ -349,7 +349,7 @@ def memory(
 
 
 def check_options(options: Options, data: Data) -> None:
-    """Raise OptionError where beta is to be learnt from a corpus in several parts."""
+    """Raise OptionError if beta is to be learnt from a corpus in several parts."""
     if data.n_parts > 1 and options.learn_beta != "fixed":
         way, fixed = Named("learn_beta", options.learn_beta), Named("learn_beta", "fixed")
         why = " needs all pairs of a word at once, and this corpus is kept in parts; use "

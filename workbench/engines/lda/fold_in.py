@@ -1,6 +1,6 @@
-"""theta of unseen documents, given the topics of a run: each engine folds them in as it infers (spec B.4).
+"""Inference of theta of unseen documents with fixed topics, by a method close to each engine's own (spec B.4).
 
-theta (document, topic) float64 has the same bits for any number of threads. The topics are fixed:
+theta (document, topic) float64 does not depend on the number of threads. The topics are fixed:
 phi_wk = (beta + n_wk) / (W beta + n_k).
 """
 
@@ -28,7 +28,7 @@ from workbench.kernels.uniforms import FOLD_IN
 from workbench.models import Priors
 
 BURN_IN, KEPT = 20, 50
-"""Sweeps over each document before those whose theta is averaged, and these (spec B.4)."""
+"""Gibbs sweeps over each document before averaging of theta begins, and sweeps that are averaged (spec B.4)."""
 PASSES = 64
 """Assumed number of passes over a document, for slices that last a few milliseconds."""
 
@@ -36,15 +36,15 @@ PASSES = 64
 class LearntTopics(NamedTuple):
     """The part of a fitted LDA or HDP model that inference of unseen documents needs."""
 
-    priors: Priors  # as learnt; the rest of an HDP is the last topic
-    # (topic, word) float64: (expected) counts of the run's last state, of its first chain
+    priors: Priors  # as learnt; the last topic of an HDP is the rest: all topics without tokens
+    # (topic, word) float64: sampled or expected counts of the last state, first chain
     n_kw: np.ndarray
 
 
 def by_variational_bayes(
     learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta, posterior means under q(theta) at its fixed point, to 1e-6 tokens; for `vb` and `svb`."""
+    """Return theta (document, topic), posterior means under the converged q(theta) (to 1e-6 tokens); for `vb` and `svb`."""
     priors, n_kw = learnt
     lanes, live = padded(priors.n_topics), slice(priors.n_topics)
     n_wk = aligned_zeros((n_kw.shape[1], lanes), np.float64)
@@ -83,14 +83,14 @@ def by_variational_bayes(
 def by_cvb0(
     learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta = (alpha + n) / (A + N) at the fixed point of CVB0, to 1e-6 tokens; for `cvb` and `cvb0`."""
+    """Return theta = (alpha + n) / (A + N) (document, topic) by CVB0, converged to 1e-6 tokens; for `cvb` and `cvb0`."""
     return _folded_in(collapsed_theta, learnt, documents, context)
 
 
 def by_gibbs(
     learnt: LearntTopics, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta, the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20; for `cgs` and the hybrids."""
+    """Return theta (document, topic): the mean over 50 Gibbs sweeps, after 20 of burn-in; for `cgs` and the hybrids."""
     if context.numbers is not None:
         return _one_by_one(learnt, documents, context)
     arguments = documents.tokens_before + context.first_token, BURN_IN, KEPT, context.key(FOLD_IN)
@@ -100,7 +100,7 @@ def by_gibbs(
 def cvb0_under(
     phi: np.ndarray, alpha: np.ndarray, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta by CVB0 under fixed topics phi (word, topic) and the prior alpha (topic,); see `by_cvb0`."""
+    """Return theta (document, topic) by CVB0, given phi (word, topic) and alpha (topic,); see `by_cvb0`."""
     return _under(collapsed_theta, phi, alpha, documents, context)
 
 
@@ -135,7 +135,7 @@ def _under(
 
 
 def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return theta as `by_gibbs` does, with random numbers that depend on each document's number alone."""
+    """Return theta as `by_gibbs` does, with random numbers selected by ``context.numbers`` of each document."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 
@@ -167,7 +167,7 @@ def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -
 def numbers_by_content(documents: Corpus) -> np.ndarray:
     """Return a hash of the words and counts of each document, (document,) int64; equal documents have equal hashes.
 
-    As ``numbers`` of a context they make theta of a document a function of its words alone, whatever documents are beside it.
+    As ``numbers`` of a context they make theta of a document independent of the other documents.
     """
     numbers = np.empty(documents.n_documents, np.int64)
     numbers_of_words(documents.indptr, documents.words, documents.counts, numbers)
@@ -183,7 +183,7 @@ def word_probabilities(priors, n_kw: np.ndarray) -> np.ndarray:
 
 
 def mixture_probability(theta: np.ndarray, phi: np.ndarray, pairs: Corpus) -> np.ndarray:
-    """Compute p(w | d) = sum_k theta_dk phi_wk of each pair: theta (document, topic), phi (word, topic), out (pair,).
+    """Return p(w|d) = sum_k theta_dk phi_wk (pair,), from theta (document, topic) and phi (word, topic).
 
     It is at least the smallest double: a phi that was drawn under a tiny beta may round to 0.
     """

@@ -170,7 +170,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def samples_any(split: Split, context: StepContext) -> bool:
-    """Return whether any token of the whole corpus is sampled, also if the split belongs to one part."""
+    """Return whether any token of the whole corpus is sampled, even if the split is of one part of it."""
     return split.n_sampled > 0 if context.samples is None else context.samples
 
 
@@ -193,7 +193,7 @@ def first_state(
     *,
     part: ModuleType = svb,
 ) -> Generator:
-    """Return the initial state: responsibilities as in the variational engine, topics as in `cgs`."""
+    """Return the initial state: responsibilities like the variational engine, topics like `cgs`."""
     split, n_chains = split_of(corpus, options), chains_of(corpus, options, context)
     state = initial(corpus, model, options, split, n_chains, context, warm_start, part)
     return (yield Meeting(state, arrays_of(state, *part_of(state).COUNTS, "n_wk", "n_k")))[0]
@@ -203,7 +203,7 @@ init = over_parts(first_state)
 
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
-    """Return whether sampled and averaged pairs are visited in one interleaved pass."""
+    """Return whether sampled and averaged pairs are visited together in one pass."""
     return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
 
 
@@ -222,7 +222,7 @@ def sample(
 def recount(
     corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
 ) -> Generator:
-    """Sum means and variances of `cvb` afresh in every fiftieth iteration."""
+    """Recompute means and variances of `cvb` in every fiftieth iteration."""
     if isinstance(state, SvbState) or context.step % cvb.RECOUNT_EVERY:
         return state, {}
     cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
@@ -238,7 +238,7 @@ def update(
     *,
     part: ModuleType,
 ) -> Generator:
-    """Update the averaged pairs given all chains, then learn priors that are due; if phases interleave, draw tokens too."""
+    """Update the averaged pairs given all chains, then the priors if due; with phases=interleaved draw the tokens too."""
     split = split_of(corpus, options)
     if not interleaves(options, split, context):
         state, sums = updated(corpus, options, split, state, context, part)
@@ -261,7 +261,7 @@ def updated(
     context: StepContext,
     part: ModuleType,
 ) -> tuple:
-    """Return the state after one update of the averaged pairs given all chains, and the sums to combine over parts."""
+    """Update the averaged pairs once given all chains; return the state and the sums to combine over parts."""
     mean, sums = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), sums
 
@@ -274,7 +274,7 @@ def concluded(
     context: StepContext,
     sums: dict,
 ) -> Generator:
-    """Combine the sums of the parts at the end of a step; return the state with learnt priors, and the diagnostics."""
+    """Combine the sums of the parts at the end of a step and update the priors; return the state and the diagnostics."""
     arguments = partial(sufficient_statistics, split=split), sums
     sampled = samples_any(split, context)
     state, diagnostics = yield from learn(corpus, options, state, context, sampled, *arguments)
@@ -283,14 +283,14 @@ def concluded(
 
 
 def drawn_sums(split: Split, state: SvbState | CvbState, swept: list[tuple[int, int]]) -> dict:
-    """Return the sums of draws to combine over parts; ``swept`` comes from `sweep_chains`."""
+    """Return the numbers of drawn and moved tokens and the sweep order, to combine over parts; ``swept``: `sweep_chains`."""
     order = sum(scan for _, scan in swept) / len(swept) if swept else 0.0
     n_drawn, n_moved = split.n_tokens * len(state.topics), sum(n for n, _ in swept)
     return {"drawn": n_drawn, "moved": n_moved, "scan": Largest(order)}
 
 
 def draw_diagnostics(sums: dict) -> dict:
-    """Return the diagnostics of the draws of a step."""
+    """Return the diagnostics of a step's draws from the combined `drawn_sums`."""
     if not sums["drawn"]:
         return {"updates": 0, "moved": math.nan, "scan": math.nan}
     return {"updates": sums["drawn"], "moved": sums["moved"] / sums["drawn"], "scan": sums["scan"]}
@@ -312,9 +312,9 @@ step = step_with(svb)
 def sweep_chains(
     corpus: Corpus, options: Options, split: Split, state: State, context: StepContext
 ) -> list[tuple[int, int]]:
-    """Draw the sampled tokens of every chain, as `cgs` does if all are sampled.
+    """Draw the sampled tokens of every chain; return how many changed topic and the sweep order, by chain.
 
-    Returns how many moved in each chain, and in what order. Given the expected counts no chain needs another.
+    Given the expected counts the chains are independent. If all tokens are sampled this is a sweep of `cgs`.
     """
     if not split.n_sampled:
         return []
@@ -338,7 +338,7 @@ def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
 
 
 def under_split(split: Split, state: State) -> tuple:
-    """Return `for_bound` under a given split."""
+    """Return the input of the bound B, as `for_bound` does, for a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
@@ -350,12 +350,12 @@ def watch(
     state: SvbState | CvbState,
     context: StepContext | None = None,
 ) -> Generator:
-    """Return `objective`: the bound at r = 0, the log joint at r = inf, a quantity for monitoring between (spec A.9, 5)."""
+    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else only monitors (spec A.9, 5)."""
     return (yield from watch_under(options, split_of(corpus, options), state))
 
 
 def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> Generator:
-    """Return `watch` under a given split."""
+    """Return the diagnostics of `watch` for a given split."""
     alpha, n_topics, part = pad_topics(state.alpha), len(state.alpha), part_of(state)
     documents = [log_documents(state.mean_dk + n_dk, alpha, n_topics) for n_dk in state.n_dk]
     of_pairs = part.stored_entropy(options, split, mean_part(state))
@@ -371,7 +371,7 @@ def watch_under(options: Sampling, split: Split, state: SvbState | CvbState) -> 
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    """Return expected plus sampled counts of the first chain; chains are not averaged, as topics may be permuted."""
     n_dk, n_wk, _ = totals(state, 0)
     return {"n_kw": n_wk[:, : model.n_topics].T, "n_dk": n_dk[:, : model.n_topics]}
 
@@ -393,7 +393,7 @@ def predict(
 
 
 def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> SufficientStatistics:
-    """Return the sufficient statistics of alpha or beta: counts of the variational part, and sampled counts of each chain."""
+    """Return the sufficient statistics of alpha or beta: expected counts, and sampled counts of each chain."""
     sampled = cgs.sufficient_statistics(corpus, state, of)
     if not split.n_averaged:
         return sampled
@@ -404,9 +404,9 @@ def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> Suf
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
-    """Return the memory in bytes: both parts, their pairs, and the total counts of a chain during a sweep.
+    """Forecast the memory of a run in bytes: averaged and sampled part, their pairs, and a chain's total counts in a sweep.
 
-    Several chains are there twice at the start, when the pairs are not yet parted. Hybrids have no collapsed bound, which
+    Several chains need twice the memory at the start, before the pairs are split. Hybrids have no collapsed bound, which
     takes words in order.
     """
     split, chains = split_of(corpus, options), chains_of(corpus, options)
@@ -428,7 +428,7 @@ def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = s
 
 
 def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little or no use; None if they are of use."""
+    """Return the reason why extra threads are of little or no use; None if they are useful."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None
@@ -466,7 +466,7 @@ KINDS = {
         7,
     ),
 }
-"""Of each hybrid the module and options of its variational engine, what titles call that, source, when, colour and order."""
+"""Hybrid → module and options of its variational engine, its name in titles, source, when to use it, colour, order."""
 
 
 ENDS = {
@@ -475,7 +475,7 @@ ENDS = {
     "cvb0": ("cvb0-cgs", 0),
     "cgs": ("svb-cgs", math.inf),
 }
-"""Engines that are a hybrid at the end of its range of r, bit for bit: its name, and r."""
+"""Engine → (hybrid, r) with bitwise equal results."""
 
 
 def engine(name: str = "svb-cgs") -> Engine:

@@ -1,4 +1,4 @@
-"""The bound B of a hybrid: what its variational and its sampled half together prove about the evidence.
+"""The bound B of a hybrid: a lower bound on the log evidence from its variational and its sampled part.
 
 Welling, Teh & Kappen (2008), eq. 20. Given the expected counts m of the variational pairs, the best
 distribution of the sampled topics z is proportional to exp L(m + c(z)), and with it::
@@ -40,7 +40,7 @@ class Annealed(NamedTuple):
 
     @property
     def effective_runs(self) -> float:
-        """Return (sum of weights)^2 / sum of their squares; near 1 one run dominates, and the error above is too small."""
+        """Effective number of runs, (sum of weights)^2 / sum of squared weights; if near 1, ``standard_error`` is too small."""
         weights = np.exp(self.log_weights - np.max(self.log_weights))
         return float(weights.sum() ** 2 / np.sum(weights**2))
 
@@ -53,17 +53,17 @@ class Bracket(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The input of the bound for consecutive documents."""
+    """A range of documents as input of the bound."""
 
     opened: Callable  # () -> the corpus of these documents, and its split
-    # or its like: mean_dk, of the first chain n_dk and topics, and what a method puts there
+    # or an object with `put` and `get`: mean_dk, n_dk and topics of the first chain, and arrays of the method
     rows: "HeldRows"
-    n_tokens: int  # sampled
+    n_tokens: int  # number of sampled tokens
     before: tuple = ()  # as in `StepContext`
 
 
 class HeldRows:
-    """Named arrays in memory."""
+    """Arrays by name, in memory; a run in parts has an equivalent on disk."""
 
     def __init__(self, arrays: dict[str, np.ndarray]):
         self._arrays = arrays
@@ -78,14 +78,14 @@ class HeldRows:
 
 
 def whole(corpus: Corpus, split: Split, state: State, entropy: float) -> tuple:
-    """Return the input of a method for a corpus in memory, which is a single part."""
+    """Return the arguments of `exact`, `ais` and `bracket` for a corpus in memory: a single part, state and entropy."""
     chain = chain_of(state, 0)
     rows = HeldRows({"mean_dk": state.mean_dk, "n_dk": chain.n_dk, "topics": chain.topics})
     return [Part(lambda: (corpus, split), rows, split.n_tokens)], state, entropy
 
 
 def exact(parts: list[Part], state: State, entropy: float) -> float:
-    """Return B by enumeration of every assignment; only documents with sampled tokens are read.
+    """Return B by enumeration of all assignments of the sampled tokens; documents without such tokens are not read.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def ais(
 
 
 def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, prefix: str):
-    """Yield the increase of a run's log weight at each step between powers; names of the run's rows begin with ``prefix``."""
+    """Yield the increase of one annealing run's log weight at each step between powers; ``prefix`` names its arrays."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
         state.mean_k,
@@ -281,7 +281,7 @@ def _draw_and_weigh(
     key: np.uint64,
     interrupt: Callable[[], None],
 ) -> float:
-    """Sweep the sampled tokens of a part in place; return the sum of the entropies of p(z_i | z_-i), nats."""
+    """Make a Gibbs sweep over a part's sampled tokens, in place; return the sum of entropies of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies

@@ -1,4 +1,4 @@
-"""The state of a hybrid: that of its variational engine beside that of `cgs`, how both begin, and what each gives the other.
+"""The state of a hybrid: the states of its variational engine and of `cgs`, their initial values, and what they exchange.
 
 `interleaved_pass` visits all pairs in canonical order, each by its own rule. Welling, Teh & Kappen (2008), sec. 4: the tokens
 of pairs that count at most r are drawn as in `cgs`, the other pairs are updated as in `svb` or `cvb`, and every pair sees the
@@ -27,9 +27,9 @@ from workbench.models.lda import LDA
 
 
 def _state(name: str, part: type) -> type:
-    """Return the type of a hybrid's state: a variational engine's fields, those of `cgs` by chain, then the priors.
+    """Return the type of a hybrid's state: fields of the variational engine, fields of `cgs` by chain, and the priors.
 
-    Topics of the tokens of variational pairs are not used.
+    Topics of tokens of variational pairs are not used.
     """
     types = part.__annotations__ | cgs.State.__annotations__
     names = (*part._fields[:-2], *cgs.State._fields[:-2], *part._fields[-2:])
@@ -40,22 +40,22 @@ SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State
 
 
 def part_of(state: State):
-    """Return the module of the variational engine of a hybrid's state; `cvb` for `cvb0` too."""
+    """Return the module of a hybrid's variational engine, `svb` or `cvb`; `cvb` also for `cvb0`."""
     return svb if isinstance(state, SvbState) else cvb
 
 
 def mean_part(state: State):
-    """Return the state of the variational engine within that of a hybrid."""
+    """Return the part of a hybrid's state that belongs to the variational engine, as that engine's state."""
     return part_of(state).State(*state[:-6], *state[-2:])
 
 
 def chain_of(state: State, s: int) -> cgs.State:
-    """Return the sampled part of one chain (for views)."""
+    """Return the sampled part of chain ``s`` as a state of `cgs`; its arrays are views."""
     return cgs.State(*(array[s] for array in state[-6:-2]), *state[-2:])
 
 
 def totals(state: State, s: int) -> tuple:
-    """Return n_dk, n_wk, n_k of one chain: expected plus sampled counts, padded."""
+    """Return n_dk, n_wk, n_k of chain ``s``: expected plus sampled counts, padded."""
     return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
 
 
@@ -67,7 +67,7 @@ def threshold_of(options: Options) -> np.int64:
 
 
 def split_of(corpus: Corpus, options: Options) -> Split:
-    """Return the split by the option r."""
+    """Return the split that samples pairs with counts up to the option r."""
     return split_by_count(corpus, threshold_of(options))
 
 
@@ -81,7 +81,7 @@ def initial(
     warm_start: WarmStart | None,
     part: ModuleType,
 ):
-    """Return the initial state under a split."""
+    """Return the initial state of a hybrid for a given split."""
     chains = [
         cgs.initial_chain(corpus, model, split, context, s, warm_start) for s in range(n_chains)
     ]
@@ -92,19 +92,19 @@ def initial(
 
 
 def drawn_counts(state: State) -> tuple:
-    """Return the sampled counts (chain, row, topic) as input of the variational engines."""
+    """Return the sampled counts, each (chain, row, topic), as arguments of the variational engine."""
     return state.n_dk, state.n_wk, state.n_k[:, None]
 
 
 def averaged_moments(options: Options, state: State) -> tuple:
-    """Return the means of the counts of averaged pairs, and their variances; None unless tokens are drawn with variances."""
+    """Return means and variances of the averaged pairs' counts; variances are None unless ``cg_second_order`` is set."""
     return (
         state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     )
 
 
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
-    """Return expected counts and sampled counts along one dim."""
+    """Combine expected and sampled counts in one `SufficientStatistics`."""
     return SufficientStatistics(
         *(
             mean._replace(sampled=drawn.sampled)
@@ -116,7 +116,7 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
 def interleaved_pass(
     corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """Visit all pairs once in canonical order, each by its own rule; return the number of moved tokens and the diagnostics.
+    """Visit all pairs in canonical order: draw sampled ones, update averaged ones; return moved tokens and diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.
@@ -186,7 +186,7 @@ def visit_in_order(
     collapsed,
     workspace,
 ):
-    """Visit the pairs of documents first..last in canonical order: draw sampled pairs, update the others.
+    """Visit the pairs of documents first..last in canonical order: draw tokens of sampled pairs, update averaged pairs.
 
     Returns how many tokens moved and the largest change of gamma (`collapsed` only).
     """

@@ -1,4 +1,4 @@
-"""Hyperparameters of LDA that learn (specification of LDA, A.10).
+"""Learning of alpha and beta of LDA (specification of LDA, A.10).
 
 alpha and beta are part of a state. Each step that is due ends with `learn`, given the counts of that step. Which counts
 the priors are learnt from is the engine's (`Counts`)::
@@ -30,7 +30,7 @@ from workbench.models.options import OptionError, option
 
 WAYS = ("fixed", "maximised", "sampled")
 TINY = 1e-8
-"""The smallest shape or rate that is taken."""
+"""Smallest shape or rate that is allowed."""
 
 
 def _way(name: str, of: str):
@@ -95,7 +95,7 @@ class Learning:
 
 
 def learning(options: type) -> type:
-    """Decorate an engine's options: a frozen dataclass with the options for learning priors after them."""
+    """Class decorator: add the options for learning priors to an engine's options; returns a frozen dataclass."""
     about = {"__module__": options.__module__, "__doc__": options.__doc__}
     return dataclass(frozen=True)(
         type(options.__name__, (Learning, dataclass(frozen=True)(options)), about)
@@ -103,7 +103,7 @@ def learning(options: type) -> type:
 
 
 def refuse_without_effect(changed: set, names: tuple, *because) -> None:
-    """Raise OptionError for the first of the named options that is set and has no effect."""
+    """Raise OptionError for the first of ``names`` that is in ``changed``: setting it has no effect, for the reason given."""
     for name in names:
         if name in changed:
             raise OptionError(
@@ -112,7 +112,7 @@ def refuse_without_effect(changed: set, names: tuple, *because) -> None:
 
 
 def learnt(options: Options) -> tuple[str, ...]:
-    """Return which of alpha and beta are learnt, by name."""
+    """Return which of "alpha" and "beta" are learnt."""
     return tuple(
         name
         for name in ("alpha", "beta")
@@ -129,27 +129,27 @@ def due(options: Options, step: int, samples: bool) -> bool:
 
 
 class Counts(NamedTuple):
-    """Counts of one kind (documents, words or whole topics), each array (row, topic) padded, or None if there are none.
+    """Expected and sampled counts by document, by word or by topic; arrays (row, topic), padded, None if there are none.
 
-    The count of a cell is what is expected plus what is sampled, in each chain.
+    The count of a cell in a chain is the expected plus the sampled count.
     """
 
     mean: np.ndarray | None = None
     variance: np.ndarray | None = None
-    # probability that the expected count is not 0; with a variance
+    # P(n > 0); only with a variance
     occupied: np.ndarray | None = None
     sampled: np.ndarray | None = None  # (chain, row, topic) whole numbers
 
 
 class SufficientStatistics(NamedTuple):
-    """Counts on which the likelihood of a prior depends."""
+    """Counts that determine the likelihood of a prior."""
 
     cells: Counts  # n_dk, or n_wk
-    sizes: Counts  # n_k; for alpha nothing, as all know N_d
+    sizes: Counts  # n_k; unused for alpha, whose sizes N_d come from the corpus
 
 
 class Prior(NamedTuple):
-    """Values of a prior that is learnt."""
+    """Current values of a learnt prior."""
 
     name: str  # alpha or beta
     x: np.ndarray  # (group,)
@@ -163,7 +163,7 @@ class Prior(NamedTuple):
 
 
 def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
-    """Return the values of alpha or beta that the options let be learnt: one, or one per topic."""
+    """Return the values to be learnt of "alpha" or "beta": a single one, or one per topic, according to the options."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -182,12 +182,12 @@ def learn(
     sums: dict,
     likelihood: Callable = lambda state: polya,
 ) -> Generator:
-    """Combine the sums of the parts at the end of a step and learn priors; return the state with them, and the other sums.
+    """Combine the sums of the parts at the end of a step and update learnt priors; return the state and the other sums.
 
-    sampled : is any token sampled?
+    sampled : whether any token is sampled
     statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
-    sums : what else the parts bring to the meeting
-    likelihood : (state) -> (corpus, sufficient statistics, prior: Prior) -> the likelihood of a prior
+    sums : further sums to combine over the parts
+    likelihood : (state) -> function (corpus, sufficient statistics, prior) -> the likelihood of the prior
     """
     new, names = {}, learnt(options) if due(options, context.step, sampled) else ()
     priors = {name: asked(state, options, name, corpus.n_words) for name in names}
@@ -215,12 +215,12 @@ def learn(
 
 
 def watched(options: Options, state: State) -> dict:
-    """Return the present values of alpha and beta, those that are learnt."""
+    """Return the current values of alpha and beta by name, if learnt."""
     return {name: getattr(state, name) for name in learnt(options)}
 
 
 def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
-    """Return the likelihood of counts: whole counts by how often each value occurs, real ones by power sums."""
+    """Return the Polya likelihood of a prior given counts; whole counts are stored by value, real ones by power sums."""
     cells, sizes = sufficient_statistics
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
     if cells.mean is not None:
@@ -231,12 +231,12 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
 
 
 def document_sizes(corpus: Corpus):
-    """Return N_d of the documents that have tokens, as sites."""
+    """Return the numbers of tokens N_d of documents as `Sites` of the Polya likelihood; empty ones are left out."""
     return whole_sites([corpus.document_tokens])
 
 
 def topic_sizes(sizes: Counts, n_topics: int):
-    """Return n_k of the topics that have tokens, as sites."""
+    """Return the topic sizes n_k as `Sites` of the Polya likelihood; empty ones are left out."""
     if sizes.mean is not None:
         return real_sites(*sizes, n_topics, True)
     n_k = sizes.sampled[:, 0, :n_topics].ravel().astype(float)

@@ -1,4 +1,4 @@
-"""Likelihoods of Dirichlet priors given (expected) counts, and the two ways to learn from one: to climb, to draw.
+"""Likelihoods of Dirichlet priors given (expected) counts, and the two ways to learn from them: maximise or sample.
 
 A prior is x, (group,) positive numbers, each shared by ``copies`` categories; A = copies sum_g x_g. alpha is one
 group per topic (copies 1) or a single one (copies K); beta is a single one (copies W). By its logarithms u = log x
@@ -15,23 +15,23 @@ import scipy
 from workbench.kernels.lda import polya
 
 SMALLEST, LARGEST = 1e-6, 1e4
-"""Where a learnt prior ends: on tiny corpora the maximum may lie at infinity, and a topic without tokens pulls to 0."""
+"""Limits of a learnt prior: on tiny corpora the maximum may be infinite, and a topic without tokens pulls it to 0."""
 LONGEST_STEP = 2.0
-"""The most that a step changes log x."""
+"""Largest change of log x in a step."""
 SHORTEST_STEP = 1e-6
-"""A step below this is rounding: x stays."""
+"""Steps of log x below this are taken as rounding errors and not made."""
 HALVINGS = 8
 MOST_BINOMIALS = 2**22
-"""Groups times the largest count, up to which `draw_by_tables` is used."""
+"""Limit of (number of groups times largest count) up to which `draw_by_tables` is used."""
 
 
 class Slopes(NamedTuple):
-    """Derivatives of a log likelihood by x, and Minka's fixed-point step from there."""
+    """Derivatives of a log likelihood at x, and the result of Minka's fixed-point step."""
 
     gradient: np.ndarray  # (group,) g
     diagonal: np.ndarray  # (group,) q, below 0
     rank_one: float  # z, above 0: the Hessian is diag(q) + z 1 1'
-    fixed_point: np.ndarray  # (group,) where it steps to
+    fixed_point: np.ndarray  # (group,) x after the fixed-point step
 
 
 class Polya(NamedTuple):
@@ -40,14 +40,14 @@ class Polya(NamedTuple):
     cells: polya.Sites  # of each group
     totals: polya.Sites  # counts of whole rows (documents, or topics)
     copies: int
-    whole: bool = False  # are they whole counts, of one chain?
+    whole: bool = False  # whether counts are whole numbers of one chain
 
     def value(self, x: np.ndarray) -> float:
-        """Return f(x)."""
+        """Return the log likelihood f(x), nats."""
         return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return the derivatives g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], and so on."""
+        """Return the derivatives: g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], q and z."""
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
         of_total, fall = (
@@ -56,7 +56,7 @@ class Polya(NamedTuple):
         return Slopes(rise - of_total, q, -self.copies * fall, x * rise / of_total)
 
     def along(self, x: np.ndarray, g: int):
-        """Return f as a function of one x_g, the others fixed, up to a constant."""
+        """Return f, up to a constant, as a function of x_g with the other x fixed."""
         others = self.copies * (x.sum() - x[g])
 
         def value(x_g):
@@ -80,9 +80,9 @@ class Polya(NamedTuple):
 
 
 class Dirichlet(NamedTuple):
-    """Expected logarithms of probabilities, f(x) = D lnG(A) - copies D sum_g lnG(x_g) + sum_g x_g S_g, in nats.
+    """Likelihood of a prior given expected log probabilities, f(x) = D lnG(A) - copies D sum lnG(x_g) + sum x_g S_g, nats.
 
-    With a ``shift`` the prior is x + shift (1: x is that of a mode).
+    With a ``shift`` the Dirichlet parameter is x + shift; for point estimates (modes) it is 1.
     """
 
     n_rows: int
@@ -92,7 +92,7 @@ class Dirichlet(NamedTuple):
     shift: float = 0.0
 
     def value(self, x: np.ndarray) -> float:
-        """Return f(x)."""
+        """Return the log likelihood f(x), nats."""
         x = x + self.shift
         logs = (
             scipy.special.gammaln(self.copies * x.sum())
@@ -101,8 +101,9 @@ class Dirichlet(NamedTuple):
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return the derivatives g_k = copies D [psi(A) - psi(x_k)] + S_k, and so on; psi(fixed point) = psi(A) + S_k /
-        (copies D).
+        """Return the derivatives: g_k = copies D [psi(A) - psi(x_k)] + S_k, q and z.
+
+        The fixed point has psi(x_k) = psi(A) + S_k / (copies D).
         """
         x, scale = x + self.shift, self.copies * self.n_rows
         of_sum = scipy.special.psi(self.copies * x.sum())
@@ -114,7 +115,7 @@ class Dirichlet(NamedTuple):
         )
 
     def along(self, x: np.ndarray, g: int):
-        """Return f as a function of one x_g, the others fixed, up to a constant."""
+        """Return f, up to a constant, as a function of x_g with the other x fixed."""
         others, copies = self.copies * (x.sum() - x[g] + self.shift * (len(x) - 1)), self.copies
 
         def value(x_g):
@@ -151,7 +152,7 @@ def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
 
 
 def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
-    """Return x after one step if the step does not lower the likelihood, else x.
+    """Return x after one step that does not lower the likelihood; x itself if there is none.
 
     Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
     factor, the slope over the size of the curvature; else the fixed point. A step is halved until nothing drops.
@@ -177,7 +178,7 @@ def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
 
 
 def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Return the change of log x that solves the quadratic model: -(g - b x) / d with d the diagonal by log x; may lower f."""
+    """Return the Newton step (group,) of log x, -(g - b x) / d with the diagonal d by log x; it may lower f."""
     gradient = x * slopes.gradient
     diagonal = x * x * slopes.diagonal + gradient
     with np.errstate(all="ignore"):
@@ -186,7 +187,7 @@ def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 
 def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Return one common change of every log x: slope divided by the size of the curvature, upwards also where it is convex."""
+    """Return one common step of all log x: the slope divided by the absolute curvature, hence uphill even if f is convex."""
     slope = np.sum(x * slopes.gradient)
     curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
     with np.errstate(all="ignore"):
@@ -196,10 +197,9 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 def drawn(
     likelihood, x: np.ndarray, shape: float, rate: float, random: np.random.Generator
 ) -> np.ndarray:
-    """Return x after one draw that leaves its posterior under independent Gamma(shape, rate) priors invariant.
+    """Return x after an MCMC step that leaves its posterior under independent Gamma(shape, rate) priors invariant.
 
-    By auxiliary variables where the counts are whole and not too large for one of each token, by slice sampling each log
-    x_g otherwise.
+    By auxiliary variables if the counts are whole and not too large, else by slice sampling of each log x_g.
     """
     whole = isinstance(likelihood, Polya) and likelihood.whole
     few = whole and len(x) * likelihood.cells.n.max(initial=0) <= MOST_BINOMIALS

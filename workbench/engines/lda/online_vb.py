@@ -109,7 +109,7 @@ class OwnOptions:
     )
     init: str = init_option()
 
-    topics: ClassVar[str] = "full"  # of the options of `vb`
+    topics: ClassVar[str] = "full"  # an option that `vb` has and this engine does not
 
     def __post_init__(self):
         if self.kappa <= 0.5:
@@ -120,7 +120,7 @@ class OwnOptions:
             )
 
     def rate(self, batch: int) -> float:
-        """Return the learning rate rho of a batch, by its number in the run."""
+        """Return the learning rate rho of the batch with this number in the run."""
         return (self.tau0 + self.batches_before + batch) ** -self.kappa
 
 
@@ -132,18 +132,18 @@ class Options(OwnOptions):
 class Batch(NamedTuple):
     """The documents of a batch and their words."""
 
-    documents: Corpus  # over the used words alone, in their order
-    used: np.ndarray  # (used word,) int64: their numbers in the vocabulary, ascending
+    documents: Corpus  # its vocabulary is the used words
+    used: np.ndarray  # (used word,) int64: ids in the vocabulary of the run, ascending
 
 
 class Visited(NamedTuple):
-    """Results of the visit of a batch."""
+    """Results of fitting the documents of a batch."""
 
     mean_dk: np.ndarray  # (document of the batch, topic) float64, padded
     new_wk: np.ndarray  # (used word, topic) float64, padded: expected counts
     new_k: np.ndarray  # (topic,) float64, padded
     entropy: float  # of the responsibilities, nats
-    n_visited: int  # pairs
+    n_visited: int  # number of pairs visited
 
 
 def init(
@@ -153,7 +153,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state, as `vb` does; a warm start takes the topics' counts, whatever the documents."""
+    """Return the initial state, as `vb` does; a warm start uses only the other run's topic-word counts."""
     begun = vb.init(corpus, model, options, context, warm_start)
     if warm_start is not None:
         _, n_wk, n_k = warm_start.rows
@@ -162,7 +162,7 @@ def init(
 
 
 def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
-    """Return a state without documents that continues from (topic, word) expected counts, with batches from elsewhere."""
+    """Return a state without documents that continues from expected counts (topic, word), for a stream of batches."""
     n_topics, n_words = n_kw.shape
     state = State(**zeros(_arrays(0, n_words, n_topics)), entropy=np.nan, alpha=alpha, beta=beta)
     state.mean_wk[:, :n_topics], state.mean_k[:n_topics] = n_kw.T, n_kw.sum(axis=1)
@@ -172,7 +172,10 @@ def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Make a pass over all documents in batches, then learn priors that are due. Threads do not change the bits."""
+    """Make a pass over all documents in batches, then update the priors if due.
+
+    The result does not depend on the number of threads.
+    """
     before, batches = state.mean_wk.copy(), batches_of(corpus, options, context)
     n_total = options.total_documents or sum(map(len, batches))
     first, entropy, n_visited, rate = (context.step - 1) * len(batches), 0.0, 0, 0.0
@@ -197,14 +200,14 @@ def step(
 
 
 def batches_of(corpus: Corpus, options: Options, context: StepContext) -> list[np.ndarray]:
-    """Return the documents of each batch of a pass, ascending: every document with a token is in one batch."""
+    """Partition the documents with tokens at random into the batches of a pass; ids ascend within a batch."""
     documents = np.flatnonzero(corpus.document_tokens)
     order = documents[permutation(context.key(BATCHES), len(documents))]
     return [np.sort(rows) for rows in np.array_split(order, n_batches(len(order), options))]
 
 
 def n_batches(n_documents: int, options: Options) -> int:
-    """Return the number of batches of a pass over documents with tokens."""
+    """Return the number of batches in a pass over ``n_documents`` documents."""
     return -(-n_documents // options.batch_size)
 
 
@@ -215,7 +218,7 @@ def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
-    """Return a batch of documents as a Corpus; its words are named by their numbers in the vocabulary."""
+    """Return a batch of documents as a Corpus whose vocabulary is the used words, named by their ids."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True
     used, place = np.flatnonzero(seen), np.cumsum(seen) - 1
@@ -226,9 +229,9 @@ def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch
 def take_in(
     batch: Batch, state: State, options: Options, rate: float, share: float, context: StepContext
 ) -> Visited:
-    """Fit the documents of a batch under q(phi) of a state, then move q(phi), in place, by the share ``rate``.
+    """Fit the documents of a batch given q(phi) of the state, then move q(phi) towards them by the learning rate, in place.
 
-    share : documents that each document of the batch stands for, D / S.
+    share : number of documents that each document of the batch represents, D / S.
     """
     visited = visit(batch, state, options, context)
     for mean, rows, new in (
@@ -241,7 +244,7 @@ def take_in(
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
-    """Fit the documents of a batch, each started at N_d / K tokens per topic, under q(phi) of a state, which is not changed."""
+    """Fit the documents of a batch given q(phi) of the state, from N_d / K tokens per topic; the state is not changed."""
     documents, used = batch
     mean_wk, mean_k, n_topics = (
         aligned_empty((len(used), len(state.mean_k)), np.float64),
@@ -259,14 +262,14 @@ def visit(batch: Batch, state: State, options: Options, context: StepContext) ->
 
 
 def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
-    """Return half the sum of absolute changes of n_wk, as a share of their present sum; overwrites ``before``."""
+    """Return sum |change of n_wk| / (2 sum n_wk), the share of tokens that moved; overwrites ``before``."""
     total = mean_wk.sum()
     np.abs(np.subtract(mean_wk, before, out=before), out=before)
     return float(before.sum() / (2.0 * total)) if total > 0 else 0.0
 
 
 def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """Return the bound, with documents as last fitted and the present q(phi); NaN before the first iteration."""
+    """Return the bound, with each document's last q and the current q(phi); NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
     log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
         corpus.n_words * state.beta + state.mean_k[live]
@@ -290,7 +293,7 @@ def _arrays(n_documents: int, n_words: int, n_topics: int) -> dict[str, Array]:
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Return the memory in bytes: the state, a batch with its factors and counts, and the topics before the pass."""
+    """Forecast the memory of a run in bytes: the state, a batch with its workspace, and a copy of the topics."""
     lanes = padded(model.n_topics)
     of_topics = corpus.n_words * lanes * DOUBLE
     n_fitted = min(options.batch_size, corpus.n_documents)

@@ -1,6 +1,6 @@
 """The order of a sweep: a corpus cut into blocks for several threads, and tokens drawn word after word.
 
-The answer depends on the cut alone.
+The result depends on the number of blocks, not on the number of threads.
 
 Documents are cut into P ranges and words into P sets of about equal numbers of tokens; a block is the pairs of a range with
 the words of a set. A sweep has P phases. In phase s the blocks (range i, set i + s mod P) are worked off side by side: no
@@ -42,22 +42,22 @@ from workbench.kernels.uniforms import GIBBS
 from workbench.models.options import option
 
 MOST_PARTS = 64
-"""Blocks beyond this many at once no machine has threads for, and each would be small."""
+"""Largest number of blocks side by side."""
 
 
 class Columns(NamedTuple):
-    """The pairs of one set of words of a partition, in canonical order, as a sparse matrix by document."""
+    """The pairs of a partition whose words are in one set, as a sparse matrix by document, in canonical order."""
 
     # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
     indptr: np.ndarray
     words: np.ndarray  # (pair,) int32
     counts: np.ndarray  # (pair,) int32
-    tokens_before: np.ndarray  # (pair,) int64: canonical number of the first token of each pair
-    pairs: np.ndarray | slice  # (pair,) int64: where the pairs stand among all of the partition
+    tokens_before: np.ndarray  # (pair,) int64: index of the first token of each pair
+    pairs: np.ndarray | slice  # (pair,) int64: index of each pair among all pairs of the partition
 
 
 class Partition(NamedTuple):
-    """P ranges of documents and the columns of P sets of words."""
+    """A partition into P x P blocks: P ranges of documents, and the pairs of P sets of words."""
 
     ranges: list[tuple[int, int]]
     columns: list[Columns]
@@ -82,7 +82,7 @@ def idle_alone(what: str) -> str:
 
 @cached_by_corpus
 def partition_of(corpus: Corpus, n_parts: int) -> Partition:
-    """Return the partition into P x P blocks of all pairs of a corpus. One block has the corpus's own arrays."""
+    """Return the partition of all pairs of a corpus into P x P blocks; a single block shares the corpus's arrays."""
     if n_parts == 1:
         whole = Columns(
             corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None)
@@ -92,7 +92,7 @@ def partition_of(corpus: Corpus, n_parts: int) -> Partition:
 
 
 def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
-    """Return the partition into P x P blocks of the pairs whose mark equals ``wanted``; mark (pair,) bool."""
+    """Return the partition into P x P blocks of the pairs whose ``mark`` (pair,) equals ``wanted``."""
     if n_parts > 1:
         return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
     n_pairs = int(np.count_nonzero(mark == wanted))
@@ -113,7 +113,7 @@ def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: boo
 
 
 def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partition:
-    """Return the partition into P x P blocks of some pairs of a corpus, in order.
+    """Return the partition into P x P blocks of the pairs with these ascending indices.
 
     Ranges and sets have about equal numbers of tokens of the whole corpus.
     """
@@ -123,7 +123,7 @@ def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partitio
 
 
 def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
-    """Return P ranges of documents with about equal numbers of tokens; tokens_before (document + 1,), of the whole corpus."""
+    """Return P ranges of documents with about equal numbers of tokens, from cumulative ``tokens_before`` (document + 1,)."""
     middles = (tokens_before[:-1] + tokens_before[1:]) / 2
     ends = np.searchsorted(
         middles, np.arange(1, n_parts) * (int(tokens_before[-1]) / n_parts)
@@ -133,12 +133,12 @@ def ranges_of(tokens_before: np.ndarray, n_parts: int) -> list[tuple[int, int]]:
 
 @cached_by_corpus
 def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
-    """Return (word,) the set of each word of a corpus."""
+    """Assign the words of a corpus to P sets with about equal numbers of tokens; return each word's set (word,)."""
     return shared_out(np.bincount(corpus.words, corpus.counts, corpus.n_words), n_parts)
 
 
 def shared_out(tokens, n_parts: int) -> np.ndarray:
-    """Assign words to sets, (word,): the most frequent first, each to the set that has the fewest tokens so far."""
+    """Assign words to sets greedily, the most frequent first, each to the set with the fewest tokens so far; (word,)."""
     sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
     for word in np.argsort(-tokens, kind="stable").tolist():
         n_tokens, sets[word] = lightest[0]
@@ -147,7 +147,7 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 
 
 def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int) -> Columns:
-    """Return those of some pairs of a corpus whose word is in one set; sets (word,)."""
+    """Return the `Columns` of the pairs whose word is in set ``number``; ``sets`` (word,) has the set of each word."""
     places = np.flatnonzero(sets[corpus.words[pairs]] == number)
     in_set = pairs[places]
     arrays = (
@@ -161,10 +161,10 @@ def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int)
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context: StepContext) -> list:
-    """Return the results of ``work(first, last, part, sizes)`` for every block: documents first..last with the words of a part.
+    """Run ``work(first, last, part, sizes)`` on documents first..last of every block; return the results.
 
-    ``sizes`` are the arrays by topic that the work changes and that blocks share; each is given its block's, and they hold
-    the sum of all changes when this returns.
+    ``part`` is the set of words. ``sizes`` are arrays by topic that all blocks change: each block gets its own copy, and the
+    changes of all blocks are added to the given arrays.
     """
     n_parts, results = len(partition.columns), []
     if n_parts == 1:
@@ -191,7 +191,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
 
 
 def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
-    """Return the task that visits the documents of range i with the words of a part."""
+    """Return the task that visits one block: the documents of range i, the words of set ``part``."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
     return lambda interrupt: each_slice(
         lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt
@@ -199,7 +199,7 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
 
 
 def add_changes(shared, copies) -> None:
-    """Add the change of each copy to the shared sizes, in order; negative values from rounding become zero."""
+    """Add the change of each copy to the shared sizes, in order; negative rounding errors become zero."""
     before = shared.copy()
     for changed in copies:
         shared += changed - before
@@ -207,10 +207,10 @@ def add_changes(shared, copies) -> None:
 
 
 DOCUMENTS, WORDS = 0, 1
-"""The orders, as they are recorded."""
+"""The recorded number of each sweep order."""
 SPARED, COST = 220, 1.5
-"""Words are the cheaper order if a draw skips SPARED topics: all but those of the token's document, each of
-which costs COST times as much in a list as in a row. Measured; see docs/decisions/kernels.md."""
+"""A sweep by words is cheaper if a draw skips at least SPARED topics that the document lacks; a topic of the document
+costs COST times as much in a list as in a row. Measured; see docs/decisions/kernels.md."""
 
 
 def scan_option():
@@ -224,7 +224,7 @@ def scan_option():
 
 
 def by_words(corpus: Corpus, state: State, scan: str) -> bool:
-    """Return whether the sweep of a chain goes word by word; see `COST`."""
+    """Return whether the next sweep of a chain visits tokens word by word; see `COST`."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
     if (
@@ -237,7 +237,7 @@ def by_words(corpus: Corpus, state: State, scan: str) -> bool:
 
 
 def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int = 0) -> int:
-    """Make one Gibbs sweep over every token, word by word; return how many tokens moved."""
+    """Make one Gibbs sweep over all tokens, word by word; return how many changed topic."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
@@ -265,7 +265,7 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
 
 
 def word_order_bytes(corpus: Corpus, n_topics: int, scan: str) -> tuple[int, int]:
-    """Return the bytes of the corpus in word-major order and of the lists of a sweep, if words may be the order."""
+    """Return the bytes of the corpus in word-major order and of a sweep's lists; 0 if no sweep is by words."""
     if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
         return 0, 0
     entries = int(starts_of_lists(corpus.document_tokens, n_topics)[-1])

@@ -1,4 +1,4 @@
-"""Responsibilities of variational engines: where they begin, and those that factorise, gamma_dwk = a_dk b_wk / Z_dw.
+"""Responsibilities of variational engines: their initial values, and factorised ones, gamma_dwk = a_dk b_wk / Z_dw.
 
 All responsibilities of an update of `svb`, `vb` or `network-vb` come from the same counts, so they are never stored. What
 stands for them is kept from update to update, since new arrays cost more than many a small sweep, and gives their entropy
@@ -32,14 +32,14 @@ from workbench.models.options import option
 
 
 class Workspace(NamedTuple):
-    """Working arrays of an update in which all responsibilities factorise, reused by the next one."""
+    """Working arrays of an update with factorised responsibilities; the next update reuses them."""
 
-    order: Blocks | tuple  # of the visits: blocks, or slices of documents and of words
-    # logs and weights, (document, topic) float64, padded; logs take memory only where one is faint
+    order: Blocks | tuple  # order of the visits: blocks, or slices of documents and of words
+    # logs and weights, (document, topic) float64, padded; logs are stored only for tiny weights
     document_factors: tuple
-    word_factors: tuple  # (word, topic) likewise
-    ratios: np.ndarray  # (place,) float64: n_dw / Z_dw, 0 where the pair went by its logs
-    weighed: bool = False  # are the words weighed already, for all parts of a corpus at once?
+    word_factors: tuple  # the same, (word, topic)
+    ratios: np.ndarray  # (place,) float64: n_dw / Z_dw; 0 for pairs normalised in the log domain
+    weighed: bool = False  # whether word weights are computed, once for all parts of a corpus
 
     def by_logs(self, corpus: Corpus) -> tuple:
         """Return documents, words and counts of the pairs that were normalised in the log domain."""
@@ -54,7 +54,7 @@ class Workspace(NamedTuple):
 def new_workspace(
     corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
 ) -> Workspace:
-    """Return an empty workspace: by blocks of pairs, or else for documents that are fitted one by one.
+    """Return an empty workspace, for blocks of pairs or for documents that are fitted one by one.
 
     ``of_words`` comes from `words_of_parts`.
     """
@@ -66,7 +66,7 @@ def new_workspace(
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Allocate logs and weights of documents, and of words unless they are given."""
+    """Allocate logs and weights of documents, and of words unless ``of_words`` is given."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
     )
@@ -77,9 +77,9 @@ def _pair_of_rows(n_rows: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Entropy:
-    """Entropy of the responsibilities of expected counts, nats, computed when converted to float (as numpy does).
+    """Entropy of the responsibilities, in nats, computed lazily by ``float()``.
 
-    A sweep does not need it, so it is computed where a bound is asked for; NaN after the next update, which changes the counts.
+    Only bounds need it. It is NaN after the next update, which changes the counts.
     """
 
     def __init__(self, corpus: Corpus, mean, workspace: Workspace, n_topics: int):
@@ -111,21 +111,19 @@ class Entropy:
         return np.array(float(self), dtype)
 
     def hand_over(self) -> Workspace | None:
-        """Return the workspace once, for the next update, so that copies of a state do not share it."""
+        """Return the workspace for reuse by the next update, and None at later calls, so that no two states share it."""
         workspace, self._workspace = self._workspace, None
         return workspace
 
 
 def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
-    """Return the workspace of the last update if its order has the same type (`Blocks` or tuple), else a new one from
-    ``make``.
-    """
+    """Return the last update's workspace if its order has this type (`Blocks` or tuple), else the result of ``make()``."""
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 
 
 def words_of_parts(state: State, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
-    """Return the factors of `weigh_topics`, computed once for all parts of a corpus; None for a corpus in one part."""
+    """Return the logs and weights of words, computed once for all parts of a corpus; None for a corpus in one part."""
     if not context.in_part:
         return None
     arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context, sampled, point
@@ -139,7 +137,7 @@ def weigh_topics(
     workspace: Workspace,
     context: StepContext,
 ) -> None:
-    """Compute the weights of words of a workspace, unless all parts of a corpus share them; see `weigh_words`."""
+    """Compute the weights of words in a workspace, unless all parts share computed ones; see `weigh_words`."""
     if not workspace.weighed:
         arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context
         weigh_words(*arguments, sampled, point, workspace.word_factors)
@@ -155,9 +153,9 @@ def weigh_words(
     point: bool = False,
     factors: tuple | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return logs (of rows with a faint weight) and weights exp E[log phi] (word, topic) under Dirichlet(beta + counts).
+    """Return logs (only in rows with tiny weights) and weights exp E[log phi], (word, topic), under Dirichlet(beta + counts).
 
-    Counts are expected and sampled ones; with `point` weights are the topics' mode. ``factors`` are arrays to write to.
+    Counts are expected plus sampled ones; with `point` the weights are phi at its mode. ``factors`` are arrays to write to.
     """
     (_, sampled_wk, sampled_k), (n_words, lanes) = sampled, mean_wk.shape
     factors = factors or _pair_of_rows(n_words, lanes)
@@ -197,9 +195,9 @@ def initialise(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Fill zeroed expected counts, and gamma if it has rows, with initial responsibilities of the pairs not ``sampled``.
+    """Initialise the responsibilities of pairs that are not ``sampled``: fill gamma, if it has rows, and the expected counts.
 
-    ``model`` is what has alphas, beta and n_topics: an LDA, or the priors of another model.
+    ``model`` is an object with alphas, beta and n_topics: an LDA, or the `Priors` of another model.
     """
     start_responsibilities(
         corpus.indptr,

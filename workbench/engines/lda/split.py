@@ -1,4 +1,4 @@
-"""Which pairs of a corpus are sampled, token by token (the split of a hybrid), and which are averaged, in blocks.
+"""The split of a hybrid: which pairs of a corpus are sampled and which are averaged; blocks of averaged pairs.
 
 Welling, Teh & Kappen (2008) sample the pairs that count at most r (`split_by_count`); any set of pairs is as valid a split.
 
@@ -24,24 +24,24 @@ from workbench.kernels.lda.selection import select_places, sum_of
 from workbench.kernels.lda.standard_vb import GROUP
 
 BLOCK_BYTES, BLOCK_DOCUMENTS = 2**23, 4096
-"""About the most of the rows of a block's documents, weights and counts, and of these documents."""
+"""Approximate maximum of a block: bytes of its documents' weights and counts, and number of documents."""
 FEWEST, FEW_DOCUMENTS = 4, 512
-"""Least number of blocks, if each then has FEW_DOCUMENTS documents and a slice of work."""
+"""Smallest number of blocks, if each has at least FEW_DOCUMENTS documents and the work of a slice."""
 STEPS, STEP_SHARE = 16, 0.5
-"""Least number of steps with several threads, which wait for each other, unless a step is less than STEP_SHARE of a slice."""
+"""Smallest number of steps with several threads, unless steps become smaller than STEP_SHARE of a slice."""
 SPARE = GROUP - 1
-"""Places after a block, of its first document and no tokens: a last group of pairs may reach beyond the block."""
+"""Unused places after a block: the last group of pairs that is read at once may end after it."""
 
 
 class Blocks(NamedTuple):
-    ranges: list[tuple[int, int]]  # of documents, for each block
-    # (block, step + 1) int64: where the runs of each step begin, and end; words in order
+    ranges: list[tuple[int, int]]  # range of documents of each block
+    # (block, step + 1) int64: first run of each step, and the end; words ascend
     cuts: np.ndarray
-    # (run,) int32: the word; a last run of each block is what is spare, and in no step
+    # (run,) int32: its word; the last run of each block is unused places, in no step
     run_words: np.ndarray
-    run_begins: np.ndarray  # (run + 1,) int64: the first place
+    run_begins: np.ndarray  # (run + 1,) int64: its first place
     pair_documents: np.ndarray  # (place,) int32
-    pair_counts: np.ndarray  # (place,) int32, 0 where it is spare
+    pair_counts: np.ndarray  # (place,) int32; 0 at unused places
 
     @property
     def n_steps(self) -> int:
@@ -50,7 +50,7 @@ class Blocks(NamedTuple):
 
     @property
     def visited(self) -> tuple:
-        """Runs and their pairs, as arguments of `parallel_vb.visit_runs`."""
+        """Runs and their pairs as arguments of `parallel_vb.visit_runs`."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
     def pairs_at(self, places: np.ndarray) -> tuple:
@@ -60,7 +60,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
-    """Return the pairs of a corpus in blocks, for rows of `lanes` padded topics."""
+    """Arrange the pairs of a corpus in blocks, for arrays of `lanes` padded topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
@@ -82,7 +82,7 @@ def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
 
 
 def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
-    """Return the pairs of the documents first..last, word after word: (pair,) int64."""
+    """Return the indices (pair,) of the pairs of documents first..last, sorted by word."""
     begin, end = corpus.indptr[first], corpus.indptr[last]
     return begin + np.argsort(corpus.words[begin:end], kind="stable")
 
@@ -118,7 +118,7 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
 
 
 def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
-    """Return ranges of documents with at most twice the mean number of pairs and of documents, long documents excepted."""
+    """Return the ranges of documents that form blocks of about equal numbers of pairs and documents."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
     few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
     n_blocks = max(
@@ -130,7 +130,7 @@ def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
 
 
 def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
-    """Return the number of steps of every block: about one slice each in the largest block, or less for several threads."""
+    """Return the number of steps per block: a step of the largest block is about a slice of work, or less with threads."""
     n_slices = (
         max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
         * lanes
@@ -141,19 +141,19 @@ def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
 
 
 def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
-    """Return (step + 1,) the first word of each step and one after the last; steps have about equally many pairs."""
+    """Return the first word of each step, and the end, (step + 1,); steps have about equal numbers of pairs."""
     before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
     return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
 
 
 def block_bytes(n_pairs: int) -> int:
-    """Return the maximum bytes of `Blocks`: those where no two pairs of a block have the same word."""
+    """Return the maximum size of `Blocks` in bytes: no two pairs of a block have the same word."""
     return n_pairs * (4 + 4 + 4 + 8)
 
 
 EVERY_COUNT = np.int64(2**62)
-"""The threshold under which every pair lies."""
+"""A threshold that no count of a pair reaches."""
 
 
 class Split:
@@ -163,7 +163,7 @@ class Split:
     ----------
     corpus : Corpus
     sampled : array, (pair,) bool
-        Made read-only, as the arrays of a corpus are: for others kernels would be compiled once more.
+        Made read-only like the arrays of a corpus; kernels would be compiled again for writable ones.
     """
 
     def __init__(self, corpus: Corpus, sampled: np.ndarray):
@@ -179,12 +179,12 @@ class Split:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Return the number of averaged pairs before each pair, (pair,) int64: the responsibility row of an averaged pair."""
+        """Row (pair,) int64 of each averaged pair in the stored responsibilities: the number of averaged pairs before it."""
         return np.cumsum(~self.sampled) - ~self.sampled
 
     @property
     def averaged(self) -> Corpus:
-        """Return the averaged pairs as a corpus; the corpus itself if no pair is sampled."""
+        """The averaged pairs as a Corpus; the corpus itself if no pair is sampled."""
         return self._some_averaged if self.n_sampled else self._corpus()
 
     @cached_property
@@ -194,7 +194,7 @@ class Split:
         return corpus.with_pairs(indptr, corpus.words[averaged], corpus.counts[averaged])
 
     def partition(self, n_parts: int, sampled: bool) -> Partition:
-        """Return the partition into P x P blocks of the sampled pairs, or of the averaged ones."""
+        """Return the partition into P x P blocks of the sampled pairs, or of the averaged ones if ``sampled`` is False."""
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
@@ -204,28 +204,28 @@ class Split:
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Return the averaged pairs in blocks, for rows of `lanes` padded topics."""
+        """Arrange the averaged pairs in blocks, for arrays of `lanes` padded topics."""
         return blocks_of(self.averaged, lanes, n_threads)
 
 
 class Several(NamedTuple):
-    """The pairs with several tokens, in blocks."""
+    """The pairs with more than one token, in blocks."""
 
     blocks: Blocks
-    pairs: np.ndarray  # (place,) int64: the pair at each place; -1 where it is spare
+    pairs: np.ndarray  # (place,) int64: the pair at each place; -1 at unused places
 
 
 class SplitOfSeveral(Split):
-    """A split that samples all pairs with one token; the blocks of the other pairs are reused by the next split."""
+    """A split that samples all pairs with one token; the blocks of the other pairs are cached for the next split."""
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Return the averaged pairs in blocks: pairs with several tokens, without the sampled ones."""
+        """Arrange the averaged pairs in blocks: the cached blocks of `Several` without the sampled pairs."""
         return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
 
 
 @cached_by_corpus
 def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
-    """Return the pairs of a corpus with several tokens, in blocks for rows of `lanes` padded topics."""
+    """Arrange the pairs with more than one token in blocks, for arrays of `lanes` padded topics."""
     split = split_by_count(corpus, 1)
     blocks = split.blocks(lanes, n_threads)
     pairs = np.append(np.flatnonzero(~split.sampled), -1)

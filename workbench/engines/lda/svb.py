@@ -111,7 +111,7 @@ def init(
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the responsibilities of every pair once, then learn priors that are due."""
+    """Update the responsibilities of every pair once, then update the priors if due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
     arguments = sufficient_statistics, sums
@@ -135,7 +135,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the expected counts of the initial responsibilities of the averaged pairs."""
+    """Return the initial state: responsibilities of the averaged pairs and the expected counts given them."""
     made, entropy = (
         zeros(arrays(corpus, model, options, split.n_averaged)),
         np.nan if split.n_averaged else 0.0,
@@ -155,7 +155,7 @@ def update(
 ) -> tuple[State, dict]:
     """Make one variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
 
-    Returns the state, and what it brings to the next meeting: what the parallel schedule counts anew, and the updates.
+    Returns the state and the sums to combine over parts: number of updates and, in the parallel schedule, new counts.
     """
     sums = {"updates": split.n_averaged}
     if options.schedule == "sequential":
@@ -173,12 +173,12 @@ def update(
 
 
 BY_LOGS = 1000
-"""Pairs that are counted by their logs between two calls of `interrupt`."""
+"""Pairs counted in the log domain between two calls of `interrupt`."""
 IDLE = {
     "parallel": None,
     "sequential": "pairs are updated one after another; schedule=parallel is not so",
 }
-"""Why an update uses one thread alone, by schedule."""
+"""Schedule → why an update uses one thread alone."""
 
 
 def update_in_parallel(
@@ -189,9 +189,9 @@ def update_in_parallel(
     context: StepContext,
     point: bool = False,
 ) -> Entropy:
-    """Recompute the counts of documents and topics from the same weights, in place; return the entropy of the responsibilities.
+    """Update all responsibilities from the same counts, and recompute the counts in place; return the entropy.
 
-    The same bits for any number of threads. With `point` the topics are their mode, see `vb`.
+    The result does not depend on the number of threads. With `point`, phi is at its mode, see `vb`.
     """
     mean_dk, mean_wk, mean_k = mean = state[:3]
     lanes, alpha, n_topics = len(mean_k), pad_topics(state.alpha, 1.0), len(state.alpha)
@@ -241,7 +241,7 @@ def update_in_parallel(
 def update_sequentially(
     corpus: Corpus, split: Split, state: State, sampled: tuple, context: StepContext
 ) -> None:
-    """Update pairs one by one in canonical order; the expected counts change after each pair."""
+    """Update the averaged pairs one by one in canonical order; the expected counts change after each pair."""
     alpha = pad_topics(state.alpha, 1.0)
 
     def work(first: int, last: int):
@@ -285,7 +285,7 @@ def watch(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Return the entropy of stored responsibilities (sequential schedule), nats; else 0."""
+    """Return the entropy of the stored responsibilities, nats; 0 in the parallel schedule, which stores none."""
     return entropy_of(split, state) if options.schedule == "sequential" else 0.0
 
 
@@ -324,7 +324,7 @@ def sufficient_statistics(
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None = None) -> Memory:
-    """Return the memory in bytes: the state, and the workspace (parallel) or the indices of pairs (sequential)."""
+    """Forecast the memory of a run in bytes: the state, and the workspace (parallel) or the indices of pairs (sequential)."""
     n_averaged = corpus.n_pairs if n_averaged is None else n_averaged
     state = size(arrays(corpus, model, options, n_averaged))
     if not n_averaged:
@@ -335,7 +335,7 @@ def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None 
 
 
 def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
-    """Return the bytes of `update_in_parallel`: weights and logs as large as the state, and the pairs in blocks."""
+    """Forecast the memory of `update_in_parallel` in bytes: weights and logs as large as the state, and pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 

@@ -1,4 +1,4 @@
-"""What a state of an engine of LDA believes of each token: its responsibilities where averaged, its topic where sampled."""
+"""Topic probabilities of each token in a state of an LDA engine: responsibilities if averaged, 0 or 1 if sampled."""
 
 import numpy as np
 from scipy.special import psi, softmax
@@ -11,7 +11,7 @@ from workbench.models.options import OptionError
 
 
 def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.ndarray:
-    """Return q(z) of every token, (chain, token, topic), in canonical order; one chain if nothing is sampled.
+    """Return q(z) (chain, token, topic) of all tokens in canonical order; one chain if nothing is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
     eq. A5: those of the next update, and the same once the engine has converged.
@@ -45,7 +45,7 @@ def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.nd
 def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
-    """Return (state, token, topic): responsibilities (averaged pair, topic), and 1 at the topics (state, sampled token)."""
+    """Combine responsibilities (averaged pair, topic) and sampled topics (state, sampled token) to (state, token, topic)."""
     probabilities, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
@@ -56,7 +56,7 @@ def every_token(
 
 
 def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tuple]:
-    """Return which pairs are sampled in a state of an LDA engine, and that state without its split."""
+    """Return the split of an LDA engine's state, and the state without it."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
     if isinstance(state, adaptive.State):
@@ -71,7 +71,7 @@ def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tup
 def responsibilities(
     corpus: Corpus, sampled: np.ndarray, totals: list[tuple], alpha: np.ndarray, beta: float
 ) -> np.ndarray:
-    """Return (averaged pair, topic) of standard variational Bayes, averaged in the log domain over chains, spec A9.
+    """Return responsibilities (averaged pair, topic) of standard variational Bayes, log-averaged over chains (spec A9).
 
     ``totals`` are n_dk, n_wk, n_k of each chain, expected and sampled, padded or not.
     """

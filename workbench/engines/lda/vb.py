@@ -104,7 +104,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: topics from responsibilities at random or from another run; documents even or from it."""
+    """Return the initial state: random topics and equal topic shares in documents, or both from another run's counts."""
     state = State(
         **zeros(topic_counts("mean", corpus, model.n_topics)),
         entropy=math.nan,
@@ -128,7 +128,7 @@ def init(
 
 
 def spread_evenly(corpus: Corpus, state: State) -> None:
-    """Set the counts of every document to N_d / K tokens of each topic, in place."""
+    """Set the expected counts of every document to N_d / K tokens of each topic, in place."""
     n_topics = len(state.alpha)
     state.mean_dk[:, :n_topics] = corpus.document_tokens[:, None] / n_topics
 
@@ -137,9 +137,9 @@ def spread_evenly(corpus: Corpus, state: State) -> None:
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Fit the documents to the topics, then the topics to the documents; then learn priors that are due.
+    """Fit the documents to the topics, then the topics to the documents; then update the priors if due.
 
-    The same bits for any number of threads.
+    The result does not depend on the number of threads.
     """
     if options.restart_documents:
         spread_evenly(corpus, state)
@@ -155,7 +155,7 @@ def step(
 def fit(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[Entropy, int]:
-    """Fit documents one by one until each converges (E-step), then the topics (M-step), in place; return the pairs visited."""
+    """Fit each document until it converges (E-step), then the topics (M-step), in place; return entropy and pairs visited."""
     point = options.topics == "point"
     if options.n_inner == 1:  # documents and topics in one visit
         return update_in_parallel(
@@ -226,7 +226,7 @@ def watch(
 
 
 def log_point(state: State) -> float:
-    """Return sum n_wk log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    """Return sum_kw n_wk log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats."""
     n_topics, n_words, prior, log_phi = (
         len(state.alpha),
         len(state.mean_wk),
@@ -240,7 +240,7 @@ def log_point(state: State) -> float:
 
 
 def log_modes(state: State) -> np.ndarray:
-    """Return (word, topic) log phi at the mode."""
+    """Return log phi (word, topic) at its mode."""
     live = slice(len(state.alpha))
     return np.log(
         (state.beta + state.mean_wk[:, live])
@@ -249,7 +249,7 @@ def log_modes(state: State) -> np.ndarray:
 
 
 def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:
-    """Return the bound as a function of a prior, with q(theta) and q(phi), or the point phi, fixed."""
+    """Return the bound as a function of a prior, with q(theta) and q(phi) (or phi at its mode) fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(
             prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0
@@ -258,7 +258,7 @@ def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior
 
 
 def memory(corpus: Corpus, model: LDA, options: Options) -> Memory:
-    """Return the memory in bytes: counts, weights and ratios of pairs; a bound at a point takes three more arrays by word."""
+    """Forecast the memory of a run in bytes: counts, weights and ratios of pairs, and arrays of the bound."""
     arrays = topic_counts("mean", corpus, model.n_topics)
     state, of_words = size(arrays), size({"mean_wk": arrays["mean_wk"]})
     forecast = in_parallel(corpus, state, corpus.n_pairs)

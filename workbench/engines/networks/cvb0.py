@@ -205,7 +205,7 @@ def recount_in_time(
 def visit(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the responsibilities of every pair once, in canonical order; then learn priors that are due."""
+    """Update the responsibilities of every pair once, in canonical order; then update the priors if due."""
     paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
     lanes, real, change = laid_out(model).lanes, paths.real, 0.0
     added = added_by(compile_network(model, state.alphas, corpus.n_words))
@@ -259,7 +259,7 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Return the memory in bytes: responsibilities (pair, author, path), counts, and a second sum of these for diagnostics."""
+    """Forecast the memory of a run in bytes: responsibilities (pair, author, path), and two copies of the counts."""
     paths = paths_of(model)
     whole, of_rows = size(count_arrays(paths, corpus)), corpus.n_documents * paths.n_leaves * DOUBLE
     return Memory(

@@ -193,7 +193,7 @@ def initial_places(
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Draw every token's path once, in canonical order; then learn priors that are due."""
+    """Draw every token's path once, in canonical order; then update the priors if due."""
     n_moved = sweep(corpus, model, all_sampled(corpus), state, None, context)
     sums = {"updates": corpus.n_tokens, "moved": n_moved}
     arguments = model, options, context, state.alphas, state, lambda state: [state], sums
@@ -320,7 +320,7 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Return the memory in bytes: the path of each token and of the counts."""
+    """Forecast the memory of a run in bytes: the counts and the path of each token."""
     paths = paths_of(model)
     look = (corpus.n_tokens + corpus.n_documents * paths.n_leaves) * 2 * DOUBLE
     return Memory(size(arrays(corpus, paths)), step=8 * paths.n_flat * DOUBLE, look=look)

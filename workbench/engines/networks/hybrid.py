@@ -136,7 +136,7 @@ def sample(
 def update(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the variational pairs given all chains; learn priors that are due."""
+    """Update the variational pairs given all chains; update the priors if due."""
     split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
     part, n_sampled = split.averaged, samples_any(split, context)
     if not context.in_part:
@@ -247,7 +247,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Return the memory in bytes: both parts, and the total counts of a chain during a sweep."""
+    """Forecast the memory of a run in bytes: variational and sampled part, and a chain's total counts in a sweep."""
     mean, sampled = (
         network_vb.memory(corpus, model, options),
         network_gibbs.memory(corpus, model, options),

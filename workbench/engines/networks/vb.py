@@ -225,7 +225,10 @@ def initialise_rows(
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Fit documents to the rows of the corpus, then these rows to the documents. Threads do not change the bits."""
+    """Fit the rows of documents, then the rows that the corpus shares, then update the priors if due.
+
+    The result does not depend on the number of threads.
+    """
     entropy, n_visited = sweep(
         corpus, compile_network(model, state.alphas, corpus.n_words), options, state, context
     )
@@ -382,7 +385,7 @@ def counts(corpus: Corpus, model: Network, options: Options, state: State) -> di
 
 
 def memory(corpus: Corpus, model: Network, options: Options) -> Memory:
-    """Return the memory in bytes: counts, weights of as many rows, and logs of faint weights."""
+    """Forecast the memory of a run in bytes: counts, weights of the same size, and logs of tiny weights."""
     paths = paths_of(model)
     declared, n_rest = arrays(corpus, paths), paths.n_flat * DOUBLE
     rows = size({name: declared[name] for name in ("n_dr", "n_wk")})

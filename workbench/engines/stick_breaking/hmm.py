@@ -233,7 +233,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HiddenMarkov, options: NoOptions) -> Memory:
-    """Return the memory in bytes: parameters, hidden states, the filter, the messages and the counts of words."""
+    """Forecast the memory of a run in bytes: parameters, hidden states, filter, messages and word counts."""
     of_rows = corpus.n_documents * model.n_states * DOUBLE
     of_words = corpus.n_words * model.n_states * DOUBLE
     return Memory(

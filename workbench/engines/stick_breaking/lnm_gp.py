@@ -149,7 +149,7 @@ def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.nd
 
 
 def memory(corpus: Corpus, model: LogisticNormalProcess, options: Options) -> Memory:
-    """Return the memory in bytes: the processes, the table of counts, and the covariance of all documents, dense or not."""
+    """Forecast the memory of a run in bytes: the processes, the counts, and the covariance of all documents."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus)),

@@ -100,7 +100,7 @@ def step(
 
 
 def memory(corpus: Corpus, model: RawGaussianProcess, options: Options) -> Memory:
-    """Return the memory in bytes: probabilities, the table of counts, and the covariance of all documents, dense or not."""
+    """Forecast the memory of a run in bytes: probabilities, the counts, and the covariance of all documents."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus)),

@@ -347,7 +347,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
-    """Return the memory in bytes: topics, counts, sticks, and phi if drawn; no array has documents times squared topics."""
+    """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents n_topics^2."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
     state, look = size(arrays(corpus, model.n_topics)), theta

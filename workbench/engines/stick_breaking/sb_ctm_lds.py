@@ -263,7 +263,7 @@ def by_gibbs(
 
 
 def memory(corpus: Corpus, model: EvolvingPrevalence, options: Options) -> Memory:
-    """Return the memory in bytes: topics, counts and sticks; the states of all years are drawn at once."""
+    """Forecast the memory of a run in bytes: topics, counts, sticks, and the joint draw of all years' states."""
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
     states = 2 * n_years * (n + 1) ** 2 * DOUBLE

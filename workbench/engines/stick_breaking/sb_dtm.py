@@ -331,7 +331,7 @@ def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
 
 
 def memory(corpus: Corpus, model: DynamicTopics, options: Options) -> Memory:
-    """Return the memory in bytes: topics, sticks, rows, phi of all years during a step, and its counts."""
+    """Forecast the memory of a run in bytes: topics, sticks, phi and counts of all years."""
     cells = years_of(corpus).n * corpus.n_words
     phi = cells * padded(model.n_topics) * DOUBLE
     rows = (

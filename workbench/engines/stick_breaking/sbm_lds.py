@@ -436,7 +436,7 @@ def forecasts(
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:
-    """Return the memory in bytes: states, omega, potentials of all rows, and particles with one number per word of a row."""
+    """Forecast the memory of a run in bytes: states, omega, potentials of all rows, and particles of forecasts."""
     n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
     of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE

@@ -80,7 +80,7 @@ def step(
 
 
 def memory(corpus: Corpus, model: StaticRows, options: NoOptions) -> Memory:
-    """Return the memory in bytes: probabilities, and the initial distances between documents with and without tokens."""
+    """Forecast the memory of a run in bytes: probabilities, and distances between documents with and without tokens."""
     n_empty = int((corpus.document_tokens == 0).sum())
     distances = 3 * n_empty * (corpus.n_documents - n_empty) * DOUBLE
     table = corpus.n_documents * corpus.n_words * DOUBLE
