@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
+
+from markupsafe import escape
 
 from workbench.numbers import DASH, format_duration, format_number
 
@@ -22,6 +24,7 @@ class Column(NamedTuple):
     unit: str = ""
     sign: bool = False
     wide: bool = False  # texts of several lines
+    meaning: str = ""  # shown on a page where the pointer rests on the heading
 
     @property
     def heading(self) -> str:
@@ -33,7 +36,9 @@ class Column(NamedTuple):
 
     def shown(self, value: object) -> str:
         """Return a value as text; a dash for a number that is missing."""
-        if isinstance(value, str) or self.is_text:
+        if isinstance(value, str):
+            return value
+        if self.is_text:
             return "" if value is None else str(value)
         if self.kind == "duration":
             return format_duration(value)
@@ -111,13 +116,23 @@ class Table:
             text = text.replace(sign, command)
         return text
 
-    def html(self) -> str:
-        """Return the table as HTML without a style of its own; every text is escaped."""
-        head = "".join(f'<th scope="col">{escape(column.heading)}</th>' for column in self.columns)
+    def html(self, attributes: Sequence[Mapping[str, str]] = ()) -> str:
+        """Return the table as HTML; ``attributes`` of each row. Every text is escaped, unless it is `markupsafe.Markup`.
+
+        Numbers have the class ``n``; there is no other style.
+        """
+        kinds = ["" if column.is_text else ' class="n"' for column in self.columns]
+        head = "".join(
+            f'<th scope="col"{kind}{_attributes({"title": column.meaning})}>{escape(column.heading)}</th>'
+            for kind, column in zip(kinds, self.columns, strict=True)
+        )
         rows = ""
-        for first, *others in self.cells():
-            cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-            rows += f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'
+        for (first, *others), own in zip_longest(self.cells(), attributes, fillvalue={}):
+            cells = "".join(
+                f"<td{kind}>{escape(cell)}</td>"
+                for kind, cell in zip(kinds[1:], others, strict=True)
+            )
+            rows += f'<tr{_attributes(own)}><th scope="row">{escape(first)}</th>{cells}</tr>'
         return (
             f'<table aria-label="{escape(self.caption)}"><thead><tr>{head}</tr></thead>'
             f"<tbody>{rows}</tbody></table>"
@@ -135,6 +150,11 @@ class Table:
         for row in self.cells():
             table.add_row(*map(Text, row))
         return table
+
+
+def _attributes(given: Mapping[str, str]) -> str:
+    """Return the attributes of an element of HTML that are not empty."""
+    return "".join(f' {name}="{escape(value)}"' for name, value in given.items() if value)
 
 
 def _markdown_cell(text: str) -> str:

@@ -7,87 +7,61 @@ from html import unescape
 import numpy as np
 import pytest
 
-from workbench.dashboard.compare.chains import Chains, convergence_by_label, table
-from workbench.dashboard.compare.curve import Drawn
-from workbench.dashboard.compare.files import convergence_file
+from workbench.dashboard.compare.chains import Chains, convergence_of
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.files import FileError
-from workbench.dashboard.shared.run_monitor import RunMonitor
-from workbench.measures import convergence, label_free
-from workbench.measures.convergence import rank_histograms
+from workbench.measures import convergence
+from workbench.numbers import format_number
+from workbench.report.figures import table_of
 from workbench.runs.execution.run import open_run
-from workbench.views.style import COLOURS
 
 
 @pytest.fixture
-def drawn(new_run):
-    """Three seeds of cgs, one of a hybrid, two of svb, as they are seen on the page."""
-    seeds = [
-        (engine, seed)
-        for engine, n in (("cgs", 3), ("svb-cgs", 1), ("svb", 2))
-        for seed in range(n)
-    ]
+def seen(new_run):
+    """Three seeds of cgs, one of a hybrid, two of svb, as the page looks at them."""
+    seeds = [("cgs", 0), ("cgs", 1), ("cgs", 2), ("svb-cgs", 0), ("svb", 0), ("svb", 1)]
     options = {"svb-cgs": {"r": 5}}
-    paths = [
-        new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=40, options=options.get(engine))
+    return tuple(
+        (
+            new_run(
+                f"{engine}-{seed}", engine, seed=seed, n_iterations=40, options=options.get(engine)
+            ),
+            40,
+        )
         for engine, seed in seeds
-    ]
-    runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
-    return Drawn(runs, "iterations", "headline", (0.0, 40.0), (0.0, 40.0))
-
-
-def asked(drawn):
-    return tuple((path, 40) for path, *_ in drawn.runs)
-
-
-def test_the_rows_are_what_the_measures_say(drawn):
-    chains = [open_run(path) for path, *_ in drawn.runs[:3]]
-    several, alone = convergence_by_label(asked(drawn))
-    assert (several.label, alone.label) == ("cgs", "svb-cgs r=5") and several.runs == (
-        "cgs-0",
-        "cgs-1",
-        "cgs-2",
-    )
-    wanted = convergence(chains).isel(label=0)
-    worst = wanted.isel(quantity=np.argmax(wanted["r_hat"].values))
-    assert (several.r_hat, several.of) == (worst["r_hat"], worst["quantity"])
-    assert several.ess_bulk == float(wanted["ess_bulk"].min()) and several.ess_tail == float(
-        wanted["ess_tail"].min()
-    )
-    assert several.n_draws == wanted["n_draws"] and np.array_equal(
-        several.ranks, rank_histograms(label_free(chains)).values
     )
 
 
-def test_the_table_has_a_row_for_each_label_that_samples_and_bars_for_several_chains(drawn):
-    html = table(convergence_by_label(asked(drawn)), drawn)
-    rows = re.findall(r'<tr data-runs="(.*?)">(.*?)</tr>', html, re.DOTALL)
+def test_the_table_has_a_row_for_each_label_that_samples_as_the_measures_say(seen):
+    html = convergence_of(seen).table
+    rows = re.findall(r'<tr data-runs="(.*?)" .*?>(.*?)</tr>', html, re.DOTALL)
     assert [unescape(runs) for runs, _ in rows] == ["cgs-0\ncgs-1\ncgs-2", "svb-cgs-0"]
-    assert rows[0][1].count("<rect") == 3 * 20 and COLOURS[0] in rows[0][1]
-    assert "<rect" not in rows[1][1] and "one chain" in rows[1][1]
+    wanted = convergence([open_run(path) for path, _ in seen[:3]]).isel(label=0)
+    for name, worst, digits in (
+        ("r_hat", "max", 3),
+        ("ess_bulk", "min", 0),
+        ("ess_tail", "min", 0),
+    ):
+        number = float(getattr(np, worst)(wanted[name].values))
+        assert f">{format_number(number, digits)}</td>" in rows[0][1]
+    assert '<td class="n">–</td>' in rows[1][1]
 
 
-def test_the_card_is_there_where_something_samples(drawn):
-    known = {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings}
+def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(seen):
     card = Chains(Handover())
-    card.show(drawn._replace(runs=drawn.runs[4:]), known)  # svb
-    assert not card.card.visible
-    card.show(drawn, known)
-    assert card.card.visible and "R-hat" in card.html.object
+    card.follow(seen[4:])  # svb
+    assert not card.view.visible
+    card.follow(seen[3:4])
+    assert card.view.visible and not card.figure.object
+    card.files.buttons["SVG"].clicks += 1
+    assert "There is no picture of this yet" in card.files.said.object
+    card.follow(seen)
+    assert "<svg" in card.figure.object and "R-hat" in card.table.object
+    told = table_of(card.shown.picture).decode().splitlines()
+    assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail"
+    assert told[1].startswith("cgs,3,")
 
 
-def test_a_run_that_was_removed_meanwhile_is_left_out(drawn):
-    shutil.rmtree(drawn.runs[0][0])
-    convergence_by_label.cache_clear()
-    assert convergence_by_label(asked(drawn))[0].runs == ("cgs-1", "cgs-2")
-
-
-def test_its_files(drawn):
-    paths = [path for path, *_ in drawn.runs]
-    told = convergence_file(paths, "csv").content.decode().splitlines()
-    assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail" and told[1].startswith(
-        "cgs,3,"
-    )
-    assert b"<svg" in convergence_file(paths, "svg").content
-    with pytest.raises(FileError, match="differ in their seeds"):
-        convergence_file(paths[3:4], "svg")
+def test_a_run_that_was_removed_meanwhile_is_left_out(seen):
+    shutil.rmtree(seen[0][0])
+    convergence_of.cache_clear()
+    assert 'data-runs="cgs-1\ncgs-2"' in convergence_of(seen).table

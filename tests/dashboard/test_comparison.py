@@ -1,44 +1,37 @@
 """The comparison card."""
 
-import io
 import shutil
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from workbench.dashboard.compare.comparison import Comparison, side_by_side, table
-from workbench.dashboard.compare.curve import Drawn
-from workbench.dashboard.compare.files import differences_file
+from workbench.dashboard.compare.comparison import Comparison, compared, side_by_side, table_of
+from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import MeasureError, paired_differences, reached_by_all, summary, time_to
+from workbench.report.figures import table_of as csv_of
 from workbench.runs.execution.run import open_run
-from workbench.views.style import COLOURS
 
 
 @pytest.fixture
-def drawn(new_run):
-    """Two seeds of two engines as they are seen on the page."""
+def seen(new_run):
+    """Two seeds of two engines as the page looks at them."""
+    engines = ("svb", "cgs")
     paths = [
         new_run(f"{engine}-{seed}", engine, seed=seed, n_iterations=14)
-        for engine in ("svb", "cgs")
+        for engine in engines
         for seed in range(2)
     ]
-    runs = tuple((path, path.name, colour) for path, colour in zip(paths, COLOURS, strict=False))
-    return Drawn(runs, "iterations", "headline", (0.0, 14.0), (0.0, 40.0))
+    return tuple((path, 14) for path in paths)
 
 
-def asked(drawn):
-    return tuple((path, 14) for path, *_ in drawn.runs)
-
-
-def test_the_rows_are_what_the_measures_say(drawn):
-    runs = [open_run(path) for path, *_ in drawn.runs]
-    found, told = side_by_side(asked(drawn), None, "svb"), summary(runs, "svb")
-    assert list(found.index) == ["svb", "cgs"] and found["runs"]["cgs"] == ("cgs-0", "cgs-1")
-    wanted = paired_differences(runs, "svb").to_pandas()
+def test_the_rows_are_what_the_measures_say(seen):
+    runs = [open_run(path) for path, _ in seen]
+    found, told = side_by_side(seen, None, "svb"), summary(runs, "svb")
+    assert found["label"].values.tolist() == ["svb", "cgs"]
+    assert found["runs"].values[1] == ("cgs-0", "cgs-1")
+    wanted = paired_differences(runs, "svb")
     for name in ("difference", "difference_low", "difference_high", "n_pairs"):
         np.testing.assert_allclose(found[name], wanted[name])
     np.testing.assert_allclose(found["test_perplexity"], told["test_perplexity"])
@@ -46,92 +39,72 @@ def test_the_rows_are_what_the_measures_say(drawn):
     until = reached_by_all(runs)
     spent = time_to(runs, until, "updates").values
     np.testing.assert_allclose(found["updates"], [np.nanmean(spent[:2]), np.nanmean(spent[2:])])
-    assert (
-        set(found["until"]) == {until} and (found["documents_low"] < found["test_perplexity"]).all()
+    assert set(found["until"].values) == {until}
+    assert (found["documents_low"] < found["test_perplexity"]).all()
+    assert side_by_side(seen, 1.5, "svb")["n_reached"].values.tolist() == [0, 0]
+
+
+def test_a_table_that_is_computed_anew_says_so_until_it_is_there(seen, monkeypatch):
+    card, waiting = Comparison(Handover()), []
+    card.follow(seen, None)
+    assert not card.busy.visible and "<table" in card.table.object
+    monkeypatch.setattr(
+        "workbench.dashboard.shared.background.in_background",
+        lambda document, work, then, pool: waiting.append(lambda: then(work(), None)),
     )
-    assert side_by_side(asked(drawn), 1.5, "svb")["n_reached"].tolist() == [0, 0]
-
-
-def test_a_table_that_is_computed_anew_says_so_until_it_is_there(drawn, monkeypatch):
-    card, known = (
-        Comparison(Handover(), None),
-        {one.name: one for one in RunMonitor(drawn.runs[0][0].parent).look().readings},
-    )
-    card.show(drawn, known, None)
-    assert not card.said.visible and "<table" in card.table.object
-    waiting = []
-
-    def later(document, work, then, pool):
-        waiting.append(lambda: then(work(), None))
-
-    monkeypatch.setattr("workbench.dashboard.compare.comparison.in_background", later)
-    card.show(drawn._replace(runs=drawn.runs[:2]), known, None)
-    assert "2 runs are being compared; the table shows the comparison before" in card.said.object
-    assert "<table" in card.table.object
+    card.follow(seen[:2], None)
+    assert "2 runs are being compared; the table shows those before" in card.busy.object
+    assert "cgs" in card.table.object
     waiting.pop()()
-    assert not card.said.visible and "cgs" not in card.table.object
-    card.set_against("svb")
-    card.show(drawn._replace(runs=drawn.runs[:2]), known, None)
-    assert card.said.visible
+    assert not card.busy.visible and "cgs" not in card.table.object
 
 
 def test_rows_of_several_topics_are_in_order_and_set_against_the_best_of_them(new_run):
     paths = [new_run(f"k{n_topics}", "cgs", n_topics=n_topics) for n_topics in (10, 2, 5)]
     found = side_by_side(tuple((path, 12) for path in paths), None, None)
-    assert list(found.index) == ["cgs, K=2", "cgs, K=5", "cgs, K=10"]
-    assert (
-        set(found["reference"]) == {found["test_perplexity"].idxmin()}
-        and (found["difference"] >= 0).all()
-    )
+    assert found["label"].values.tolist() == ["cgs, K=2", "cgs, K=5", "cgs, K=10"]
+    best = found["label"].values[found["test_perplexity"].values.argmin()]
+    assert set(found["reference"].values) == {best} and (found["difference"] >= 0).all()
 
 
-def test_a_run_that_is_removed_meanwhile_is_left_out(drawn):
-    rows = asked(drawn)
-    shutil.rmtree(drawn.runs[-1][0])
-    assert side_by_side(rows, None, "svb")["runs"]["cgs"] == ("cgs-0",)
-    for path, *_ in drawn.runs[:-1]:
+def test_a_run_that_is_removed_meanwhile_is_left_out(seen):
+    readings = RunMonitor(seen[0][0].parent).look().readings
+    assert looked_at(readings) == tuple(sorted(seen))
+    shutil.rmtree(seen[-1][0])
+    assert side_by_side(seen, None, "svb")["runs"].values[1] == ("cgs-0",)
+    with pytest.raises(MeasureError, match="no reference 'vb'"):
+        side_by_side(seen, None, "vb")
+    for path, _ in seen[:-1]:
         shutil.rmtree(path)
     with pytest.raises(MeasureError, match="nothing to compare"):
-        side_by_side(rows, None, "cgs")
+        side_by_side(seen, None, "cgs")
 
 
-def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(drawn):
-    readings = RunMonitor(drawn.runs[0][0].parent).look().readings
-    card, known = Comparison(Handover(), None), {one.name: one for one in readings}
-    card.show(drawn._replace(runs=()), {}, None)
-    assert "No run is drawn" in card.table.object
-    card.show(drawn, known, None)
-    assert card.table.object.count("<circle") == 2 and "Difference from cgs" in card.table.object
+def test_the_card_shows_them_with_a_picture_and_says_what_it_lacks(seen):
+    card = Comparison(Handover())
+    card.follow((), None)
+    assert "No run is drawn" in card.said.object and card.view.visible
+    card.follow(seen, None)
+    assert "<svg" in card.figure.object and "Difference from cgs" in card.table.object
     assert list(card.reference.options.values()) == ["", "svb", "cgs"]
-    card.files.buttons["Numbers as CSV"].clicks += 1
-    assert card.files.said.object.count("simulated-comparison.csv") == 1
     assert card.set_against("svb")
-    card.show(drawn, known, 1.5)
+    card.follow(seen, 1.5)
     for told in ("Difference from svb", "Seconds to 1.5", "not reached"):
         assert told in card.table.object
+    card.files.buttons["CSV"].clicks += 1
+    assert "comparison.csv" in card.files.said.object
 
 
-def test_a_reference_that_is_not_there_and_runs_without_a_test_set_are_sentences(drawn, new_run):
-    with pytest.raises(MeasureError, match="no reference 'vb'"):
-        side_by_side(asked(drawn), None, "vb")
-    with pytest.raises(MeasureError, match="no run that is drawn has held-out tokens"):
-        side_by_side((), None, None)
+def test_labels_of_others_enter_the_table_as_text(seen):
+    rows = side_by_side(seen, None, None).to_dataframe().reset_index()
+    html = table_of(rows.replace({"label": {"svb": "<script>"}})).html()
+    assert "<script>" not in html and "&lt;script&gt;" in html
 
 
-def test_labels_of_others_enter_the_table_as_text(drawn):
-    found = side_by_side(asked(drawn), None, None).rename(index={"svb": "<script>"})
-    assert "<script>" not in table(found, drawn.runs) and "&lt;script&gt;" in table(
-        found, drawn.runs
-    )
-
-
-def test_its_files_hold_the_numbers_and_the_picture(drawn):
-    found = side_by_side(asked(drawn), None, None)
-    name, content = differences_file(found, drawn, "csv")
-    assert name == "simulated-comparison.csv"
-    read = pd.read_csv(io.BytesIO(content)).set_index("label")
-    np.testing.assert_allclose(read["difference_high"], found["difference_high"])
-    assert read["runs"]["svb"] == "svb-0 svb-1"
-    assert differences_file(found, drawn, "svg").content.startswith(b"<?xml")
-    with pytest.raises(FileError, match="choose another reference"):
-        differences_file(found.assign(difference=np.nan), drawn, "svg")
+def test_its_table_as_a_file_holds_the_numbers(seen):
+    shown, _ = compared(seen, None, None)
+    header, first, _ = csv_of(shown.picture).decode().splitlines()
+    values = dict(zip(header.split(","), first.split(","), strict=True))
+    found = side_by_side(seen, None, None).isel(label=0)
+    assert float(values["difference_high"]) == found["difference_high"]
+    assert values["runs"] == "svb-0 svb-1"

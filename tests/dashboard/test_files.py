@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import partial
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -13,16 +14,12 @@ from workbench.dashboard.compare import files
 from workbench.dashboard.compare.charts import MEASURES
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.files import (
-    figure_file,
-    lineage_file,
-    moves_file,
+    curve_picture,
     runs_file,
-    table_file,
 )
-from workbench.dashboard.shared import files as shared_files
-from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.downloads import Downloads, Handover, picture_downloads
 from workbench.dashboard.shared.files import File, FileError
-from workbench.measures import mean_curves, moves
+from workbench.measures import mean_curves
 from workbench.measures.curves import smoothed
 from workbench.models import VARIABLES
 from workbench.report.drawing import WIDTHS
@@ -40,15 +37,10 @@ def seen(new_run):
     return Drawn(runs, "seconds", "both", (0.0, 2.5), (10.0, 40.0))
 
 
-def test_the_figure_is_what_is_seen(seen, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(
-        shared_files,
-        "draw_picture",
-        lambda picture, *asked: drawn.append(picture.panels) or {"svg": b"<svg/>"},
-    )
-    assert figure_file(seen, "svg") == File("simulated-both-perplexity-by-seconds.svg", b"<svg/>")
-    ((panel,),) = drawn
+def test_the_figure_is_what_is_seen(seen):
+    picture, paths = curve_picture(seen)
+    assert paths == [path for path, *_ in seen.runs]
+    (panel,) = picture.panels
     lines = {line.label: line for line in panel}
     assert list(lines) == ["one, state", "one, average", "two, state", "two, average"]
     for path, name, _ in seen.runs:
@@ -59,6 +51,15 @@ def test_the_figure_is_what_is_seen(seen, monkeypatch):
             np.testing.assert_array_equal(line.dimension_values(1), run[f"test_perplexity_{which}"])
     ranges = panel.opts.get("plot", backend="matplotlib").kwargs
     assert (ranges["xlim"], ranges["ylim"]) == (seen.x_range, seen.y_range)
+
+
+def file_of(drawn, form: str, columns: int = 1) -> File:
+    """The file that a click hands over."""
+    handover = Handover()
+    downloads = picture_downloads(handover, lambda: partial(curve_picture, drawn))
+    downloads.width.value = columns
+    downloads.buttons[form].clicks += 1
+    return File(**handover.file)
 
 
 def told(svg: bytes) -> tuple[float, str, str]:
@@ -76,7 +77,7 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
     columns, seen
 ):
     width, title, caption = told(
-        figure_file(seen._replace(target=20.0, smoothing=0.5), "svg", columns).content
+        file_of(seen._replace(target=20.0, smoothing=0.5), "SVG", columns).content
     )
     assert width == pytest.approx(72 * WIDTHS[columns])
     assert title == "held-out perplexity, against inference time (s)"
@@ -92,20 +93,8 @@ def test_a_figure_is_as_wide_as_the_columns_of_a_page_and_says_what_it_shows_and
     assert BANDS not in caption
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_who_began_from_whom_is_a_picture_and_a_table(columns, new_run):
-    parent = new_run("parent", "cgs")
-    child = new_run("child", "svb", start=parent, seed=7)
-    width, _, caption = told(lineage_file([child, parent], "svg", columns).content)
-    assert width == pytest.approx(72 * WIDTHS[columns]) and "inference seeds: 0, 7\n" in caption
-    table = pd.read_csv(io.BytesIO(lineage_file([child, parent], "csv").content))
-    assert table[["run", "parent", "iteration"]].values.tolist() == [["child", "parent", 12]]
-    with pytest.raises(FileError, match="began from another one"):
-        lineage_file([parent], "svg")
-
-
 def test_the_table_has_every_record_of_what_is_seen(seen):
-    name, content = table_file(seen)
+    name, content = file_of(seen, "CSV")
     assert name == "simulated-both-perplexity-by-seconds.csv"
     table = pd.read_csv(io.BytesIO(content))
     assert list(table) == [
@@ -137,7 +126,7 @@ def repeated(new_run):
 
 
 def test_files_of_means_hold_mean_error_and_what_is_smoothed(repeated):
-    name, content = table_file(repeated)
+    name, content = file_of(repeated, "CSV")
     assert name == "simulated-mean-state-perplexity-by-updates.csv"
     table, measure = pd.read_csv(io.BytesIO(content)), "test_perplexity_state"
     assert list(table) == [
@@ -187,20 +176,19 @@ def learning(new_run):
 def test_files_of_what_is_learnt_have_what_was_recorded_and_leave_out_runs_that_have_nothing(
     measure, stem, of, learning
 ):
-    name, content = table_file(learning(measure))
+    name, content = file_of(learning(measure), "CSV")
     assert name == f"simulated-{stem}.csv"
     table, column = pd.read_csv(io.BytesIO(content)), MEASURES[measure][0][0]
     for run, variable in of.items():
         dataset = open_run(learning(measure).runs[run == "lda"][0])
         wanted = dataset[variable] if variable else dataset["alpha"].sum("topic")
         np.testing.assert_allclose(table[table["run"] == run][column], wanted, rtol=1e-15)
-    assert figure_file(learning(measure), "svg").name == f"simulated-{stem}.svg"
     if measure == "beta total":
         assert table[table["run"] == "lda"][column].isna().all()
 
 
 def test_files_of_the_priors_of_topics_have_a_row_for_each_topic_the_largest_first(learning):
-    name, content = table_file(learning("by topic"))
+    name, content = file_of(learning("by topic"), "CSV")
     assert name == "simulated-alpha-by-topic.csv"
     table = pd.read_csv(io.BytesIO(content))
     assert list(table) == ["run", "label", "seed", "rank", "prior"]
@@ -210,30 +198,12 @@ def test_files_of_the_priors_of_topics_have_a_row_for_each_topic_the_largest_fir
         assert own["rank"].tolist() == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_splits_and_merges_are_a_picture_and_a_table(columns, learning):
-    path = learning("bound").runs[0][0]
-    width, title, caption = told(moves_file(path, "svg", columns).content)
-    assert width == pytest.approx(72 * WIDTHS[columns]) and title == "Splits and merges"
-    assert (
-        "triangles up are kept splits" in caption
-        and "--engines cv-hdp" in caption
-        and "cvb0" not in caption
-    )
-    name, content = moves_file(path, "csv")
-    tried, table = moves(open_run(path)), pd.read_csv(io.BytesIO(content))
-    assert name == "hdp-moves.csv" and tried
-    assert table[["iteration", "move", "from", "to"]].values.tolist() == [
-        [move.iteration, move.kind, move.giver, move.taker] for move in tried
-    ]
-
-
 def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
     with pytest.raises(
         FileError,
         match="no run that is drawn records beta, prior of each word; choose another chart",
     ):
-        figure_file(learning("beta"), "svg")
+        curve_picture(learning("beta"))
 
 
 @pytest.mark.parametrize("form", FORMATS)

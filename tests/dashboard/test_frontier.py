@@ -15,9 +15,9 @@ from workbench.dashboard.sweep.frontier import (
     labels_of,
     overtaking_map,
 )
-from workbench.dashboard.sweep.results import results_file
 from workbench.dashboard.sweep.runs import Found, progress_of
 from workbench.measures import frontier
+from workbench.report.figures import table_of
 from workbench.runs.afterwards.heldout_by_document import pool_chains
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
@@ -210,13 +210,12 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, swept):
         assert f"{float(one['updates']):,.0f}" in row and f"{float(one['cpu_time']):,.2f}" in row
         assert ("lit" in row) == bool(one["efficient_cpu_time"])
     assert (
-        "The reference: 4 chains of cgs, together with" in shown.advice
-        and "have not ended" not in shown.advice
+        "The reference: 4 chains of cgs, together with" in shown.said
+        and "have not ended" not in shown.said
     )
     assert shown.figure.count("<svg") == 1
-    lines = results_file(shown, "csv").content.decode().splitlines()
+    lines = table_of(shown.picture).decode().splitlines()
     assert lines[0].startswith("label,engine,r") and len(lines) == 4
-    assert results_file(shown, "svg").content.startswith(b"<?xml")
 
 
 def test_a_run_that_has_gone_on_is_shown_up_to_the_iterations_of_the_form(
@@ -238,13 +237,13 @@ def test_points_wait_for_the_chains_of_the_reference(store, swept):
     request = request_of(store, seeds=1)
     shown = cost_and_distance(request._replace(reference=request.reference[:2]))
     assert (
-        "as soon as 4 chains of the reference have begun; 2 have." in shown.advice
+        "as soon as 4 chains of the reference have begun; 2 have." in shown.said
         and not shown.figure
     )
-    assert cost_and_distance(request._replace(settings=(), reference=())).advice == ""
+    assert cost_and_distance(request._replace(settings=(), reference=())).said == ""
     late = request._replace(n_reference=40)
     shown = cost_and_distance(late)
-    assert "4 of its chains have not ended, so distances may change." in shown.advice
+    assert "4 of its chains have not ended, so distances may change." in shown.said
 
 
 def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
@@ -253,14 +252,13 @@ def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
     points = request_of(store).on_corpus
     shown = overtaking_map(points)
     assert (
-        "of 2 cells a hybrid comes sooner than cgs to the perplexity that both reach."
-        in shown.advice
+        "of 2 cells a hybrid comes sooner than cgs to the perplexity that both reach." in shown.said
         and shown.figure
     )
     one = overtaking_map(points[:3])
-    assert "The map has one cell so far, where svb-cgs r=" in one.advice and not one.figure
+    assert "The map has one cell so far, where svb-cgs r=" in one.said and not one.figure
     assert {row[2] for row in shown.picture.rows} == {1, 3}
-    assert "No hybrid has a run of cgs beside it yet." in overtaking_map(()).advice
+    assert "No hybrid has a run of cgs beside it yet." in overtaking_map(()).said
 
 
 def test_progress_counts_runs_that_are_to_come(store, corpus, swept):

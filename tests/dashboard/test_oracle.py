@@ -6,9 +6,10 @@ import pytest
 from toys import LDA_ENGINES
 
 from workbench.dashboard.oracle import page as oracle
-from workbench.dashboard.oracle.answers import answer_of
-from workbench.dashboard.oracle.page import OraclePage
+from workbench.dashboard.oracle.answers import answer_of, answers_picture
+from workbench.dashboard.oracle.page import OraclePage, posterior_shown
 from workbench.dashboard.oracle.toys import TOYS
+from workbench.dashboard.shared.files import picture_file
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.measures.against_exact import against_exact
 
@@ -32,10 +33,10 @@ def few_starts(monkeypatch):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are empty: drawing takes most of the time."""
-    monkeypatch.setattr(
-        "workbench.dashboard.oracle.answers.draw", lambda *given: {"svg": b"<svg></svg>"}
-    )
-    monkeypatch.setattr("workbench.dashboard.oracle.answers.inline", lambda svg, *given: svg)
+    for module in ("oracle.answers", "oracle.page", "oracle.microscope"):
+        monkeypatch.setattr(
+            f"workbench.dashboard.{module}.figure_html", lambda *given: "<svg></svg>"
+        )
 
 
 @pytest.fixture
@@ -147,19 +148,14 @@ def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
 
 def test_downloads_are_of_what_is_shown(page, monkeypatch):
     monkeypatch.undo()
-    for make, name in ((page._exact_file, "exact-posterior"), (page._answers_file, "toy-bounds")):
-        table, figure = make("csv")(), make("svg", 1)()
-        assert (
-            table.name == f"{name}.csv"
-            and figure.name == f"{name}.svg"
-            and b"<svg" in figure.content
-        )
-    assert (
-        table.content.decode()
-        .splitlines()[0]
-        .startswith("engine,F,collapsed,exact F,B,log_evidence")
-    )
-    assert [row.split(",")[0] for row in table.content.decode().splitlines()[1:]] == LDA_ENGINES
+    assert posterior_shown(page.toy)[0].name == "exact-posterior"
+    picture, _ = answers_picture(page._answers)
+    table, figure = (picture_file(picture, None, form) for form in ("csv", "svg"))
+    assert (table.name, figure.name) == ("toy-bounds.csv", "toy-bounds.svg")
+    assert b"<svg" in figure.content
+    first, *rows = table.content.decode().splitlines()
+    assert first.startswith("engine,F,collapsed,exact F,B,log_evidence")
+    assert [row.split(",")[0] for row in rows] == LDA_ENGINES
 
 
 def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):

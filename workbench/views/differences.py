@@ -1,10 +1,10 @@
 """Forest plots: paired differences with their intervals, a row for each label."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
-import pandas as pd
+import xarray as xr
 
 from workbench.measures import each_run, in_papers_order, paired_differences
 from workbench.measures.selection import Runs
@@ -12,7 +12,7 @@ from workbench.runs.afterwards.heldout_by_document import Scored
 from workbench.views.curves import SHORT
 from workbench.views.elements import axis, element, height_of, panel
 from workbench.views.picture import Picture, SideBySide, View
-from workbench.views.style import INK, Look, looks
+from workbench.views.style import INK, looks
 
 ROW = 0.24
 """Height of a label, inches."""
@@ -31,35 +31,15 @@ def differences_view(
     at 0 and, for each label except the references, in the papers' order from the top, a `Scatter` of the mean difference over
     `Segments` of its interval, if any; empty without differences.
     """
-    table = (
-        paired_differences(in_papers_order(each_run(runs)), reference, measure, scored)
-        .to_dataframe()
-        .reset_index("label")
-    )
-    style, is_drawn = (
-        looks(table["label"]),
-        ~table["label"].isin(table["reference"]) & np.isfinite(table["difference"]),
-    )
-    pairs = table["n_pairs"].astype(int)
-    table["text"] = [
-        f"{label} ({n} {'pair' if n == 1 else 'pairs'})"
-        for label, n in zip(table["label"], pairs, strict=True)
-    ]
-    return forest(table[is_drawn], style, table["reference"], measure, title)
+    table = paired_differences(in_papers_order(each_run(runs)), reference, measure, scored)
+    return _forest(table, measure, title)
 
 
-def forest(
-    table: pd.DataFrame,
-    style: dict[str, Look],
-    references: Iterable[str],
-    measure: str = "test_perplexity",
-    title: str = "",
-):
-    """Draw given differences in rows; see `differences_view`.
-
-    ``table`` has the columns ``label``, ``text`` (the tick), ``difference``, ``difference_low`` and ``difference_high``;
-    ``style`` is the look of each label, ``references`` the references of the differences.
-    """
+def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: str = ""):
+    """Draw given differences in rows; see `differences_view`."""
+    table = differences.to_dataframe().reset_index("label")
+    style, references = looks(table["label"]), table["reference"]
+    table = table[~table["label"].isin(references) & np.isfinite(table["difference"])]
     references = list(dict.fromkeys(references))
     against = references[0] if len(references) == 1 else "the reference"
     x, y = (
@@ -68,27 +48,27 @@ def forest(
     )
     drawn, ticks = [element("VLine", 0, color=INK, linewidth=0.8, linestyle=":")], []
     for place, row in enumerate(table.itertuples()):
-        ticks.append((-place, row.text))
+        pairs = f"{row.n_pairs:.0f} {'pair' if row.n_pairs == 1 else 'pairs'}"
+        ticks.append((-place, f"{row.label} ({pairs})"))
         coloured = partial(element, color=style[row.label].colour)
         if np.isfinite(row.difference_low):
             interval = (row.difference_low, -place, row.difference_high, -place)
             drawn.append(
                 coloured("Segments", [interval], [x, y, "high", "same place"], linewidth=1.6)
             )
-        if np.isfinite(row.difference):
-            drawn.append(
-                coloured(
-                    "Scatter",
-                    [(row.difference, -place)],
-                    x,
-                    y,
-                    label=row.label,
-                    marker=style[row.label].marker,
-                    s=30,
-                    linewidth=0,
-                    show_grid=True,
-                )
+        drawn.append(
+            coloured(
+                "Scatter",
+                [(row.difference, -place)],
+                x,
+                y,
+                label=row.label,
+                marker=style[row.label].marker,
+                s=30,
+                linewidth=0,
+                show_grid=True,
             )
+        )
     if not ticks:
         return panel([])
     return panel(
@@ -104,9 +84,8 @@ def forest(
     )
 
 
-def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the paired differences; nothing if no difference has an interval (labels with one run each)."""
-    table = paired_differences(shown.runs)
+def differences_picture(view: View, table: xr.Dataset) -> Picture:
+    """Return the picture of the differences in a table of `workbench.measures.paired_differences`."""
     names = [
         "label",
         "reference",
@@ -116,18 +95,27 @@ def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
         "difference_high",
         "n_pairs",
     ]
-    if not np.isfinite(
-        table["difference_low"].values[table["label"].values != table["reference"].values]
-    ).any():
-        return
-    panels = [differences_view(shown.runs)]
-    yield view.picture(
+    panels = [_forest(table)]
+    alone = (table["n_pairs"] == 1) & np.isfinite(table["difference_low"])
+    over = (
+        "the interval of a single pair is over held-out documents"
+        if alone.any()
+        else "over seeds and splits, not over held-out documents"
+    )
+    return view.picture(
         f"Difference of the final held-out perplexity from that of {table.attrs['reference']}, paired by split and seed: "
-        "means over pairs with Student's 95 % interval, over seeds and splits, not over held-out documents. Left of the "
-        "dotted line is better.",
+        f"means over pairs with Student's 95 % interval, {over}. Left of the dotted line is better.",
         panels,
         names,
         table.to_dataframe().reset_index()[names].to_numpy(object).tolist(),
         legend=False,
         height=height_of(panels),
     )
+
+
+def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw the paired differences; nothing if no difference has an interval (labels with one run each)."""
+    table = paired_differences(shown.runs)
+    others = table["label"].values != table["reference"].values
+    if np.isfinite(table["difference_low"].values[others]).any():
+        yield differences_picture(view, table)

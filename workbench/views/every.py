@@ -286,6 +286,11 @@ def pictures(
     ]
 
 
+def view_named(name: str) -> View:
+    """Return the view of this name."""
+    return next(view for view in VIEWS if view.name == name)
+
+
 def draw_view(
     name: str,
     runs: list[xr.Dataset],
@@ -294,5 +299,4 @@ def draw_view(
     **options,
 ) -> list[Picture]:
     """Return the pictures of one view, by its name."""
-    view = next(view for view in VIEWS if view.name == name)
-    return view.pictures(SideBySide(runs, columns, corpora or {}), **options)
+    return view_named(name).pictures(SideBySide(runs, columns, corpora or {}), **options)

@@ -1,10 +1,13 @@
 """Tree of warm-started runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import xarray as xr
 
 from workbench.measures import each_run, lineage, spec_of
-from workbench.measures.matching import descent
+from workbench.measures.matching import descent, edges_of
 from workbench.measures.selection import Runs
+from workbench.runs.spec import RunSpec
 from workbench.views.elements import bare_panel, element, height_of
 from workbench.views.picture import Picture, SideBySide, View
 from workbench.views.style import COLOURS, INK
@@ -23,10 +26,14 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
     Returns `holoviews.Overlay` of `Path` (from parent to child), `Scatter` (available runs) and `Labels` (name, label,
     iteration), as high as `lineage_height`; runs without relatives are left out.
     """
-    runs = each_run(runs)
-    rows = descent(lineage(runs))
+    return _tree({run.attrs["name"]: spec_of(run) for run in each_run(runs)}, colour, title)
+
+
+def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
+    """Draw the runs with these names and specs; see `lineage_view`."""
+    rows = descent(edges_of(list(specs.items())))
     drawn = rows[:MOST_ROWS]
-    label_of = {run.attrs["name"]: spec_of(run).label() for run in runs}
+    label_of = {name: spec.label() for name, spec in specs.items()}
     row_of = {name: row for row, (name, _, _) in enumerate(drawn)}
     paths, texts = [], []
     for row, (name, depth, edge) in enumerate(drawn):
@@ -53,7 +60,7 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
                 verticalalignment="center",
             ),
         ],
-        (7.0, lineage_height(runs)),
+        (7.0, _height(rows)),
         (-0.5 * INDENT, 1),
         (0.6 - max(len(texts), 1), 0.6),
         title=title,
@@ -62,15 +69,20 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
 
 def lineage_height(runs: Runs) -> float:
     """Return the height of `lineage_view`, inches."""
-    return ROW * max(min(len(descent(lineage(runs))), MOST_ROWS + 1), 1)
+    return _height(descent(lineage(runs)))
 
 
-def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the tree of the warm-started runs."""
-    edges = lineage(shown.runs)
-    related = {name for edge in edges for name in (edge.run, edge.parent)}
-    panels = [lineage_view(shown.runs)]
-    yield view.picture(
+def _height(rows: list) -> float:
+    return ROW * max(min(len(rows), MOST_ROWS + 1), 1)
+
+
+def lineage_picture(
+    view: View, specs: dict[str, RunSpec], runs: Iterable[xr.Dataset] = ()
+) -> Picture:
+    """Return the tree of the runs with these names and specs; ``runs``: those of the caption."""
+    edges = edges_of(list(specs.items()))
+    panels = [_tree(specs)]
+    return view.picture(
         "Runs that were warm-started from the counts of another run, each below and to the right of its parent, with the "
         "iteration of these counts.",
         panels,
@@ -78,5 +90,13 @@ def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
         [[edge.run, edge.parent, edge.hash, edge.iteration, edge.dropped] for edge in edges],
         legend=False,
         height=height_of(panels),
-        runs=[run for run in shown.runs if run.attrs["name"] in related],
+        runs=list(runs),
     )
+
+
+def draw_lineage(view: View, shown: SideBySide) -> Iterator[Picture]:
+    """Draw the tree of the warm-started runs."""
+    edges = lineage(shown.runs)
+    related = {name for edge in edges for name in (edge.run, edge.parent)}
+    specs = {run.attrs["name"]: spec_of(run) for run in shown.runs}
+    yield lineage_picture(view, specs, [run for run in shown.runs if run.attrs["name"] in related])

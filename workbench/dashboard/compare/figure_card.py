@@ -14,9 +14,9 @@ from workbench.dashboard.compare.charts import (
     names_by_label,
 )
 from workbench.dashboard.compare.curve import N_SLOTS, SPANS, Curve, Drawn
-from workbench.dashboard.compare.files import figure_file, report_file, table_file
+from workbench.dashboard.compare.files import curve_picture, report_file
 from workbench.dashboard.compare.grouping import GROUPINGS, MOST, NEWEST, mean_lines, whole_lines
-from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.link import Part, widget_part
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import (
@@ -30,7 +30,6 @@ from workbench.dashboard.shared.shell import (
     text,
 )
 
-FIGURES = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
 LOG = {"Log x": "x", "Log y": "y"}
 
 
@@ -87,18 +86,9 @@ class FigureCard:
             )
         )
         self.meaning = text(sizing_mode="stretch_width")
-        self.files = Downloads(
-            handover,
-            {
-                "CSV": lambda: partial(table_file, self.curve.seen()),
-                "Report": lambda: partial(report_file, self.compared()),
-            },
-            {
-                name: lambda columns, form=form: partial(
-                    figure_file, self.curve.seen(), form, columns
-                )
-                for name, form in FIGURES.items()
-            },
+        report = {"Report": lambda: partial(report_file, self.compared())}
+        self.files = picture_downloads(
+            handover, lambda: partial(curve_picture, self.curve.seen()), report
         )
         self.picked: list[str] | None = None  # drawn by hand; None: the newest eight
         self._beyond: list[Reading] = []  # wanted, and without room in the figure

@@ -1,11 +1,10 @@
-"""The files of the Compare page, as bytes: the figure that is drawn, the numbers behind it, the report, whole runs."""
+"""What a visitor of the Compare page takes away: the figure that is drawn, the report, whole runs."""
 
 import re
 import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from workbench.dashboard.compare.charts import (
 )
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
-from workbench.dashboard.shared.files import HEIGHTS, File, FileError, picture_file
+from workbench.dashboard.shared.files import File, FileError
 from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
 from workbench.measures import Curve
 from workbench.measures.curves import smoothed
@@ -29,14 +28,11 @@ from workbench.models import VARIABLES
 from workbench.numbers import format_size
 from workbench.report import export_run, write_report
 from workbench.report.export import FORMATS
-from workbench.report.gathering import gather_started
 from workbench.runs.execution.run import Run
-from workbench.views import Picture, draw_view
+from workbench.views import Picture
 from workbench.views.curves import dimension, faint_curve, line_across, overlay, point_at
-from workbench.views.differences import forest
-from workbench.views.elements import option
 from workbench.views.picture import BANDS
-from workbench.views.style import GREY, LINES, MARKERS, Look
+from workbench.views.style import LINES, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
@@ -48,37 +44,38 @@ LARGEST = 256 * 2**20
 """Bytes of the largest download; more would lie in the server's memory for each visitor."""
 
 
-def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
-    """The figure as it is on the page (lines, colours, measure, axis, smoothing, target, ranges) as svg, pdf or png."""
+def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
+    """Return the figure as it is on the page (lines, colours, measure, axis, smoothing, target, ranges), and its runs.
+
+    Its table has every record of the curves, nothing thinned: run, clocks and what is drawn. Of a mean: the label, how many
+    runs, and after each number its standard error (``_se``). Where something is smoothed it stands beside what was recorded
+    (``_smoothed``).
+    """
     x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
-    curves, looks, beside = [], {}, []
+    curves, looks, beside, tables = [], {}, [], []
     n_before = Counter()
     for label, colour, runs, numbers, errors in _lines(drawn):
+        tables.append(_records(drawn, label, runs, numbers, errors))
         dash, marker = LINES[n_before[colour] % len(LINES)], MARKERS[len(curves) % len(MARKERS)]
         n_before[colour] += 1
         for column, width in zip(names, WIDTHS, strict=False):
-            if np.isfinite(numbers[column]).any():
-                name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
-                x, y, error = numbers[x_name], numbers[column], errors[column]
-                if not runs[0].spec.length:  # a level across the figure
-                    ends = np.array(drawn.x_range, float)
-                    curves.append(
-                        Curve(name, name, ends, np.full(2, y[-1]), np.full(2, np.nan), len(runs))
-                    )
-                    looks[name] = Look(colour, ":", marker, WIDTHS[0])
-                    continue
-                if (
-                    drawn.target is not None
-                    and column == names[0]
-                    and (reached := np.flatnonzero(y <= drawn.target)).size
-                ):
-                    beside.append(point_at(x[reached[0]], y[reached[0]], colour))
+            x, y, error = numbers[x_name], numbers[column], errors[column]
+            if not np.isfinite(y).any():
+                continue
+            name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
+            if not runs[0].spec.length:  # a level across the figure
+                x, y, error = np.array(drawn.x_range), np.full(2, y[-1]), np.full(2, np.nan)
+                looks[name] = Look(colour, ":", marker, WIDTHS[0])
+            else:
+                looks[name] = Look(colour, dash, marker, width)
+                below = np.flatnonzero(y <= (-np.inf if drawn.target is None else drawn.target))
+                if below.size and column == names[0]:
+                    beside.append(point_at(x[below[0]], y[below[0]], colour))
                 if drawn.smoothing:
                     beside.append(faint_curve(x, y, colour))
                     y, error = smoothed(y, drawn.smoothing), smoothed(error, drawn.smoothing)
-                curves.append(Curve(name, name, x, y, error, len(runs)))
-                looks[name] = Look(colour, dash, marker, width)
+            curves.append(Curve(name, name, x, y, error, len(runs)))
     if not curves:
         raise FileError(f"no run that is drawn records {y_label}; choose another chart")
     if names[0] in VARIABLES and drawn.measure in CHARTS["Perplexity"]:
@@ -95,16 +92,33 @@ def figure_file(drawn: Drawn, extension: str, columns: int = 1) -> File:
         logy="y" in drawn.log,
         backend="matplotlib",
     )
-    picture = Picture(
-        _stem(drawn),
-        f"{y_label}, against {x_label}",
-        _sentences(drawn),
-        [panel],
-        height=HEIGHTS[columns],
+    records = pd.concat(tables)
+    title, rows = f"{y_label}, against {x_label}", records.to_numpy(object).tolist()
+    picture = Picture(_stem(drawn), title, _sentences(drawn), [panel], list(records), rows)
+    return picture, [path for path, *_ in drawn.runs]
+
+
+def _records(
+    drawn: Drawn,
+    label: str,
+    runs: list[Run],
+    numbers: dict[str, np.ndarray],
+    errors: dict[str, np.ndarray],
+) -> pd.DataFrame:
+    """Return the records of a line; see `curve_picture`."""
+    columns = (
+        {"label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
+        if drawn.mean
+        else {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed}
     )
-    return picture_file(
-        picture, gather_started([path for path, *_ in drawn.runs]), extension, columns
-    )
+    clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
+    columns |= {name: numbers[name] for name in clocks}
+    for name in MEASURES[drawn.measure][0]:
+        columns[name] = numbers[name]
+        columns |= {f"{name}_se": errors[name]} if drawn.mean else {}
+        if drawn.smoothing:
+            columns[f"{name}_smoothed"] = smoothed(numbers[name], drawn.smoothing)
+    return pd.DataFrame(columns)
 
 
 def _sentences(drawn: Drawn) -> str:
@@ -120,100 +134,6 @@ def _sentences(drawn: Drawn) -> str:
             f" Marks are where a curve is first at or below {drawn.target:,.7g}, the line across."
         )
     return said
-
-
-def table_file(drawn: Drawn) -> File:
-    """Every record of the curves that are drawn, nothing thinned, as CSV: run, clocks and what is drawn.
-
-    Of a mean: the label, how many runs, and after each number its standard error (``_se``). Where something is smoothed it
-    stands beside what was recorded (``_smoothed``).
-    """
-    tables = []
-    for label, _, runs, numbers, errors in _lines(drawn):
-        whose = (
-            {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed}
-            if not drawn.mean
-            else {"label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
-        )
-        clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
-        columns = {name: numbers[name] for name in clocks}
-        for name in MEASURES[drawn.measure][0]:
-            columns[name] = numbers[name]
-            columns |= {f"{name}_se": errors[name]} if drawn.mean else {}
-            columns |= (
-                {f"{name}_smoothed": smoothed(numbers[name], drawn.smoothing)}
-                if drawn.smoothing
-                else {}
-            )
-        tables.append(pd.DataFrame(whose | columns))
-    return File(
-        f"{_stem(drawn)}.csv", pd.concat(tables).to_csv(index=False, lineterminator="\n").encode()
-    )
-
-
-def differences_file(found: pd.DataFrame, drawn: Drawn, extension: str, columns: int = 1) -> File:
-    """The comparison (see `side_by_side`): its numbers as csv, or its picture as svg, pdf or png."""
-    name = f"{_corpora(drawn)}-comparison"
-    if extension == "csv":
-        table = found.assign(runs=[" ".join(names) for names in found["runs"]])
-        return File(f"{name}.csv", table.to_csv(lineterminator="\n").encode())
-    if not np.isfinite(found["difference"]).any():
-        raise FileError(
-            "no label has a run on the same split with the same seed as the reference; choose another reference"
-        )
-    style = {
-        label: Look(
-            next((colour for path, _, colour in drawn.runs if path.name in names), "") or GREY,
-            "-",
-            "o",
-        )
-        for label, names in found["runs"].items()
-    }
-    told = found.reset_index("label")
-    panel = forest(told.assign(text=told["label"]), style, found["reference"])
-    picture = Picture(
-        name,
-        "Paired differences of held-out perplexity",
-        f"How much higher the final held-out perplexity is than that of {'; '.join(dict.fromkeys(found['reference']))}, run by "
-        "run on the same split with the same seed: means over these pairs with Student's 95 % interval; of a single pair the "
-        "interval is over documents. Left of the dotted line is better.",
-        [panel],
-        legend=False,
-        height=option(panel, "fig_inches")[1],
-    )
-    return picture_file(
-        picture, gather_started([path for path, *_ in drawn.runs]), extension, columns
-    )
-
-
-def lineage_file(paths: list[Path], form: str, columns: int = 1) -> File:
-    """Which run began from which: the picture, or as csv a row for each run that began from another."""
-    found, left_out = gather_started(paths)
-    if not (pictures := draw_view("lineage", [each.dataset for each in found])):
-        raise FileError("no run that has an iteration began from another one; wait for its first")
-    return picture_file(pictures[0], (found, left_out), form, columns)
-
-
-def convergence_file(paths: list[Path], form: str, columns: int = 1) -> File:
-    """Ranks of the draws of the chains: the picture, or as csv R-hat and effective samples of each quantity."""
-    found, left_out = gather_started(paths)
-    if not (pictures := draw_view("convergence", [each.dataset for each in found])):
-        raise FileError(
-            "ranks are of several chains; draw runs of one engine that differ in their seeds"
-        )
-    return picture_file(pictures[0], (found, left_out), form, columns)
-
-
-def moves_file(path: Path, form: str, columns: int = 1) -> File:
-    """The splits and merges that a run tried: on the curve of its bound, or as csv a row for each."""
-    found, left_out = gather_started(path)
-    (picture,) = draw_view("moves", [each.dataset for each in found])
-    return picture_file(
-        replace(picture, name=f"{path.name}-moves", height=HEIGHTS[columns]),
-        (found, left_out),
-        form,
-        columns,
-    )
 
 
 def _lines(

@@ -15,6 +15,7 @@ from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
 from workbench.dashboard.compare.history import Lineage, Moves
+from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
@@ -83,7 +84,7 @@ class ComparePage:
             )
         )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
-        self.comparison = Comparison(self.handover, self._document)
+        self.comparison = Comparison(self.handover)
         self.chains, self.moves, self.lineage = (
             Chains(self.handover),
             Moves(self.handover),
@@ -128,9 +129,10 @@ class ComparePage:
         """Brings the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show_progress()
-        compared = self.figure.compared()
-        self.comparison.show(compared, self._known, self.figure.curve.until)
-        self.chains.show(compared, self._known)
+        names = [path.name for path, *_ in self.figure.compared().runs]
+        runs = looked_at(self._known[name] for name in names if name in self._known)
+        self.comparison.follow(runs, self.figure.curve.until)
+        self.chains.follow(runs)
         self._write_link()  # ranges may have been moved meanwhile
 
     def _show_progress(self) -> None:
@@ -167,13 +169,13 @@ class ComparePage:
         )
         self.table.colours = self.figure.curve.colours()
         self.newest.disabled = self.figure.picked is None
-        self.lineage.show(tuple(self._known.values()), self.table.colours)
+        self.lineage.follow(self._known.values())
 
     def _show_chosen(self) -> None:
         """Shows the moves of the run that was ticked last, or the newest, and links to the topics of those that are chosen."""
         readable = [name for name, reading in self._known.items() if reading.spec is not None]
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
-        self.moves.show(self._known[one[0]] if one else None)
+        self.moves.follow(self._known[one[0]] if one else None)
         links = topic_links([name for name in readable if name in set(self.table.chosen)] or one)
         self.topics.param.update(value=links, visible=bool(links))
 
@@ -283,11 +285,11 @@ class ComparePage:
         )
         cards = (
             *([self.notes.card] if change else []),
-            self.comparison.card,
-            self.chains.card,
-            self.lineage.card,
+            self.comparison.view,
+            self.chains.view,
+            self.lineage.view,
             self.topics,
-            self.moves.card,
+            self.moves.view,
         )
         main = column(
             self.preview.card,

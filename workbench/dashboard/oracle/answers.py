@@ -1,13 +1,13 @@
 """The exact posterior of a toy, and what every engine makes of it: computed in memory, shown as figures and tables."""
 
-from functools import lru_cache
-from html import escape
+from functools import lru_cache, partial
 
 import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
-from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.card import figure_html
+from workbench.dashboard.shared.files import FileError
 from workbench.measures import exact
 from workbench.measures.against_exact import (
     ALIKE,
@@ -19,8 +19,7 @@ from workbench.measures.against_exact import (
 )
 from workbench.models import LDA
 from workbench.numbers import format_number
-from workbench.report.drawing import draw, inline
-from workbench.report.figures import table_of
+from workbench.tables import Column, Table, numbers
 from workbench.views import Picture
 from workbench.views.exact import DISTANCES, KINDS, bounds_picture
 
@@ -71,45 +70,36 @@ def exact_shown(found: xr.Dataset) -> str:
         f"log p(words) = {format_number(float(found['log_evidence']), 6)} nats, exact: the sum over all "
         f"{found.attrs['n_states']:,} assignments of topics to {found.sizes['token']} tokens."
     )
-    heads = "".join(
-        f'<th scope="col" class="n">{escape(str(word))}</th>' for word in found["word"].values
+    columns = [
+        Column("p(w|d)", meaning="posterior mean, of one further token"),
+        *numbers(*map(str, found["word"].values), digits=4),
+    ]
+    documents = zip(found["document"].values, found["predictive"].values.tolist(), strict=True)
+    rows = [(str(document), *row) for document, row in documents]
+    return (
+        f'<p role="status"><strong>{said}</strong></p>{Table(columns, rows, "exact p(w|d)").html()}'
     )
-    rows = "".join(
-        f'<tr><th scope="row">{escape(str(document))}</th>'
-        f"{''.join(f'<td class=n>{format_number(p, 4)}</td>' for p in row)}</tr>"
-        for document, row in zip(
-            found["document"].values, found["predictive"].values.tolist(), strict=True
-        )
-    )
-    head = f'<thead><tr><th scope="col" title="posterior mean, of one further token">p(w|d)</th>{heads}</tr></thead>'
-    return f'<p role="status"><strong>{said}</strong></p><table aria-label="exact p(w|d)">{head}<tbody>{rows}</tbody></table>'
 
 
 def table_shown(answers: list[xr.Dataset]) -> str:
     """A row for each engine that has answered."""
-    titles = [
-        *((KINDS[kind], BOUNDS[kind]) for kind in KINDS),
-        *HEADINGS.values(),
-        ("Attractors", ATTRACTORS),
+    number = partial(Column, kind="number", digits=4)
+    columns = [
+        Column("Engine"),
+        *(number(KINDS[kind], meaning=BOUNDS[kind]) for kind in KINDS),
+        *(number(heading, meaning=meaning) for heading, meaning in HEADINGS.values()),
+        Column("Attractors", kind="number", meaning=ATTRACTORS),
     ]
-    heads = "".join(
-        f'<th scope="col" class="n" title="{escape(why)}">{escape(name)}</th>'
-        for name, why in titles
-    )
-    rows = ""
-    for each in answers:
-        numbers = [
+    rows = [
+        (
+            each.attrs["engine"],
             *(float(each["bound"].sel(kind=kind)) for kind in KINDS),
             *(float(each[name]) for name in DISTANCES),
-        ]
-        cells = [*(format_number(one, 4) for one in numbers), str(int(each["n_attractors"]))]
-        rows += f'<tr><th scope="row">{each.attrs["engine"]}</th>{"".join(f"<td class=n>{cell}</td>" for cell in cells)}</tr>'
-    head = f'<thead><tr><th scope="col">Engine</th>{heads}</tr></thead>'
-    return (
-        f'<table aria-label="engines beside the exact posterior">{head}<tbody>{rows}</tbody></table>'
-        if answers
-        else ""
-    )
+            int(each["n_attractors"]),
+        )
+        for each in answers
+    ]
+    return Table(columns, rows, "engines beside the exact posterior").html() if answers else ""
 
 
 def said_of(answers: list[xr.Dataset]) -> str:
@@ -123,30 +113,13 @@ def said_of(answers: list[xr.Dataset]) -> str:
     )
 
 
-def figure_shown(picture: Picture, named: str, columns: int = 2) -> str:
-    """A picture as HTML, drawn as for one column of a page or two."""
-    svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
-    drawn = inline(svg, picture.name, picture.title, picture.hover)
-    return f'<figure style="margin: 0; max-width: {500 * columns}px; fill: currentColor" aria-label="{named}">{drawn}</figure>'
-
-
 def bars_shown(answers: list[xr.Dataset]) -> str:
     """Bars of the bounds and the distances."""
-    return figure_shown(
-        bounds_picture(answers), "bounds and distances of the engines; the table below has them"
-    )
+    return figure_html(bounds_picture(answers))
 
 
-def answers_file(answers: list[xr.Dataset], form: str, columns: int = 1) -> File:
-    """The bars as a figure, or the table as CSV."""
+def answers_picture(answers: list[xr.Dataset]) -> tuple[Picture, tuple]:
+    """The bars with their table, for `picture_downloads`."""
     if not answers:
         raise FileError("there is nothing to download yet; wait for the first engine")
-    return file_of(bounds_picture(answers), form, columns)
-
-
-def file_of(picture: Picture, form: str, columns: int) -> File:
-    """A picture as a file, or the table behind it."""
-    if form == "csv":
-        return File(f"{picture.name}.csv", table_of(picture))
-    parts = picture.legend, picture.height, picture.title, picture.caption
-    return File(f"{picture.name}.{form}", draw(picture.panels, columns, (form,), *parts)[form])
+    return bounds_picture(answers), ()

@@ -1,18 +1,19 @@
 """One count of an engine, or of probabilities that are typed: its distribution, and each approximation of an expectation."""
 
 from functools import partial
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
 import panel as pn
 import xarray as xr
+from markupsafe import Markup
 
-from workbench.dashboard.oracle.answers import answer_of, figure_shown, file_of
+from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.toys import Toy, model_of
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.card import figure_html
+from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import widget_part
 from workbench.dashboard.shared.shell import column, message, text
@@ -21,6 +22,7 @@ from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
 from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
 from workbench.numbers import format_number, parse_number
+from workbench.tables import Column, Table
 from workbench.views import Picture
 from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture
 
@@ -76,14 +78,7 @@ class MicroscopeCard:
             text("", "comparison.css", sizing_mode="stretch_width"),
         )
         self.figure = text(sizing_mode="stretch_width")
-        files = Downloads(
-            handover,
-            {"CSV": lambda: partial(self._file, "csv", 1)},
-            {
-                form.upper(): lambda columns, form=form: partial(self._file, form, columns)
-                for form in ("svg", "pdf", "png")
-            },
-        )
+        files = picture_downloads(handover, lambda: self._picture)
         self._files = files.row("Download", "download the count")
         for field in self.fields.values():
             field.param.watch(self.look, "value")
@@ -138,10 +133,10 @@ class MicroscopeCard:
             held["function"],
         )
 
-    def _file(self, form: str, columns: int) -> File:
+    def _picture(self) -> tuple[Picture, tuple]:
         if self._seen is None:
             raise FileError("there is no count to download; choose one first")
-        return file_of(self._seen.picture, form, columns)
+        return self._seen.picture, ()
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:
@@ -197,7 +192,7 @@ def seen_of(asked: Asked) -> Seen:
         said,
         _table(found),
         picture,
-        figure_shown(picture, "a count and its approximations; the table has them"),
+        figure_html(picture),
     )
 
 
@@ -272,20 +267,20 @@ def _check(field: str, value, most: int, name: str) -> None:
 
 def _table(found: xr.Dataset) -> str:
     """Expectations by each approximation, a row for each function, with the errors."""
-    heads = "".join(
-        f'<th scope="col" class="n" title="{escape(why)}">{NAMES[name]}</th>'
-        for name, why in APPROXIMATIONS.items()
-    )
-    rows = ""
+    columns = [
+        Column("Expectation of"),
+        *(Column(NAMES[name], kind="number", meaning=why) for name, why in APPROXIMATIONS.items()),
+    ]
+    rows = []
     for name in FUNCTIONS:
         one = found.sel(function=name)
-        cells = "".join(
-            f"<td class=n>{format_number(float(value), 5)}{f'<br><small>{_signed(float(error))}</small>' if at else ''}</td>"
-            for at, (value, error) in enumerate(zip(one["expectation"], one["error"], strict=True))
+        (exact, *others), (_, *errors) = one["expectation"].values, one["error"].values
+        beside = (
+            Markup(f"{format_number(value, 5)}<br><small>{_signed(error)}</small>")
+            for value, error in zip(others, errors, strict=True)
         )
-        rows += f'<tr><th scope="row">{FORMULAS[name]}</th>{cells}</tr>'
-    head = f'<thead><tr><th scope="col">Expectation of</th>{heads}</tr></thead>'
-    return f'<table aria-label="expectations over the count">{head}<tbody>{rows}</tbody></table>'
+        rows.append((FORMULAS[name], format_number(exact, 5), *beside))
+    return Table(columns, rows, "expectations over the count").html()
 
 
 def _signed(error: float) -> str:

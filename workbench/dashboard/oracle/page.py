@@ -1,5 +1,6 @@
 """The Oracle page: a toy that can be enumerated, its exact posterior, and every engine of LDA beside it."""
 
+from collections.abc import Callable
 from functools import lru_cache, partial
 
 import panel as pn
@@ -7,12 +8,10 @@ import panel as pn
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.oracle.answers import (
     answer_of,
-    answers_file,
+    answers_picture,
     bars_shown,
     exact_of,
     exact_shown,
-    figure_shown,
-    file_of,
     said_of,
     table_shown,
     toy_of,
@@ -21,7 +20,8 @@ from workbench.dashboard.oracle.counts import Counts
 from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.card import figure_html
+from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
@@ -40,12 +40,12 @@ from workbench.dashboard.shared.shell import (
 )
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
+from workbench.views import Picture
 from workbench.views.exact import posterior_picture
 
 TITLE = "workbench · Oracle"
 OWN = ""
 """Value of the menu for a toy that is none of those offered."""
-FORMS = ("svg", "pdf", "png")
 
 
 class OraclePage:
@@ -185,14 +185,6 @@ class OraclePage:
         self.exact.object = self.posterior.object = self.table.object = self.bars.object = ""
         self.progress.object = message("There is nothing to compute until the toy is mended.")
 
-    # ------------------------------------------------------------------ files
-
-    def _answers_file(self, form: str, columns: int = 1):
-        return partial(answers_file, list(self._answers), form, columns)
-
-    def _exact_file(self, form: str, columns: int = 1):
-        return partial(_posterior_file, self.toy, form, columns)
-
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
@@ -217,7 +209,7 @@ class OraclePage:
             text("<h2>Exact posterior</h2>"),
             self.exact,
             self.posterior,
-            *self._downloads(self._exact_file, "download the exact posterior"),
+            *self._files(lambda: partial(posterior_shown, self.toy), "the exact posterior"),
             kind="wb-card exact",
         )
         engines = column(
@@ -225,20 +217,17 @@ class OraclePage:
             self.progress,
             self.bars,
             self.table,
-            *self._downloads(self._answers_file, "download bounds and distances"),
+            *self._files(
+                lambda: partial(answers_picture, list(self._answers)), "bounds and distances"
+            ),
             kind="wb-card engines",
         )
         main = column(exact, engines, self.microscope.view(), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "engines beside the exact answer", [toy, main], [], "oracle")
 
-    def _downloads(self, make, name: str) -> list:
-        files = Downloads(
-            self.handover,
-            {"CSV": partial(make, "csv")},
-            {form.upper(): partial(make, form) for form in FORMS},
-        )
-        return files.row("Download", name)
+    def _files(self, picture: Callable, name: str) -> list:
+        return picture_downloads(self.handover, picture).row("Download", f"download {name}")
 
 
 def page() -> pn.Column:
@@ -246,20 +235,18 @@ def page() -> pn.Column:
     return page_or_sentence(lambda: OraclePage().view())
 
 
+def posterior_shown(toy: Toy) -> tuple[Picture, tuple]:
+    """The exact posterior, for `picture_downloads`; raises what `exact_of` raises."""
+    return posterior_picture(exact_of(toy)), ()
+
+
 def _exact_shown(toy: Toy) -> tuple[str, str]:
-    found = exact_of(toy)
-    return exact_shown(found), figure_shown(
-        posterior_picture(found), "probability that two tokens have one topic", 1
-    )
+    return exact_shown(exact_of(toy)), figure_html(posterior_shown(toy)[0], 1)
 
 
 @lru_cache(maxsize=32)
 def _bars_shown(toy: Toy) -> str:
     return bars_shown([answer_of(toy, engine) for engine in lda_engines()])
-
-
-def _posterior_file(toy: Toy, form: str, columns: int):
-    return file_of(posterior_picture(exact_of(toy)), form, columns)
 
 
 def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:

@@ -1,14 +1,20 @@
 """Buttons that download files, which are made at the click, in a thread, and sent on the page's own connection."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import panel as pn
 import param
 
 from workbench.dashboard.shared.background import FILES, in_background, sentence_of
-from workbench.dashboard.shared.files import File
+from workbench.dashboard.shared.files import HEIGHTS, File, picture_file
 from workbench.dashboard.shared.shell import SCRIPTS, Choice, button, in_row, styled, text
 from workbench.numbers import format_size
+from workbench.report.drawing import FORMATS
+from workbench.report.gathering import gather_started
+from workbench.views import Picture
 
 WIDTHS = {"one column": 1, "two columns": 2}
 
@@ -86,3 +92,28 @@ class Downloads:
 
         show(True, "Making the file …")
         in_background(self._document, work, then, FILES)
+
+
+def picture_downloads(
+    handover: Handover,
+    picture: Callable[[], Callable[[], tuple[Picture, Iterable[Path]]]],
+    more: dict[str, Callable[[], Callable[[], File]]] | None = None,
+) -> Downloads:
+    """Buttons for a picture as svg, pdf, png and its table as csv, and for ``more`` files.
+
+    ``picture`` is called at the click; what it returns is called in a thread, and gives a picture and the runs of its caption.
+    """
+
+    def make(form: str, columns: int = 1) -> Callable[[], File]:
+        found = picture()
+
+        def work() -> File:
+            made, paths = found()
+            height = made.height or (HEIGHTS[columns] if len(made.panels) == 1 else None)
+            gathered = gather_started(list(paths)) if paths else None
+            return picture_file(replace(made, height=height), gathered, form, columns)
+
+        return work
+
+    figures = {form.upper(): partial(make, form) for form in FORMATS}
+    return Downloads(handover, {"CSV": partial(make, "csv")} | (more or {}), figures)

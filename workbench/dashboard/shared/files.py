@@ -23,16 +23,17 @@ class File(NamedTuple):
 
 
 def picture_file(
-    picture: Picture, gathered: tuple[list[ReportedRun], list[str]], form: str, columns: int = 1
+    picture: Picture,
+    gathered: tuple[list[ReportedRun], list[str]] | None,
+    form: str,
+    columns: int = 1,
 ) -> File:
     """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
 
-    The caption is inside: what is to be seen, settings and seeds of the runs as `gather_started` gave them, and the command
-    that makes them again.
+    The caption is inside: what is to be seen, and settings and seeds of the runs as `gather_started` gave them, if any, with
+    the command that makes them again.
     """
     if form == "csv":
         return File(f"{picture.name}.csv", table_of(picture))
-    return File(
-        f"{picture.name}.{form}",
-        draw_picture(picture, (form,), columns, caption(picture, *gathered))[form],
-    )
+    said = caption(picture, *gathered) if gathered else picture.caption
+    return File(f"{picture.name}.{form}", draw_picture(picture, (form,), columns, said)[form])

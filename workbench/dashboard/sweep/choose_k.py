@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
@@ -27,22 +28,13 @@ from workbench.dashboard.compare.starting import (
     summary_of_start,
 )
 from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.card import Card, Shown, paragraph
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, counts_of
-from workbench.dashboard.sweep.results import (
-    Card,
-    Point,
-    Row,
-    Shown,
-    figure_html,
-    paragraph,
-    points_of,
-    table_html,
-    view_named,
-)
+from workbench.dashboard.sweep.results import MARK, Point, points_of
 from workbench.dashboard.sweep.runs import (
     Found,
     Place,
@@ -61,7 +53,7 @@ from workbench.measures.choosing import (
     topic_similarity,
 )
 from workbench.measures.selection import grouped
-from workbench.numbers import format_with_error
+from workbench.numbers import DASH, format_with_error
 from workbench.runs.execution import warm_sweep
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
@@ -70,31 +62,36 @@ from workbench.runs.settings import DEFAULT_ENGINE
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.status import FINISHED
+from workbench.tables import Column, Table, numbers
 from workbench.views.choosing import choose_k_picture
+from workbench.views.every import view_named
 
-COLUMNS = {
-    "log_likelihood": (
+COLUMNS = (
+    (
         "Log likelihood",
+        "log_likelihood",
         4,
         "mean log p of a held-out token, nats; mean over runs ± standard error over seeds",
     ),
-    "difference": (
+    (
         "From the best",
+        "difference",
         4,
         "mean difference of runs with the same seed from the best K ± its standard error",
     ),
-    "test_perplexity": ("Perplexity", 1, "of the held-out tokens"),
-    "bound_per_token": ("Bound", 4, "variational bound for each training token, nats"),
-    "npmi": (
+    ("Perplexity", "test_perplexity", 1, "of the held-out tokens"),
+    ("Bound", "bound_per_token", 4, "variational bound for each training token, nats"),
+    (
         "Coherence",
+        "npmi",
         3,
         "mean NPMI of the ten top words of a topic; −1 to 1, higher is better",
     ),
-    "diversity": ("Diversity", 3, "share of distinct words among the 25 top words of all topics"),
-    "stability": ("Stability", 3, "how alike the topics of two seeds are that are matched: 0 to 1"),
-    "n_active_topics": ("In use", 0, "topics with a token"),
-}
-"""Numbers of the table → title, digits and meaning."""
+    ("Diversity", "diversity", 3, "share of distinct words among the 25 top words of all topics"),
+    ("Stability", "stability", 3, "how alike the topics of two seeds are that are matched: 0 to 1"),
+    ("In use", "n_active_topics", 0, "topics with a token"),
+)
+"""Heading, number, digits and meaning of the columns of the table."""
 
 
 class Request(NamedTuple):
@@ -252,7 +249,8 @@ def choice_of_k(request: Request) -> Shown:
     pending = set(request.ks).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
     advice, recommended = _advice(table, points, pending)
-    return Shown(advice, picture, figure_html(picture), _table(table, points, recommended), points)
+    html, paths = _table(table, points, recommended), tuple(point.moment.path for point in points)
+    return Shown(advice, picture, html, paths).drawn()
 
 
 def _numbers(point: Point) -> RunNumbers:
@@ -308,29 +306,29 @@ def _advice(
     ), choice.n_topics
 
 
-def _link(point: Point, text: str) -> str:
+def _link(point: Point, text: str) -> Markup:
     query = urlencode({"run": point.moment.path.name})
-    return f'<a href="topics?{escape(query)}">{escape(text)}</a>'
+    return Markup('<a href="topics?{}">{}</a>').format(query, text)
 
 
 def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None) -> str:
     """Return the numbers as an HTML table, a row for each K; that of the recommended one is marked."""
-    columns = {name: of for name, of in COLUMNS.items() if np.isfinite(table[name].values).any()}
-    heads = [
-        ("K", "number of topics"),
-        ("Runs", "how many there are"),
-        *((title, meaning) for title, _, meaning in columns.values()),
-        ("Topics", "of each run, by its seed"),
+    columns = [
+        *numbers("K", meaning="number of topics"),
+        *numbers("Runs", meaning="how many there are"),
+        *(Column(name, title, "number", meaning=meaning) for title, name, _, meaning in COLUMNS),
+        Column("Topics", meaning="of each run, by its seed"),
     ]
-    rows = []
+    rows, marks = [], []
     for k in table["n_topics"].values.tolist():
         one = table.sel(n_topics=k)
-        numbers = [_cell(one, name, digits) for name, (_, digits, _) in columns.items()]
-        if k == table.attrs.get("best") and "difference" in columns:
-            numbers[list(columns).index("difference")] = "best"
-        links = " ".join(_link(point, str(point.seed)) for point in points if point.n_topics == k)
-        rows.append(Row([str(k), str(int(one["n_runs"])), *numbers, links], k == recommended))
-    return table_html("numbers by K", heads, rows)
+        cells = {name: _cell(one, name, digits) for _, name, digits, _ in COLUMNS}
+        if k == table.attrs.get("best") and cells["difference"] != DASH:
+            cells["difference"] = "best"
+        links = [_link(point, str(point.seed)) for point in points if point.n_topics == k]
+        rows.append((k, int(one["n_runs"]), *cells.values(), Markup(" ").join(links)))
+        marks.append(MARK if k == recommended else {})
+    return Table(columns, rows, "numbers by K").without_empty_columns().html(marks)
 
 
 def _cell(one: xr.Dataset, name: str, digits: int) -> str:

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
@@ -21,21 +22,12 @@ from workbench.dashboard.compare.starting import (
     summary_of_start,
 )
 from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.card import Card, Shown, paragraph
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import menu, whole_number
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.sweep.results import (
-    Card,
-    Point,
-    Row,
-    Shown,
-    figure_html,
-    paragraph,
-    points_of,
-    table_html,
-    view_named,
-)
+from workbench.dashboard.sweep.results import MARK, Point, points_of
 from workbench.dashboard.sweep.runs import (
     Found,
     Place,
@@ -53,7 +45,7 @@ from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
 from workbench.measures.selection import in_papers_order
-from workbench.numbers import format_number, format_with_error
+from workbench.numbers import format_with_error
 from workbench.runs.afterwards.heldout_by_document import Pooled, pool_chains
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
@@ -63,6 +55,8 @@ from workbench.runs.request import as_list, combinations
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
+from workbench.tables import Column, Table
+from workbench.views.every import view_named
 from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture
 
 GIBBS, ADAPTIVE = REFERENCE, adaptive.NAME
@@ -72,16 +66,27 @@ SPLITS = {
     "also where averaging harms most": "gap",
     "also at random": "random",
 }
-COLUMNS = {
-    "Setting": "r, chains and split of the hybrid",
-    "Runs": "seeds",
-    "Updates": "elementary updates up to the last iteration that all runs have",
-    "CPU seconds": "up to the last iteration that all runs have",
-    "Distance": "of the log perplexity from the reference, nats per token ± standard error over seeds",
-    "Difference": "the same with its sign: below 0 the setting predicts better",
-    "Jitter": "standard deviation of the log perplexity of the state ± standard error over seeds",
-}
-"""Title and meaning of the columns of the table."""
+number = partial(Column, kind="number")
+COLUMNS = (
+    Column("Setting", meaning="r, chains and split of the hybrid"),
+    number("Runs", meaning="seeds"),
+    number("Updates", meaning="elementary updates up to the last iteration that all runs have"),
+    number("CPU seconds", digits=2, meaning="up to the last iteration that all runs have"),
+    number(
+        "Distance",
+        meaning="of the log perplexity from the reference, nats per token ± standard error over seeds",
+    ),
+    number(
+        "Difference",
+        digits=4,
+        sign=True,
+        meaning="the same with its sign: below 0 the setting predicts better",
+    ),
+    number(
+        "Jitter",
+        meaning="standard deviation of the log perplexity of the state ± standard error over seeds",
+    ),
+)
 
 
 class Request(NamedTuple):
@@ -350,10 +355,9 @@ def cost_and_distance(request: Request) -> Shown:
     return Shown(
         _advice(table, request.clock, n_short),
         picture,
-        figure_html(picture),
         _table(table, request.clock),
-        (*request.settings, *request.reference),
-    )
+        tuple(point.moment.path for point in (*request.settings, *request.reference)),
+    ).drawn()
 
 
 @lru_cache(maxsize=8)
@@ -382,8 +386,10 @@ def overtaking_map(points: tuple[Point, ...]) -> Shown:
     else:
         advice = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
     more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
-    figure = figure_html(picture) if n > 1 else ""
-    return Shown(paragraph(f"{advice} {more}"), picture, figure, "", points)
+    shown = Shown(
+        paragraph(f"{advice} {more}"), picture, "", tuple(one.moment.path for one in points)
+    )
+    return shown.drawn() if n > 1 else shown
 
 
 @lru_cache(maxsize=1024)
@@ -424,17 +430,17 @@ def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
 
 def _table(table: xr.Dataset, clock: str) -> str:
     """Return the settings as an HTML table; those that no other one dominates are marked."""
-    rows = []
+    rows, marks = [], []
     for name, label in zip(names_of_settings(table), table["label"].values, strict=True):
         one = table.sel(label=label)
-        cells = [
-            f'<span title="{escape(str(label))}">{escape(name)}</span>',
-            str(int(one["n_runs"])),
-            format_number(float(one["updates"]), 0),
-            format_number(float(one["cpu_time"]), 2),
-            format_with_error(float(one["distance"]), float(one["distance_se"]), 4),
-            format_number(float(one["difference"]), 4, sign=True),
-            format_with_error(float(one["jitter"]), float(one["jitter_se"]), 4),
-        ]
-        rows.append(Row(cells, bool(one[f"efficient_{clock}"])))
-    return table_html("settings by cost", COLUMNS.items(), rows)
+        rows.append(
+            [
+                Markup('<span title="{}">{}</span>').format(label, name),
+                *(float(one[name]) for name in ("n_runs", "updates", "cpu_time")),
+                format_with_error(float(one["distance"]), float(one["distance_se"]), 4),
+                float(one["difference"]),
+                format_with_error(float(one["jitter"]), float(one["jitter_se"]), 4),
+            ]
+        )
+        marks.append(MARK if one[f"efficient_{clock}"] else {})
+    return Table(COLUMNS, rows, "settings by cost").html(marks)

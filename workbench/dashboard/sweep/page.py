@@ -24,6 +24,7 @@ from workbench.dashboard.compare.settings import NOT_STARTED
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
+from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
@@ -45,7 +46,6 @@ from workbench.dashboard.shared.shell import (
 from workbench.dashboard.shared.ui_events import with_lock
 from workbench.dashboard.sweep.choose_k import ChooseK
 from workbench.dashboard.sweep.frontier import Frontier
-from workbench.dashboard.sweep.results import Shown
 from workbench.dashboard.sweep.runs import Found, progress_of
 from workbench.dashboard.sweep.tab import Tab
 from workbench.runs.execution.run import default_store

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import panel as pn
 
+from workbench.dashboard.shared.card import Card, Shown
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.sweep.results import Card, Shown
 from workbench.dashboard.sweep.runs import Found, Place
 
 

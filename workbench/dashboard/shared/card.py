@@ -1,0 +1,107 @@
+"""Cards with a sentence, a picture, its table and its files."""
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import panel as pn
+
+from workbench.dashboard.shared.background import LatestTask, sentence_of
+from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.files import FileError
+from workbench.dashboard.shared.shell import column, message, text
+from workbench.report.drawing import draw, inline
+from workbench.tables import Table
+from workbench.views import Picture
+from workbench.views.style import looks
+
+
+class Shown(NamedTuple):
+    """What a card shows."""
+
+    said: str = ""  # HTML
+    picture: Picture | None = None
+    table: str = ""  # HTML
+    paths: tuple[Path, ...] = ()  # of the runs of the picture
+    figure: str = ""  # HTML
+
+    def drawn(self) -> "Shown":
+        """Return this with its picture as HTML."""
+        return self._replace(figure=figure_html(self.picture)) if self.picture else self
+
+
+class Card:
+    """A card with a heading, and what `Shown` has; ``hides``: not seen while it has nothing to show."""
+
+    def __init__(
+        self,
+        heading: str,
+        handover: Handover,
+        *tools: pn.viewable.Viewable,
+        hides: bool = False,
+    ):
+        self.shown, self._task, self._hides = Shown(), LatestTask(), hides
+        self.said, self.figure = (text(sizing_mode="stretch_width") for _ in range(2))
+        self.table = text("", "comparison.css", sizing_mode="stretch_width")
+        self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown))
+        row = self.files.row("Download", f"download {heading[:1].lower()}{heading[1:]}")
+        self.results = column(self.figure, self.table, *row, kind="wb-stack", visible=False)
+        title = column(
+            text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"]), *tools, kind="wb-bar"
+        )
+        self.view = column(title, self.said, self.results, kind="wb-card", visible=not hides)
+
+    def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
+        """Show what ``work`` returns, done in a thread, unless the last key was this one."""
+        self._task.submit(key, work, self.show)
+
+    def show(self, shown: Shown | None, error: Exception | None = None) -> None:
+        """Show this, or why there is nothing to show."""
+        self.shown = shown or Shown()
+        self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
+        self.figure.object, self.table.object = self.shown.figure, self.shown.table
+        self.results.visible = bool(self.shown.figure or self.shown.table)
+        self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
+
+    def wait(self) -> None:
+        """Say that the results are being computed, if there are none yet."""
+        if not self.said.object:
+            self.said.object = message("The results of the runs are being computed …")
+
+
+def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
+    if shown.picture is None:
+        raise FileError("there is no picture of this yet; wait, or choose other runs")
+    return shown.picture, shown.paths
+
+
+def figure_html(picture: Picture, columns: int = 2) -> str:
+    """Return the picture as HTML, as wide as one column of a journal page or two."""
+    svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
+    drawn, style = inline(svg, picture.name, picture.title, picture.hover), "fill: currentColor"
+    return (
+        f'<figure style="margin: 0; max-width: {500 * columns}px; {style}" '
+        f'aria-label="{escape(picture.title)}">{drawn}</figure>'
+    )
+
+
+def by_label_html(table: Table, runs: list[tuple[str, ...]]) -> str:
+    """Return a table with a row for each label, in the colour of its engine; ``runs``: names of the runs of each.
+
+    By these `highlight.js` finds the row.
+    """
+    style = looks(str(label) for label, *_ in table.rows)
+    rows = zip(table.rows, runs, strict=True)
+    return table.html(
+        [
+            {"data-runs": "\n".join(names), "style": f"--dot: {style[str(label)].colour}"}
+            for (label, *_), names in rows
+        ]
+    )
+
+
+def paragraph(sentence: str) -> str:
+    """Return the sentence as HTML, with a capital letter in front."""
+    return f'<p role="status">{escape(sentence[0].upper() + sentence[1:])}</p>' if sentence else ""
