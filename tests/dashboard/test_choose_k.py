@@ -12,19 +12,19 @@ from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.policy import Limits, PolicyError
-from workbench.dashboard.sweep.choose_k import ChooseK
+from workbench.dashboard.sweep.choose_k import ChooseK, KRequest
 from workbench.errors import DataError
 from workbench.measures import numbers_by_k, recommend_k
 from workbench.report.figures import table_of
 from workbench.runs.execution import queue, warm_sweep
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
+from workbench.runs.request import written
 from workbench.runs.store.lock import Lock
 from workbench.runs.store.status import QUEUES
 
 FORM = {
     "corpus": "simulated",
-    "read": {},
     "engine": "cgs",
     "n_topics": [2, 3],
     "n_iterations": 6,
@@ -57,24 +57,24 @@ def swept(store, corpus, monkeypatch):
     return sweep
 
 
-def values_of(**changes) -> dict:
-    return TAB.values(FORM | changes)
+def asked_of(**changes) -> KRequest:
+    return TAB.asked({name: written(value) for name, value in (FORM | changes).items()})
 
 
 def runs_of(readings, **changes):
-    return TAB.find(readings, values_of(**changes)).settings
+    return TAB.find(readings, asked_of(**changes)).settings
 
 
 def shown(store, **changes):
     """Return what the card shows of the runs of a form."""
-    values, readings = values_of(**changes), listed(store)
-    (card,) = TAB.results(TAB.request(readings, values, TAB.find(readings, values)))
+    asked, readings = asked_of(**changes), listed(store)
+    (card,) = TAB.results(TAB.request(readings, asked, TAB.find(readings, asked)))
     return card
 
 
 def start(store, **changes):
-    values = values_of(**changes)
-    return TAB.start(store, values, TAB.find(listed(store), values))
+    asked = asked_of(**changes)
+    return TAB.start(store, asked, TAB.find(listed(store), asked))
 
 
 def ks_of(runs) -> list[tuple[int, int]]:
@@ -133,14 +133,14 @@ def test_runs_of_a_warm_sweep_are_those_that_began_from_each_other(swept):
     ],
 )
 def test_a_wrong_list_of_topics_gets_one_sentence_under_its_field(ks, sentence):
-    found = TAB.mistakes(values_of(corpus="docstrings", n_topics=ks))
+    found = TAB.mistakes(asked_of(corpus="docstrings", n_topics=ks))
     assert list(found) == ["n_topics"] and sentence in found["n_topics"]
 
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
     ruled(limits=Limits(start=3))
     assert "These are 4 runs where 3 may be started at once" in str(
-        TAB.mistakes(values_of(corpus="docstrings"))
+        TAB.mistakes(asked_of(corpus="docstrings"))
     )
 
 
@@ -247,7 +247,7 @@ def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
     # as the fields of the page are filled
     columns = {"text": "text", "title": "title", "label": "label"}
     form = {"corpus": str(folder), "read": columns}
-    assert TAB.mistakes(values_of(**form)) == {} and start(store, **form)[0] == 4
+    assert TAB.mistakes(asked_of(**form)) == {} and start(store, **form)[0] == 4
     found = runs_of(listed(store), **form)
     assert ks_of(found) == [(2, 0), (2, 1), (3, 0), (3, 1)]
     assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[

@@ -9,6 +9,7 @@ from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.sweep.frontier import (
     Frontier,
+    FrontierRequest,
     Request,
     cost_and_distance,
     hybrids,
@@ -21,10 +22,10 @@ from workbench.report.figures import table_of
 from workbench.runs.afterwards.heldout_by_document import pool_chains
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
+from workbench.runs.request import written
 
 FORM = {
     "corpus": "simulated",
-    "read": {},
     "engine": "svb-cgs",
     "r": [0, 1],
     "n_chains": 2,
@@ -63,30 +64,28 @@ def swept(store, corpus, queued):
     return sweep
 
 
-def values_of(**changes) -> dict:
-    return TAB.values(FORM | changes)
+def asked_of(**changes) -> FrontierRequest:
+    return TAB.asked({name: written(value) for name, value in (FORM | changes).items()})
 
 
 def runs_of(store, **changes) -> Found:
-    return TAB.find(listed(store), values_of(**changes))
+    return TAB.find(listed(store), asked_of(**changes))
 
 
 def start(store, **changes):
-    return TAB.start(store, values_of(**changes), runs_of(store, **changes))
+    return TAB.start(store, asked_of(**changes), runs_of(store, **changes))
 
 
 def request_of(store, **changes) -> Request:
-    return TAB.request(listed(store), values_of(**changes), runs_of(store, **changes))
+    return TAB.request(listed(store), asked_of(**changes), runs_of(store, **changes))
 
 
 # ---------------------------------------------------------------------- which runs
 
 
 def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_where_nothing_is_sampled():
-    assert (
-        labels_of(values_of()) == SETTINGS and len(TAB.wanted(values_of(), Found([]))) == 4 + 2 * 3
-    )
-    more = values_of(r=[0, 1, 2, float("inf")], n_chains=[1, 5], split="gap")
+    assert labels_of(asked_of()) == SETTINGS and len(TAB.wanted(asked_of(), Found([]))) == 4 + 2 * 3
+    more = asked_of(r=[0, 1, 2, float("inf")], n_chains=[1, 5], split="gap")
     assert labels_of(more) == [
         "svb-cgs r=0",
         "svb-cgs r=1",
@@ -102,7 +101,7 @@ def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_wh
         "adaptive-cgs n_chains=5",
     ]
     # which has nothing to adapt
-    assert labels_of(values_of(r=0, split="gap")) == ["svb-cgs r=0", "cgs"]
+    assert labels_of(asked_of(r=0, split="gap")) == ["svb-cgs r=0", "cgs"]
     assert hybrids()[0] == "svb-cgs" and "adaptive-cgs" not in hybrids() and "cgs" not in hybrids()
 
 
@@ -182,17 +181,17 @@ def test_runs_of_another_regime_model_or_split_are_not_among_them(store, corpus,
     ],
 )
 def test_what_no_frontier_can_be_of_gets_one_sentence_under_its_field(change, field, sentence):
-    found = TAB.mistakes(values_of(corpus="docstrings", **change))
+    found = TAB.mistakes(asked_of(corpus="docstrings", **change))
     assert list(found) == [field] and sentence in found[field]
 
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
-    values = values_of(corpus="docstrings")
-    assert not TAB.mistakes(values)
+    asked = asked_of(corpus="docstrings")
+    assert not TAB.mistakes(asked)
     ruled(limits=Limits(start=9))
-    assert "These are 10 runs where 9 may be started at once" in str(TAB.mistakes(values))
+    assert "These are 10 runs where 9 may be started at once" in str(TAB.mistakes(asked))
     ruled(limits=Limits(iterations=20))
-    assert "The reference has 28 iterations where 20 may be." in str(TAB.mistakes(values))
+    assert "The reference has 28 iterations where 20 may be." in str(TAB.mistakes(asked))
 
 
 # ---------------------------------------------------------------------- what is shown
@@ -263,8 +262,8 @@ def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
 
 def test_progress_counts_runs_that_are_to_come(store, corpus, swept):
     found = swept(seeds=1)
-    done = progress_of(found.all, TAB.wanted(values_of(seeds=1), found), 2)
+    done = progress_of(found.all, TAB.wanted(asked_of(seeds=1), found), 2)
     assert done == (7, 7, 0, 0, 0, ())
-    more = progress_of(found.all, TAB.wanted(values_of(), found), 2)
+    more = progress_of(found.all, TAB.wanted(asked_of(), found), 2)
     # a chain of the reference is the second run of cgs
     assert (more.n_wanted, more.n_ended) == (9, 7) and more.seconds_left > 0

@@ -13,7 +13,6 @@ from workbench.runs.request import (
     FILE,
     MISSING,
     OF_FILES,
-    parse,
     reading_names,
     request_fields,
     written,
@@ -87,9 +86,3 @@ def shown_value(field: pn.widgets.Widget) -> str:
     if isinstance(field, pn.widgets.Select):
         return next((word for word, value in field.options.items() if value == field.value), "")
     return field.value or "empty"
-
-
-def read_field(name: str, field: pn.widgets.Widget):
-    """Return the value of a field: of a setting of a request what its text means."""
-    about = request_fields().get(name)
-    return field.value if about is None else parse(about, written(field.value))

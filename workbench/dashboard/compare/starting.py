@@ -4,7 +4,6 @@ import contextlib
 import math
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -45,12 +44,6 @@ STARTING = Lock()
 ELAPSED = COLUMNS.index("elapsed")
 SETTLED = 5
 """Iterations from which on the pace of a run is used."""
-
-
-def request_of(values: dict) -> RunRequest:
-    """Return the request of those values of a form that it has."""
-    known = {each.name for each in fields(RunRequest)}
-    return RunRequest(**{name: value for name, value in values.items() if name in known})
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:

@@ -1,6 +1,7 @@
 """The tab Choose K: runs that differ in K and seed, and the K that is recommended."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from itertools import product
@@ -22,7 +23,6 @@ from workbench.dashboard.compare.starting import (
     data_of,
     describe_sweep,
     paces,
-    request_of,
     shared,
     start_runs,
     summary_of_start,
@@ -38,7 +38,6 @@ from workbench.dashboard.sweep.results import MARK, Point, points_of
 from workbench.dashboard.sweep.runs import (
     Found,
     Place,
-    request_values,
     runs_alike,
     seeds_of,
 )
@@ -57,7 +56,7 @@ from workbench.numbers import DASH, format_with_error
 from workbench.runs.execution import warm_sweep
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
-from workbench.runs.request import as_list
+from workbench.runs.request import RunRequest, as_list
 from workbench.runs.settings import DEFAULT_ENGINE
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
@@ -92,6 +91,13 @@ COLUMNS = (
     ("In use", "n_active_topics", 0, "topics with a token"),
 )
 """Heading, number, digits and meaning of the columns of the table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KRequest(RunRequest):
+    """Runs with several numbers of topics."""
+
+    warm: bool = False  # whether those with more topics begin from those with fewer
 
 
 class Request(NamedTuple):
@@ -131,30 +137,28 @@ class ChooseK(Tab):
             ),
         }
 
-    def values(self, read: dict) -> dict:
-        engine = read["engine"]
-        return request_values(read | {"engines": (engine,), "options": {engine: {}}})
+    def asked(self, texts: dict[str, str]) -> KRequest:
+        found = KRequest.from_query(texts | {"engines": texts["engine"]})
+        return replace(found, warm=texts["warm"] == "True")
 
-    def mistakes(self, values: dict) -> dict[str, str]:
-        found = mistakes_in(request_of(values))
-        if "n_topics" not in found and len(as_list(values["n_topics"])) < 2:
+    def mistakes(self, asked: KRequest) -> dict[str, str]:
+        found, engine = mistakes_in(asked), asked.engines[0]
+        if "n_topics" not in found and len(as_list(asked.n_topics)) < 2:
             found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
-        if values["warm"] and not warm_starts()[values["engine"]]:
-            found.setdefault(
-                "warm", f"Runs of {values['engine']} cannot begin from others; choose no."
-            )
+        if asked.warm and not warm_starts()[engine]:
+            found.setdefault("warm", f"Runs of {engine} cannot begin from others; choose no.")
         return found
 
-    def find(self, readings: Iterable[Reading], values: dict) -> Found:
+    def find(self, readings: Iterable[Reading], asked: KRequest) -> Found:
         """Return the runs by K and seed.
 
         Of a warm sweep all but those with the fewest topics began from the run of the same seed with the next smaller number.
         """
-        alike, ks = runs_alike(readings, values, [values["engine"]]), sorted(values["n_topics"])
+        alike, ks = runs_alike(readings, asked, asked.engines), sorted(asked.n_topics)
         found: dict[tuple[int, int], Reading] = {}
-        for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), seeds_of(values)):
+        for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), seeds_of(asked)):
             start = None
-            if values["warm"] and smaller is not None:
+            if asked.warm and smaller is not None:
                 parent = found.get((smaller, seed))
                 if parent is None:
                     continue
@@ -165,31 +169,31 @@ class ChooseK(Tab):
                     found.setdefault((k, seed), one)
         return Found(list(found.values()))
 
-    def wanted(self, values: dict, found: Found) -> dict[Place, int]:
+    def wanted(self, asked: KRequest, found: Found) -> dict[Place, int]:
         return {
-            Place(values["engine"], k, seed): values["n_iterations"]
-            for k in values["n_topics"]
-            for seed in seeds_of(values)
+            Place(asked.engines[0], k, seed): asked.n_iterations
+            for k in asked.n_topics
+            for seed in seeds_of(asked)
         }
 
-    def describe(self, readings: Iterable[Reading], values: dict) -> str:
-        return describe_sweep(request_of(values), paces(readings))
+    def describe(self, readings: Iterable[Reading], asked: KRequest) -> str:
+        return describe_sweep(asked, paces(readings))
 
-    def start(self, store: Path, values: dict, found: Found) -> tuple[int, str]:
+    def start(self, store: Path, asked: KRequest, found: Found) -> tuple[int, str]:
         """Start the runs; a warm sweep continues in a process of its own when the page is closed."""
-        if values["warm"]:
-            return _start_warm(store, values)
-        started, *others = start_runs(store, request_of(values))
+        if asked.warm:
+            return _start_warm(store, asked)
+        started, *others = start_runs(store, asked)
         return len(started), summary_of_start(started, *others)
 
-    def goes_on(self, store: Path, values: dict, found: Found) -> bool:
-        return values["warm"] and not warm_sweep.at_work(store).isdisjoint(
+    def goes_on(self, store: Path, asked: KRequest, found: Found) -> bool:
+        return asked.warm and not warm_sweep.at_work(store).isdisjoint(
             one.name for one in found.settings
         )
 
-    def request(self, readings: Iterable[Reading], values: dict, found: Found) -> Request:
-        label = values["engine"] + " warm" * values["warm"]
-        return Request(points_of(found.settings), label, tuple(values["n_topics"]))
+    def request(self, readings: Iterable[Reading], asked: KRequest, found: Found) -> Request:
+        label = asked.engines[0] + " warm" * asked.warm
+        return Request(points_of(found.settings), label, tuple(asked.n_topics))
 
     def results(self, request: Request) -> list[Shown]:
         return [choice_of_k(request)]
@@ -209,12 +213,12 @@ def warm_starts() -> dict[str, bool]:
     }
 
 
-def _start_warm(store: Path, values: dict) -> tuple[int, str]:
+def _start_warm(store: Path, asked: KRequest) -> tuple[int, str]:
     policy().check_change()
-    store, jobs = Path(store), values["jobs"]
-    corpus = data_of(values["corpus"], values["read"], values["engine"])
-    cells = shared(request_of(values).cells(corpus, store))
-    by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
+    store, jobs = Path(store), asked.jobs
+    corpus = data_of(asked.corpus, asked.read, asked.engines[0])
+    cells = shared(asked.cells(corpus, store))
+    by_k = grouped([cell.key_asked.n_topics for cell in cells], cells)
     steps = [by_k[k] for k in sorted(by_k)]
     with STARTING:
         check_memory(store, unfinished(store, cells), jobs)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
@@ -17,7 +18,6 @@ from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
     data_of,
-    request_of,
     start_cells,
     summary_of_start,
 )
@@ -33,7 +33,6 @@ from workbench.dashboard.sweep.runs import (
     Place,
     names_of,
     place_of,
-    request_values,
     runs_alike,
     seeds_of,
 )
@@ -45,13 +44,13 @@ from workbench.errors import InputError
 from workbench.measures import MeasureError, frontier, overtaking
 from workbench.measures.frontier import CHAINS, LONGER, is_plain_gibbs
 from workbench.measures.selection import in_papers_order
-from workbench.numbers import format_with_error
+from workbench.numbers import format_with_error, parse_number
 from workbench.runs.afterwards.heldout_by_document import Pooled, pool_chains
 from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import lay_out
-from workbench.runs.request import as_list, combinations
+from workbench.runs.request import RunRequest, as_list, combinations
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
@@ -87,6 +86,14 @@ COLUMNS = (
         meaning="standard deviation of the log perplexity of the state ± standard error over seeds",
     ),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontierRequest(RunRequest):
+    """Runs of hybrids and of cgs, and long chains of cgs."""
+
+    reference: int | None = None  # iterations of these chains; None: as few as possible
+    cost: str = "cpu_time"  # clock by which settings are compared
 
 
 class Request(NamedTuple):
@@ -147,90 +154,94 @@ class Frontier(Tab):
             **{name: field_of(name) for name in ("top_words", "singletons", "repeat", "merge")},
         }
 
-    def values(self, read: dict) -> dict:
-        """Return the values of a start of the hybrid, of cgs, and of the engine that adapts where an r leaves it a choice."""
-        engine, n_chains = read["engine"], read["n_chains"]
-        options = {engine: {"r": read["r"], "n_chains": n_chains}, GIBBS: {}}
-        between = [r for r in as_list(read["r"]) if isinstance(r, int | float) and 0 < r < math.inf]
-        if read["split"] and between:
+    def asked(self, texts: dict[str, str]) -> FrontierRequest:
+        """Return the runs of the hybrid, of cgs, and of the engine that adapts where an r leaves it a choice."""
+        engine = texts["engine"]
+        found = FrontierRequest.from_query(texts | {"engines": engine})
+        r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
+        options = {engine: {"r": r, "n_chains": n_chains}, GIBBS: {}}
+        between = [one for one in as_list(r) if isinstance(one, int | float) and 0 < one < math.inf]
+        if texts["split"] and between:
             budget = between if len(between) > 1 else between[0]
-            options[ADAPTIVE] = {"split": read["split"], "budget_r": budget, "n_chains": n_chains}
-        return request_values(read | {"engines": tuple(options), "options": options})
+            split = {"split": texts["split"], "budget_r": budget, "n_chains": n_chains}
+            options[ADAPTIVE] = split
+        own = {"cost": texts["cost"], "reference": parse_number(texts["reference"]) or None}
+        return replace(found, engines=tuple(options), options=options, **own)
 
-    def mistakes(self, values: dict) -> dict[str, str]:
-        found, limits = mistakes_in(request_of(values)), policy().limits
+    def mistakes(self, asked: FrontierRequest) -> dict[str, str]:
+        found, limits = mistakes_in(asked), policy().limits
         for name in ("n_topics", "alpha", "beta"):
-            if name not in found and isinstance(values[name], list):
+            if name not in found and isinstance(getattr(asked, name), list):
                 found[name] = "Frontier compares engines on one model; give one number."
-        if "holdout" not in found and not values["holdout"]:
+        if "holdout" not in found and not asked.holdout:
             found["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
-        if values["reference"] is not None and "n_iterations" not in found:
-            fewest = LONGER * values["n_iterations"]
+        if asked.reference is not None and "n_iterations" not in found:
+            fewest = LONGER * asked.n_iterations
             try:
-                whole("reference", values["reference"], fewest)
+                whole("reference", asked.reference, fewest)
             except InputError:
                 found["reference"] = (
                     f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
                 )
-        if not found and (n := len(self.wanted(values, Found([])))) > limits.start:
+        if not found and (n := len(self.wanted(asked, Found([])))) > limits.start:
             found["r"] = (
                 f"These are {n:,} runs where {figures(limits.start)} may be started at once; take values out."
             )
-        if not found and (n := n_reference(values)) > limits.iterations:
+        if not found and (n := n_reference(asked)) > limits.iterations:
             found["n_iterations"] = (
                 f"The reference has {n:,} iterations where {figures(limits.iterations)} may be."
             )
         return found
 
-    def find(self, readings: Iterable[Reading], values: dict) -> Found:
+    def find(self, readings: Iterable[Reading], asked: FrontierRequest) -> Found:
         """Return the settings by label and seed, and the chains of the reference, finished ones first.
 
         A chain of cgs of any seed is one of the reference if it has, or is to have, enough iterations.
         """
-        labels = labels_of(values)
-        alike = [one for one in runs_alike(readings, values, labels) if not one.spec.start]
+        labels = labels_of(asked)
+        alike = [one for one in runs_alike(readings, asked, labels) if not one.spec.start]
         settings: dict[Place, Reading] = {}
         for one in alike:
-            if one.spec.seed in seeds_of(values) and one.spec.n_topics == values["n_topics"]:
+            if one.spec.seed in seeds_of(asked) and one.spec.n_topics == asked.n_topics:
                 settings.setdefault(place_of(one), one)
         chains = [
             one
             for one in alike
             if is_plain_gibbs(one.spec)
-            and one.spec.n_topics == values["n_topics"]
-            and _is_long(one, n_reference(values))
+            and one.spec.n_topics == asked.n_topics
+            and _is_long(one, n_reference(asked))
         ]
         chains.sort(key=lambda one: one.state != FINISHED)
         places = sorted(settings, key=lambda place: (labels.index(place.label), place.seed))
         return Found([settings[place] for place in places], chains[:CHAINS])
 
-    def wanted(self, values: dict, found: Found) -> dict[Place, int]:
-        k = values["n_topics"]
+    def wanted(self, asked: FrontierRequest, found: Found) -> dict[Place, int]:
+        k = asked.n_topics
         settings = {
-            Place(label, k, seed): values["n_iterations"]
-            for label in labels_of(values)
-            for seed in seeds_of(values)
+            Place(label, k, seed): asked.n_iterations
+            for label in labels_of(asked)
+            for seed in seeds_of(asked)
         }
         reference = {
-            Place(GIBBS, k, seed): n_reference(values)
-            for seed in seeds_of_reference(values, found.reference)
+            Place(GIBBS, k, seed): n_reference(asked)
+            for seed in seeds_of_reference(asked, found.reference)
         }
         return settings | reference
 
-    def describe(self, readings: Iterable[Reading], values: dict) -> str:
-        n = len(self.wanted(values, Found([])))
+    def describe(self, readings: Iterable[Reading], asked: FrontierRequest) -> str:
+        n = len(self.wanted(asked, Found([])))
         return f"{counted(n)} with the {CHAINS} chains of the reference."
 
-    def start(self, store: Path, values: dict, found: Found) -> tuple[int, str]:
+    def start(self, store: Path, asked: FrontierRequest, found: Found) -> tuple[int, str]:
         """Start the runs, those of the reference first."""
         policy().check_change()
-        corpus = data_of(values["corpus"], values["read"], GIBBS)
-        cells = _cells(corpus, values, found.reference)
-        started, *others = start_cells(Path(store), cells, values["jobs"])
+        corpus = data_of(asked.corpus, asked.read, GIBBS)
+        cells = _cells(corpus, asked, found.reference)
+        started, *others = start_cells(Path(store), cells, asked.jobs)
         return len(started), summary_of_start(started, *others)
 
-    def request(self, readings: Iterable[Reading], values: dict, found: Found) -> Request:
-        names, labels = names_of(values["corpus"]), labels_of(values)
+    def request(self, readings: Iterable[Reading], asked: FrontierRequest, found: Found) -> Request:
+        names, labels = names_of(asked.corpus), labels_of(asked)
         on_corpus = [
             one
             for one in readings
@@ -243,9 +254,9 @@ class Frontier(Tab):
             points_of(found.settings),
             points_of(found.reference),
             points_of(on_corpus),
-            values["n_iterations"],
-            n_reference(values),
-            values["cost"],
+            asked.n_iterations,
+            n_reference(asked),
+            asked.cost,
         )
 
     def results(self, request: Request) -> list[Shown]:
@@ -263,31 +274,31 @@ def hybrids() -> tuple[str, ...]:
     )
 
 
-def n_reference(values: dict) -> int:
+def n_reference(asked: FrontierRequest) -> int:
     """Return the iterations of a chain of the reference: those of the form, or as few as possible."""
-    return values["reference"] or LONGER * values["n_iterations"]
+    return asked.reference or LONGER * asked.n_iterations
 
 
-def labels_of(values: dict) -> list[str]:
+def labels_of(asked: FrontierRequest) -> list[str]:
     """Return engine and options of each setting."""
-    model = {name: values[name] for name in model_fields(get_engine(GIBBS))}
+    model = {name: getattr(asked, name) for name in model_fields(get_engine(GIBBS))}
     return [
         RunSpec("", "", None, engine, model, options).label()
-        for engine, options in _settings(values)
+        for engine, options in _settings(asked)
     ]
 
 
-def seeds_of_reference(values: dict, chains: list[Reading]) -> list[int]:
+def seeds_of_reference(asked: FrontierRequest, chains: list[Reading]) -> list[int]:
     """Return the seeds of the chains that are there, and for the others seeds that no setting has."""
     taken = [one.spec.seed for one in chains]
-    free = (seed for seed in range(seeds_of(values).stop, LARGEST_SEED) if seed not in taken)
+    free = (seed for seed in range(seeds_of(asked).stop, LARGEST_SEED) if seed not in taken)
     return taken + [next(free) for _ in range(CHAINS - len(taken))]
 
 
-def _settings(values: dict) -> Iterator[tuple[str, dict]]:
+def _settings(asked: FrontierRequest) -> Iterator[tuple[str, dict]]:
     """Yield engine and options of each setting once; where nothing is sampled, with one chain only."""
     seen = set()
-    for engine, given in values["options"].items():
+    for engine, given in asked.options.items():
         for options in combinations(given):
             if options.get("r") == 0:
                 options = options | {"n_chains": 1}
@@ -296,26 +307,25 @@ def _settings(values: dict) -> Iterator[tuple[str, dict]]:
                 yield engine, options
 
 
-def _cells(corpus: Corpus, values: dict, chains: list[Reading]) -> list[Planned]:
+def _cells(corpus: Corpus, asked: FrontierRequest, chains: list[Reading]) -> list[Planned]:
     """Return the chains of the reference, then the settings, seed by seed."""
     settings = {
-        name: values[name]
+        name: getattr(asked, name)
         for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
-        if name in values
     }
     reference = lay_out(
         corpus,
-        {"seed": seeds_of_reference(values, chains)},
+        {"seed": seeds_of_reference(asked, chains)},
         GIBBS,
-        n_iterations=n_reference(values),
+        n_iterations=n_reference(asked),
         **settings,
     )
     specs, train, test = plan(
         corpus,
-        list(_settings(values)),
-        values["seeds"],
-        seed=values["seed"],
-        n_iterations=values["n_iterations"],
+        list(_settings(asked)),
+        asked.seeds,
+        seed=asked.seed,
+        n_iterations=asked.n_iterations,
         **settings,
     )
     specs.sort(key=lambda spec: spec.seed)

@@ -13,11 +13,9 @@ import panel as pn
 from workbench.corpus import CorpusError
 from workbench.dashboard.compare.fields import (
     ALWAYS,
-    READING,
     corpus_field,
     field_of,
     path_field,
-    read_field,
 )
 from workbench.dashboard.compare.mistakes import mistake_of
 from workbench.dashboard.compare.settings import NOT_STARTED
@@ -49,7 +47,7 @@ from workbench.dashboard.sweep.frontier import Frontier
 from workbench.dashboard.sweep.runs import Found, progress_of
 from workbench.dashboard.sweep.tab import Tab
 from workbench.runs.execution.run import default_store
-from workbench.runs.request import FILE
+from workbench.runs.request import FILE, RunRequest, written
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE, STOPPED, requested
 
@@ -99,7 +97,7 @@ class SweepPage:
         self.start.on_click(lambda event: with_lock(self._document, self._start))
         self.stop.on_click(lambda event: with_lock(self._document, self._stop))
         self._show_fields()
-        self.form.wrong = self._placed(self.tab.mistakes(self.values()))  # of a link
+        self.form.wrong = self._placed(self.tab.mistakes(self.asked()))  # of a link
         self._take(self._monitor.latest(FIRST_LOOK))
 
     @property
@@ -122,13 +120,9 @@ class SweepPage:
         """Return what the address of the page holds."""
         return self._parts[self.tab.name]
 
-    def values(self) -> dict:
-        """Return what the form describes, as values of a start."""
-        read = {name: read_field(name, field) for name, field in self.fields.items()}
-        is_file = read["corpus"] == FILE
-        reading = {READING[name]: read[name] for name in ALWAYS if is_file and read[name]}
-        corpus = read["path"].strip() if is_file else read["corpus"]
-        return self.tab.values(read | {"corpus": corpus, "read": reading})
+    def asked(self) -> RunRequest:
+        """Return the runs that the form describes."""
+        return self.tab.asked({name: written(field.value) for name, field in self.fields.items()})
 
     # ------------------------------------------------------------------ every second
 
@@ -140,20 +134,20 @@ class SweepPage:
 
     def _take(self, listing: Listing) -> None:
         """Show the runs of the form that are listed."""
-        self._listing, values = listing, self.values()
-        if (seen := (listing.version, self.tab.name, repr(values))) != self._seen:
-            self._seen, self._wrong = seen, bool(self.tab.mistakes(values))
+        self._listing, asked = listing, self.asked()
+        if (seen := (listing.version, self.tab.name, asked)) != self._seen:
+            self._seen, self._wrong = seen, bool(self.tab.mistakes(asked))
             self._found, self._request, ahead = Found([]), None, ""
             if not self._wrong:
-                self._found = self.tab.find(listing.readings, values)
-                self._request = self.tab.request(listing.readings, values, self._found)
-                ahead = self.tab.describe(listing.readings, values)
+                self._found = self.tab.find(listing.readings, asked)
+                self._request = self.tab.request(listing.readings, asked, self._found)
+                ahead = self.tab.describe(listing.readings, asked)
             self.ahead.object = message(ahead)
-        self._show_progress(values)
+        self._show_progress(asked)
 
-    def _show_progress(self, values: dict) -> None:
+    def _show_progress(self, asked: RunRequest) -> None:
         alive = [one for one in self._found.all if one.state in ALIVE]
-        goes_on = not self._wrong and self.tab.goes_on(self.store, values, self._found)
+        goes_on = not self._wrong and self.tab.goes_on(self.store, asked, self._found)
         self.stop.disabled = not (alive or goes_on)
         if self._stopping:
             self._stopping = not self.stop.disabled
@@ -164,8 +158,8 @@ class SweepPage:
         if self._wrong:
             said = "The form does not describe runs yet."
         elif self._found.all:
-            wanted = self.tab.wanted(values, self._found)
-            progress = progress_of(self._found.all, wanted, values["jobs"])
+            wanted = self.tab.wanted(asked, self._found)
+            progress = progress_of(self._found.all, wanted, asked.jobs)
             said = progress.sentence(goes_on)
             n_left = progress.n_wanted - progress.n_ended
             all_there = bool(alive) and progress.n_alive == n_left
@@ -197,7 +191,7 @@ class SweepPage:
     def _changed(self, name: str, event) -> None:
         self._stopping = False  # the runs that are described now are others
         self._show_fields()
-        mistakes = self._placed(self.tab.mistakes(self.values()))
+        mistakes = self._placed(self.tab.mistakes(self.asked()))
         shown = {name, *self.form.wrong}
         self.form.wrong = {field: said for field, said in mistakes.items() if field in shown}
         self._take(self._listing)
@@ -206,12 +200,12 @@ class SweepPage:
 
     def _start(self) -> None:
         """Start the runs of the form; the page goes on while the corpus is read."""
-        values, tab = self.values(), self.tab
-        self.form.wrong = self._placed(tab.mistakes(values))
+        asked, tab = self.asked(), self.tab
+        self.form.wrong = self._placed(tab.mistakes(asked))
         if self.form.wrong:
             self._say(NOT_STARTED, "bad")
             return
-        n = len(tab.wanted(values, Found([])))
+        n = len(tab.wanted(asked, Found([])))
         try:
             policy().limits.check("session", self._n_started + n)
         except PolicyError as error:
@@ -222,7 +216,7 @@ class SweepPage:
 
         def then(result: tuple[int, str], error: Exception | None) -> None:
             if isinstance(error, CorpusError):
-                self.form.wrong = self._placed(mistake_of(error, values["corpus"]))
+                self.form.wrong = self._placed(mistake_of(error, asked.corpus))
                 self._say(NOT_STARTED, "bad")
             elif error is not None:
                 self._say(sentence_of(error), "bad")
@@ -231,14 +225,14 @@ class SweepPage:
                 self._say(result[1], "good" if result[0] else "muted")
                 self._monitor.look_soon()
 
-        in_background(self._document, partial(tab.start, self.store, values, self._found), then)
+        in_background(self._document, partial(tab.start, self.store, asked, self._found), then)
 
     def _stop(self) -> None:
         """Ask all runs of the form to stop after their present steps; what they have is kept."""
         if policy().read_only:
             return
         self._stopping = True
-        goes_on = self.tab.goes_on(self.store, self.values(), self._found)
+        goes_on = self.tab.goes_on(self.store, self.asked(), self._found)
         paths = [one.path for one in self._found.all if goes_on or one.state in ALIVE]
 
         def then(result, error: Exception | None) -> None:

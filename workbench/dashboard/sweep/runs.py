@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.corpus.formats.interface import stem_of
 from workbench.corpus.formats.readers import FORMATS
 from workbench.corpus.shards.sharded import ShardedCorpus, is_sharded
-from workbench.dashboard.compare.starting import ELAPSED, request_of
+from workbench.dashboard.compare.starting import ELAPSED
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
@@ -17,8 +17,8 @@ from workbench.engines import get_engine
 from workbench.errors import DataError
 from workbench.numbers import format_duration
 from workbench.runs.loading import named_set
-from workbench.runs.request import request_fields
-from workbench.runs.spec import PRIORS, RunSpec, model_fields
+from workbench.runs.request import RunRequest
+from workbench.runs.spec import RunSpec, model_fields
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
 UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
@@ -77,21 +77,23 @@ def place_of(run: Reading) -> Place:
     return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 
-def seeds_of(values: dict) -> range:
+def seeds_of(asked: RunRequest) -> range:
     """Return the seeds of each setting."""
-    return range(values["seed"], values["seed"] + values["seeds"])
+    return range(asked.seed, asked.seed + asked.seeds)
 
 
-def runs_alike(readings: Iterable[Reading], values: dict, labels: Collection[str]) -> list[Reading]:
+def runs_alike(
+    readings: Iterable[Reading], asked: RunRequest, labels: Collection[str]
+) -> list[Reading]:
     """Return the runs with these labels on the data of the form, newest first.
 
     Where runs on one name of a corpus have different tokens, those with the tokens of the newest.
     """
-    names = names_of(values["corpus"])
+    names = names_of(asked.corpus)
     alike = [
         one
         for one in readings
-        if one.spec is not None and _fits(one.spec, values, names) and place_of(one).label in labels
+        if one.spec is not None and _fits(one.spec, asked, names) and place_of(one).label in labels
     ]
     return [
         one
@@ -128,12 +130,6 @@ def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) ->
     )
 
 
-def request_values(values: dict) -> dict:
-    """Return the values of a form with the default of every setting that it has no field for."""
-    priors = {name: request_fields()[name].default for name in PRIORS}
-    return vars(request_of(priors | values)) | values
-
-
 def names_of(corpus: str) -> set[str]:
     """Return the names that runs may have for a corpus of the menu, or for the one read from a path."""
     if named_set(corpus):
@@ -153,18 +149,20 @@ def _name_within(folder: str, changed: int) -> tuple[str, ...]:
         return ()
 
 
-def _fits(spec: RunSpec, values: dict, names: set[str]) -> bool:
+def _fits(spec: RunSpec, asked: RunRequest, names: set[str]) -> bool:
     """Return whether a run has the corpus, the split and the priors of the form."""
     priors = [name for name in model_fields(get_engine(spec.engine)) if name != "n_topics"]
     if (
         spec.corpus not in names
-        or (spec.test is None) != (values["holdout"] == 0)
-        or any(spec.model.get(name) != values[name] for name in priors)
+        or (spec.test is None) != (asked.holdout == 0)
+        or any(spec.model.get(name) != getattr(asked, name) for name in priors)
     ):
         return False
-    changes = {name: values[name] for name, usual in UNCHANGED.items() if values[name] != usual}
+    changes = {
+        name: value for name, usual in UNCHANGED.items() if (value := getattr(asked, name)) != usual
+    }
     split = spec.split or {}
     if "rows" in split:
         return split == {"rows": split["rows"]} | changes
-    share = {"fraction": values["holdout"], "seed": 0, "per": values["holdout_per"]}
+    share = {"fraction": asked.holdout, "seed": 0, "per": asked.holdout_per}
     return split == ({} if spec.test is None else share) | changes
