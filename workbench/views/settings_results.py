@@ -1,6 +1,7 @@
 """Results of runs against the settings in which they differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -9,9 +10,10 @@ from workbench.measures import differing, each_run, final, settings_of, spec_of
 from workbench.measures.curves import mean_and_error
 from workbench.measures.learning import REPEATED
 from workbench.measures.selection import Runs, by_size, grouped
+from workbench.runs.spec import RunSpec
 from workbench.views.curves import dimension
 from workbench.views.elements import axis, element, panel
-from workbench.views.picture import WHOSE, Picture, SideBySide, View, rows_of
+from workbench.views.picture import WHOSE, Picture, SideBySide, View
 from workbench.views.style import looks
 
 OTHERS = ("engine", "corpus", "iterations", *REPEATED)
@@ -27,8 +29,12 @@ def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", 
     of the setting are equidistant, numbers sorted by size.
     """
     runs = each_run(runs)
-    last = final(runs)[measure].values
     settings = [settings_of(spec_of(run)) for run in runs]
+    return _panel(setting, settings, final(runs)[measure].values, measure, title)
+
+
+def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, title: str = ""):
+    """Draw the last numbers of runs against a setting; see `against_setting`."""
     indices = [
         index
         for index, run_settings in enumerate(settings)
@@ -111,29 +117,52 @@ def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
 
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
     """Draw a panel for each setting in which runs of one engine differ."""
-    settings = [settings_of(spec_of(run)) for run in shown.runs]
-    names = [
+    results = [
+        Result(label, run.attrs["name"], spec_of(run), _last(run))
+        for label, run in zip(shown.labels, shown.runs, strict=True)
+    ]
+    if picture := settings_picture(view, results):
+        yield picture
+
+
+class Result(NamedTuple):
+    """A run and its last number."""
+
+    label: str
+    run: str  # its name
+    spec: RunSpec
+    number: float
+
+
+def settings_picture(
+    view: View,
+    results: Sequence[Result],
+    measure: str = "test_perplexity",
+    wanted: Sequence[str] = (),
+) -> Picture | None:
+    """Return the picture of runs by their settings, of those that are wanted or in which runs of one engine differ."""
+    settings = [settings_of(one.spec) for one in results]
+    names = list(wanted) or [
         name
         for name in differing(settings)
         if name not in OTHERS and _within_an_engine(settings, name)
     ]
     if not names:
-        return
+        return None
+    last = np.array([one.number for one in results])
     rows = [
-        row
-        for label, run, run_settings in zip(shown.labels, shown.runs, settings, strict=True)
-        for row in rows_of(
-            label, run, [[*(run_settings.get(name, "") for name in names), _last(run)]]
-        )
+        [one.label, one.run, one.spec.seed, *(own.get(name, "") for name in names), one.number]
+        for one, own in zip(results, settings, strict=True)
     ]
     further = (
         f" {len(names) - MOST} further settings are in the table only." if len(names) > MOST else ""
     )
-    yield view.picture(
-        f"Final held-out perplexity against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
+    what = "held-out perplexity" if measure == "test_perplexity" else dimension(measure).label
+    return view.picture(
+        f"Final {what} against {', '.join(names[:MOST])}, in which runs of an engine differ. Small points are "
         f"runs; marks are means over runs that differ in seed and split alone ± one standard error.{further}",
-        [against_setting(shown.runs, name) for name in names[:MOST]],
-        [*WHOSE, *names, "test_perplexity"],
+        [_panel(name, settings, last, measure) for name in names[:MOST]],
+        [*WHOSE, *names, measure],
         rows,
     )
 
@@ -144,6 +173,6 @@ def _within_an_engine(settings: list[dict], name: str) -> bool:
     return any(name in differing(engine_settings) for engine_settings in by_engine.values())
 
 
-def _last(run: xr.Dataset) -> float | str:
-    """Return the final held-out perplexity; "" without held-out tokens."""
-    return float(run["test_perplexity"].values[-1]) if "test_perplexity" in run else ""
+def _last(run: xr.Dataset) -> float:
+    """Return the final held-out perplexity; NaN without held-out tokens."""
+    return float(run["test_perplexity"].values[-1]) if "test_perplexity" in run else np.nan

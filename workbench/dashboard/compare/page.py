@@ -70,7 +70,7 @@ class ComparePage:
         )
         self.figure = FigureCard(self.handover)
         self.table = RunTable(on_draw=self.draw, empty=READING)
-        self.results = Results()
+        self.results = Results(self.handover)
         self.heading = text(RUNS, css_classes=["wb-mid"])
         self.steering = Steering(self.table, self._monitor.look_soon)
         self.notes = NotesCard(self._monitor.look_soon)
@@ -121,7 +121,8 @@ class ComparePage:
         self.comparison.reference.param.watch(self._write_link, "value")
         self.table.param.watch(self._chosen, "chosen")
         self.table.param.watch(self._write_link, ["query", "sort", "group", "columns"])
-        self.results.param.watch(self._write_link, ["settings", "result"])
+        for menu in (self.results.setting, self.results.result):
+            menu.param.watch(self._write_link, "value")
 
     # ------------------------------------------------------------------ every second
 
@@ -133,6 +134,10 @@ class ComparePage:
         runs = looked_at(self._known[name] for name in names if name in self._known)
         self.comparison.follow(runs, self.figure.curve.until)
         self.chains.follow(runs)
+        found = self.table.found or self._known
+        self.results.follow(
+            (self._known[name] for name in found if name in self._known), self.table.settings
+        )
         self._write_link()  # ranges may have been moved meanwhile
 
     def _show_progress(self) -> None:
@@ -150,7 +155,6 @@ class ComparePage:
             return
         self._version = listing.version
         self.table.show(listing.readings)
-        self.results.call(self.table.settings)
         self.steering.show(listing.readings)
         self._known = {reading.name: reading for reading in listing.readings}
         self.notes.show(self._known, self.table.chosen)
@@ -295,7 +299,7 @@ class ComparePage:
             self.preview.card,
             self.figure.view(),
             runs,
-            self.results.view(),
+            self.results.view,
             *cards,
             self.handover,
             self.figure.highlight,

@@ -1,65 +1,92 @@
-"""The card *Settings and results*: what settings have to do with a result, over the runs that the table shows.
+"""The card *Settings and results*: what settings have to do with a result, over the runs that the table shows."""
 
-The browser draws it (`results.js`) from the rows that the table has found, so that nothing more is sent.
-"""
+import math
+from collections.abc import Iterable
+from functools import partial
 
 import panel as pn
-import param
 
+from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.compare.table import called, is_setting
-from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.link import Part, attribute_part
-from workbench.dashboard.shared.shell import column, text
+from workbench.dashboard.shared.card import Card, Shown
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.link import Part, widget_part
+from workbench.dashboard.shared.numbers import COLUMNS
+from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.shell import labelled, message, styled
+from workbench.measures.selection import labels_of_specs
+from workbench.views.every import view_named
+from workbench.views.settings_results import Result, settings_picture
 
 RESULTS = {
-    "held_out": "Held-out perplexity",
-    "training": "Training perplexity",
-    "bound": "Bound per training token",
-    "time": "Seconds of inference",
-    "topics": "Topics with a token",
-    "updates": "Site updates",
+    "Held-out perplexity": "test_perplexity",
+    "Training perplexity": "train_perplexity",
+    "Bound per training token": "bound_per_token",
+    "Seconds of inference": "elapsed",
+    "Topics with a token": "n_active_topics",
+    "Site updates": "updates",
 }
-"""Number of a row of the table → what the card calls it."""
-TITLES = {"engine": "Engine", "corpus": "Corpus"}
-"""What settings are called in which runs may always differ."""
+"""Name on the card → column of a reading."""
+EVERY = "All that runs of an engine differ in"
+NOTHING = "Runs that differ in a setting are compared here."
 
 
-class Results(Drawn):
-    """The picture. Of one setting it is a point for each run against it, of several a line for each run through all."""
+class Results(Card):
+    """A panel for each of the settings in which runs differ, or for the one that is chosen."""
 
-    settings = param.List(
-        doc="The settings that are drawn; empty: the first in which the runs differ."
-    )
-    result = param.Selector(
-        default="held_out", objects=list(RESULTS), doc="What they are drawn against."
-    )
-    results = param.Dict(default=RESULTS, constant=True, doc="Each result → what it is called.")
-    titles = param.Dict(default=TITLES, doc="Setting → what it is called.")
+    def __init__(self, handover: Handover):
+        self.setting, self.result = (
+            styled(
+                pn.widgets.Select(
+                    label=label,
+                    options=options,
+                    value=next(iter(options.values())),
+                    width=230,
+                    css_classes=["wb-unlabelled"],
+                )
+            )
+            for label, options in (("Setting", {EVERY: ""}), ("Result", RESULTS))
+        )
+        super().__init__(
+            "Settings and results", handover, labelled(self.setting), labelled(self.result)
+        )
 
-    _esm = code("finding", "results")
-    _stylesheets = style("results")
-
-    def call(self, settings: dict[str, str]) -> None:
-        """Takes what the settings are called in which runs differ."""
-        self.titles = TITLES | settings
+    def follow(self, readings: Iterable[Reading], settings: dict[str, str]) -> None:
+        """Show these runs; ``settings``: those in which runs differ, and what they are called."""
+        own = {self.setting.value: called(self.setting.value)} if self.setting.value else {}
+        offered = {EVERY: ""} | {title: name for name, title in (own | settings).items()}
+        if self.setting.options != offered:
+            self.setting.options = offered
+        seen = [one for one in readings if one.spec is not None and len(one.numbers)]
+        key = looked_at(seen), self.setting.value, self.result.value
+        self.bring(key, partial(results_of, seen, *key[1:]))
 
     def parts(self) -> dict[str, Part]:
-        """Settings and result as parts of the address."""
+        """Return setting and result as parts of the address."""
 
-        def take(given: str) -> bool:
-            names = [name for name in given.split(",") if name]
-            if fits := all(map(is_setting, names)):
-                self.settings, self.titles = (
-                    names,
-                    self.titles | {name: called(name) for name in names},
-                )
+        def take(name: str) -> bool:
+            if fits := not name or is_setting(name):
+                self.setting.options = self.setting.options | ({called(name): name} if name else {})
+                self.setting.value = name
             return fits
 
         return {
-            "settings": Part(lambda: ",".join(self.settings), "", take),
-            "result": Part(lambda: self.result, "held_out", attribute_part(self, "result").take),
+            "settings": Part(lambda: self.setting.value, "", take),
+            "result": widget_part(self.result),
         }
 
-    def view(self) -> pn.Column:
-        """The card."""
-        return column(text("<h2>Settings and results</h2>"), self, kind="wb-card")
+
+def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
+    """Return the picture of the runs that have recorded the measure."""
+    numbers = [one.latest[COLUMNS.index(measure)] for one in readings]
+    labels = labels_of_specs([one.spec for one in readings]) if readings else []
+    results = [
+        Result(label, one.name, one.spec, float(number))
+        for label, one, number in zip(labels, readings, numbers, strict=True)
+        if math.isfinite(number)
+    ]
+    wanted = [setting] if setting else []
+    picture = settings_picture(view_named("settings"), results, measure, wanted)
+    if picture is None:
+        return Shown(message(NOTHING))
+    return Shown(message(picture.caption), picture, "", tuple(one.path for one in readings)).drawn()

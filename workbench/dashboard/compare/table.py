@@ -19,7 +19,6 @@ from workbench.measures.learning import differing, every_setting, settings_of
 from workbench.numbers import DASH, format_duration
 from workbench.runs.progress import decimals
 from workbench.runs.store.status import FAILED, LOST
-from workbench.views.style import GREY, look_of
 
 HEADLINE, TRAINING, ELAPSED = (
     COLUMNS.index(name) for name in ("test_perplexity", "train_perplexity", "elapsed")
@@ -35,14 +34,6 @@ LEARNT = {
 """What may be learnt → its name, the column of its value, and what that is."""
 USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
 """The columns beside the name that are shown unless others are chosen; settings have columns of their own."""
-RESULTS = {
-    "held_out": "test_perplexity",
-    "training": "train_perplexity",
-    "bound": "bound_per_token",
-    "topics": "n_active_topics",
-    "updates": "updates",
-}
-"""Number of a row that is seen beside the settings alone → its column in a reading."""
 
 
 class RunTable(Drawn):
@@ -59,6 +50,7 @@ class RunTable(Drawn):
     query = param.String(
         doc="What is looked for: words, and key:value as in engine:cgs k:10 tag:paper."
     )
+    found = param.List(doc="Names of the runs that are found by it; empty: all.")
     sort = param.String(
         doc="The column that rows are sorted by, downwards after a minus; newest first without one."
     )
@@ -213,9 +205,7 @@ def row(reading: Reading) -> dict:
             "perplexity": known(perplexity),
             "time": known(latest[ELAPSED]),
             "left": known(status["time_left"]),
-            **{name: known(latest[COLUMNS.index(column)]) for name, column in RESULTS.items()},
         },
-        "colour": look.colour if (look := look_of(reading.label)) else GREY,
     }
 
 

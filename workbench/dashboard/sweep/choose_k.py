@@ -218,7 +218,7 @@ def _start_warm(store: Path, asked: KRequest) -> tuple[int, str]:
     store, jobs = Path(store), asked.jobs
     corpus = data_of(asked.corpus, asked.read, asked.engines[0])
     cells = shared(asked.cells(corpus, store))
-    by_k = grouped([cell.key_asked.n_topics for cell in cells], cells)
+    by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
     steps = [by_k[k] for k in sorted(by_k)]
     with STARTING:
         check_memory(store, unfinished(store, cells), jobs)

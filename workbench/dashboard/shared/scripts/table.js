@@ -138,7 +138,8 @@ export function render({ model }) {
     nothing.hidden = found.length > 0 && !odd
     put(nothing, odd || "No run is found. Take a word out of the search, or clear it to see all runs.")
     draw(); mark()
-    document.dispatchEvent(new CustomEvent("wb-runs", { detail: found }))
+    const names = found.length < runs.size ? found.map((run) => run.name).sort() : []
+    if (String(names) !== String(model.found)) model.found = names
   }
 
   // Puts the lines that are seen into the body; the rest is room above and below them.
@@ -206,7 +207,6 @@ export function render({ model }) {
   model.on("query", () => { if (model.query !== asked) refind() }); model.on("sort", refind); model.on("group", refind)
   model.on("chosen", mark); model.on("colours", mark)
   for (const name of ["columns", "settings"]) model.on(name, () => { layout(); arrange() })
-  document.addEventListener("wb-runs-wanted", () => document.dispatchEvent(new CustomEvent("wb-runs", { detail: found })))
   layout(); renew(); refind()
   return root
 }

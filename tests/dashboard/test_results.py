@@ -1,0 +1,24 @@
+"""The card *Settings and results*."""
+
+from workbench.dashboard.compare.results import EVERY, Results
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.run_monitor import RunMonitor
+
+
+def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(new_run, store):
+    card = Results(Handover())
+    card.follow([], {})
+    assert "Runs that differ in a setting" in card.said.object and not card.results.visible
+    for seed in range(2):
+        for k in (2, 3):
+            new_run(f"k{k}-{seed}", "cgs", seed=seed, n_topics=k, n_iterations=4)
+    readings, settings = RunMonitor(store).look().readings, {"K": "Topics K", "seed": "Seed"}
+    card.follow(readings, settings)
+    assert card.shown.picture.header[3:] == ["K", "test_perplexity"]
+    assert list(card.setting.options) == [EVERY, "Topics K", "Seed"]
+    parts = card.parts()
+    assert parts["settings"].take("seed") and parts["result"].take("updates")
+    card.follow(readings, settings)
+    assert card.shown.picture.header[3:] == ["seed", "updates"] and "<svg" in card.figure.object
+    assert {row[-1] for row in card.shown.picture.rows} == {one.latest[1] for one in readings}
+    assert not parts["settings"].take("no such") and card.setting.value == "seed"
