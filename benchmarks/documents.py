@@ -143,6 +143,7 @@ def visited(url: str, mode: str) -> list[tuple[str, float]]:
             tab.wait_for_timeout(300)
 
         first = "first_search" if mode == "patient" else "at_once"
+
         def search(query: str) -> None:
             """Writes a query: a busy page may answer it before Enter, when the field loses the focus."""
             field.fill(query)

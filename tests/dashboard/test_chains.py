@@ -51,11 +51,11 @@ def test_the_card_is_there_where_something_samples_with_ranks_of_several_chains(
     card.follow(seen[4:])  # svb
     assert not card.view.visible
     card.follow(seen[3:4])
-    assert card.view.visible and not card.figure.object
+    assert card.view.visible and not card.figure.objects
     card.files.buttons["SVG"].clicks += 1
     assert "There is no picture of this yet" in card.files.said.object
     card.follow(seen)
-    assert "<svg" in card.figure.object and "R-hat" in card.table.object
+    assert card.figure.objects and "R-hat" in card.table.object
     told = table_of(card.shown.picture).decode().splitlines()
     assert told[0] == "label,n_chains,quantity,r_hat,ess_bulk,ess_tail"
     assert told[1].startswith("cgs,3,")

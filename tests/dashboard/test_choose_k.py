@@ -213,7 +213,7 @@ def test_numbers_on_the_page_are_those_of_the_measure(store, corpus, swept):
         and '<tr class="lit" aria-current="true"' in card.table
     )
     # which Gibbs sampling has not
-    assert card.figure.count("<svg") == 1 and "Bound" not in card.table
+    assert card.picture and "Bound" not in card.table
     lines = table_of(card.picture).decode().splitlines()
     assert lines[0].startswith("n_topics,n_runs,n_finished,log_likelihood") and len(lines) == 3
 
@@ -231,9 +231,7 @@ def test_where_nothing_is_held_out_the_page_says_so_and_shows_the_rest(store, sw
     swept(holdout=0)
     card = shown(store, holdout=0)
     assert "No run has a held-out score to choose K by; hold out some tokens." in card.said
-    assert (
-        "<svg" in card.figure and "Log likelihood" not in card.table and "Coherence" in card.table
-    )
+    assert card.picture and "Log likelihood" not in card.table and "Coherence" in card.table
 
 
 def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(

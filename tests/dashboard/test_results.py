@@ -19,6 +19,6 @@ def test_runs_are_drawn_by_the_settings_in_which_they_differ_or_by_one_of_them(n
     parts = card.parts()
     assert parts["settings"].take("seed") and parts["result"].take("updates")
     card.follow(readings, settings)
-    assert card.shown.picture.header[3:] == ["seed", "updates"] and "<svg" in card.figure.object
+    assert card.shown.picture.header[3:] == ["seed", "updates"] and card.figure.objects
     assert {row[-1] for row in card.shown.picture.rows} == {one.latest[1] for one in readings}
     assert not parts["settings"].take("no such") and card.setting.value == "seed"

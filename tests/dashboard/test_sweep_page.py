@@ -141,10 +141,10 @@ def test_the_cost_that_is_chosen_is_drawn(opened, queued):
     for path in queued:
         carry_on(path)
     page.tick()
-    by_seconds = page.tab.cards[0].figure.object
+    by_seconds = page.tab.cards[0].shown.picture
     page.fields["cost"].value = "updates"
     page.tick()
-    assert by_seconds and page.tab.cards[0].figure.object != by_seconds
+    assert by_seconds and page.tab.cards[0].shown.picture != by_seconds
 
 
 def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store):

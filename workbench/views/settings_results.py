@@ -107,10 +107,9 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
 
 def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
     """Return engine and all other settings in which the runs differ."""
+    own = [other for other in settings if other["engine"] == run_settings["engine"]]
     names = [
-        name
-        for name in differing(settings)
-        if name in run_settings and name not in (setting, *OTHERS)
+        name for name in differing(own) if name in run_settings and name not in (setting, *OTHERS)
     ]
     return ", ".join([run_settings["engine"], *(f"{name}={run_settings[name]}" for name in names)])
 

@@ -68,7 +68,7 @@ def convergence_of(runs: Looked) -> Shown:
         return Shown()
     html = by_label_html(Table(COLUMNS, rows, "convergence of chains"), names)
     picture = next(iter(draw_view("convergence", datasets)), None)
-    return Shown(SAID, picture, html, tuple(path for path, _ in runs)).drawn()
+    return Shown(SAID, picture, html, tuple(path for path, _ in runs))
 
 
 def named(quantity: str) -> str:

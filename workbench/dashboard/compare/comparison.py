@@ -9,7 +9,7 @@ import panel as pn
 import xarray as xr
 
 from workbench.dashboard.compare.looking import Looked, begun
-from workbench.dashboard.shared.card import Card, Shown, by_label_html
+from workbench.dashboard.shared.card import Card, Live, Shown, by_label_html, live
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.shell import labelled, styled, text
 from workbench.measures import (
@@ -76,13 +76,17 @@ class Comparison(Card):
             self.wait()
             self._paths = paths
 
-        def then(found: tuple[Shown, list[str]] | None, error: Exception | None) -> None:
+        def work() -> tuple[Live, list[str]]:
+            shown, labels = compared(*asked)
+            return live(shown), labels
+
+        def then(found: tuple[Live, list[str]] | None, error: Exception | None) -> None:
             self.busy.say("")
             self.show(found and found[0], error)
             if found:
                 self._offer(found[1])
 
-        self._task.submit(asked, partial(compared, *asked), then, first)
+        self._task.submit(asked, work, then, first)
 
 
 @lru_cache(maxsize=32)
@@ -103,7 +107,7 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
         )
     html = by_label_html(table_of(rows), rows["runs"].tolist())
     paths = tuple(path for path, _ in runs)
-    return Shown("", picture, html, paths).drawn(), rows["label"].tolist()
+    return Shown("", picture, html, paths), rows["label"].tolist()
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:

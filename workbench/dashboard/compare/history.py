@@ -50,7 +50,7 @@ def moves_of(runs: Looked) -> Shown:
         )
         said = message(f"{run.name}: {describe_moves(tried)}. The latest is on top.")
         (picture,) = draw_view("moves", [progress])
-        return Shown(said, picture, html, (run.path,)).drawn()
+        return Shown(said, picture, html, (run.path,))
     return Shown()
 
 
@@ -80,4 +80,4 @@ def lineage_of(specs: dict[Path, RunSpec]) -> Shown:
     rows = [(edge.run, by_name[edge.run].label(), edge.parent, edge.iteration) for edge in edges]
     columns = [*texts("Run", "Engine and options", "Began from"), *numbers("At iteration")]
     html = Table(columns, rows, "warm starts").html([{"data-run": edge.run} for edge in edges])
-    return Shown("", lineage_picture(view_named("lineage"), by_name), html, tuple(specs)).drawn()
+    return Shown("", lineage_picture(view_named("lineage"), by_name), html, tuple(specs))

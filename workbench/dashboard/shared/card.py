@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import panel as pn
+from bokeh.models import Text
+from bokeh.plotting import figure
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.files import FileError
-from workbench.dashboard.shared.shell import column, message, text
+from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS, column, message, text
 from workbench.report.drawing import draw, inline
 from workbench.tables import Table
 from workbench.views import Picture
-from workbench.views.style import looks
+from workbench.views.live import figures_of
+from workbench.views.style import GREY, looks
 
 
 class Shown(NamedTuple):
@@ -25,11 +28,15 @@ class Shown(NamedTuple):
     picture: Picture | None = None
     table: str = ""  # HTML
     paths: tuple[Path, ...] = ()  # of the runs of the picture
-    figure: str = ""  # HTML
 
-    def drawn(self) -> "Shown":
-        """Return this with its picture as HTML."""
-        return self._replace(figure=figure_html(self.picture)) if self.picture else self
+
+Live = tuple[Shown, list[figure]]
+"""What a card shows, with the figures of its picture for one session."""
+
+
+def live(shown: Shown) -> Live:
+    """Return what a card shows with the figures of its picture; in any thread."""
+    return shown, figures_of(shown.picture) if shown.picture else []
 
 
 class Card:
@@ -43,7 +50,7 @@ class Card:
         hides: bool = False,
     ):
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
-        self.said, self.figure = (text(sizing_mode="stretch_width") for _ in range(2))
+        self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown))
         row = self.files.row("Download", f"download {heading[:1].lower()}{heading[1:]}")
@@ -55,15 +62,26 @@ class Card:
 
     def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
         """Show what ``work`` returns, done in a thread, unless the last key was this one."""
-        self._task.submit(key, work, self.show)
+        self._task.submit(key, lambda: live(work()), self.show)
 
-    def show(self, shown: Shown | None, error: Exception | None = None) -> None:
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show this, or why there is nothing to show."""
-        self.shown = shown or Shown()
+        before, (self.shown, figures) = self.shown, found or (Shown(), [])
         self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
-        self.figure.object, self.table.object = self.shown.figure, self.shown.table
-        self.results.visible = bool(self.shown.figure or self.shown.table)
+        self.table.object = self.shown.table
+        self.results.visible = bool(self.shown.picture or self.shown.table)
         self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
+        if self.shown.picture is not before.picture:
+            for each in figures:
+                each.stylesheets = [FIGURE_CSS]
+                each.title.text_color = GREY
+                for legend in each.legend:
+                    legend.stylesheets = [LEGEND_CSS]
+                for letters in each.select(Text):
+                    letters.text_color = GREY
+            self.figure.objects = [
+                pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures
+            ]
 
     def wait(self) -> None:
         """Say that the results are being computed, if there are none yet."""

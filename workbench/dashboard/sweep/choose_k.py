@@ -254,7 +254,7 @@ def choice_of_k(request: Request) -> Shown:
     picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
     advice, recommended = _advice(table, points, pending)
     html, paths = _table(table, points, recommended), tuple(point.moment.path for point in points)
-    return Shown(advice, picture, html, paths).drawn()
+    return Shown(advice, picture, html, paths)
 
 
 def _numbers(point: Point) -> RunNumbers:

@@ -367,7 +367,7 @@ def cost_and_distance(request: Request) -> Shown:
         picture,
         _table(table, request.clock),
         tuple(point.moment.path for point in (*request.settings, *request.reference)),
-    ).drawn()
+    )
 
 
 @lru_cache(maxsize=8)
@@ -396,10 +396,8 @@ def overtaking_map(points: tuple[Point, ...]) -> Shown:
     else:
         advice = f"In {n_won} of {n} cells a hybrid comes sooner than cgs to the perplexity that both reach."
     more = "Other numbers of topics, of repeated counts and of joined documents, started from the form, fill the map."
-    shown = Shown(
-        paragraph(f"{advice} {more}"), picture, "", tuple(one.moment.path for one in points)
-    )
-    return shown.drawn() if n > 1 else shown
+    paths = tuple(one.moment.path for one in points)
+    return Shown(paragraph(f"{advice} {more}"), picture, "", paths)
 
 
 @lru_cache(maxsize=1024)

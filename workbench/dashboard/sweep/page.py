@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from html import escape
-from itertools import repeat
+from itertools import zip_longest
 from pathlib import Path
 
 import panel as pn
@@ -22,7 +22,7 @@ from workbench.dashboard.compare.settings import NOT_STARTED
 from workbench.dashboard.compare.steering import each_of
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import LatestTask, in_background, sentence_of
-from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.card import Live, live
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form
 from workbench.dashboard.shared.link import Part, follow_address, widget_part, write_address
@@ -177,13 +177,15 @@ class SweepPage:
             for card in tab.cards if self._found.all else ():
                 card.wait()
 
-        def then(results: list[Shown] | None, error: Exception | None) -> None:
+        def work() -> list[Live]:
+            return [] if request is None else list(map(live, tab.results(request)))
+
+        def then(results: list[Live] | None, error: Exception | None) -> None:
             self._next = time.monotonic() + REFRESH_SECONDS
-            for card, shown in zip(tab.cards, results or repeat(Shown()), strict=False):
-                card.show(shown, error)
+            for card, found in zip_longest(tab.cards, results or ()):
+                card.show(found, error)
 
         if form != self._computed_form or time.monotonic() >= self._next:
-            work = list if request is None else partial(tab.results, request)
             self._latest.submit((form, request), work, then, first)
 
     # ------------------------------------------------------------------ what the visitor does
