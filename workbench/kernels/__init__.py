@@ -1,1 +1,1 @@
-"""Mathematics shared by engines: compiled arithmetic over arrays, no state, no files."""
+"""Compiled mathematics that engines share: functions of arrays, without state and without files."""

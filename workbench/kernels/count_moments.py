@@ -1,4 +1,4 @@
-"""Expectations of functions of a sum of independent Bernoulli counts: the improved second order of the HDP.
+"""Expectations of functions of a sum of independent Bernoulli draws: the improved second-order approximation of the HDP.
 
 A count n is a sum over rows of Bernoulli draws, c_m of them with probability q_m (eq. 13)::
 
@@ -35,18 +35,18 @@ from workbench.kernels.simd.vectors import (
 )
 
 AHEAD, LINE = 12, 8
-"""Pairs ahead whose row of gamma is loaded into the cache, where pairs come word by word; numbers to a cache line."""
+"""How many pairs ahead gamma is prefetched into the cache, in word-major order; float64 numbers in a cache line."""
 NEARLY_NONE = 1e-7
-"""Expected tokens below which a count is 0 or 1."""
+"""Expected tokens below which a count is treated as 0 or 1."""
 NEARLY_CERTAIN = 1.0 - 1e-16
-"""The largest probability of a token that a product P0 takes in."""
+"""Upper limit of a token's probability in the product P0."""
 
 
 @inlined
 def given_positive(mean, variance, zero):
-    """Return P+ = p(n > 0), and mean E+ and variance V+ given n > 0, of a count, eq. 14; numbers or vectors.
+    """Return P+ = p(n > 0) of a count n, and its mean E+ and variance V+ given n > 0 (eq. 14); numbers or vectors.
 
-    P+ >= 1 - exp(-E) >= E - E^2 / 2 is kept where P0 is rounded to 1, as of a thousand million tokens of probability 1e-16.
+    P+ >= 1 - exp(-E) >= E - E^2 / 2 is enforced where P0 is rounded to 1, as for 10^9 tokens of probability 1e-16.
     """
     positive = max(1.0 - zero, mean - 0.5 * mean * mean)
     mean_positive = max(mean / positive, 1.0)
@@ -72,7 +72,7 @@ def power(base, n):
 
 @inlined
 def clear(index, n_topics: int, mean, variance, zero) -> None:
-    """Set E, V and P0 to those of no tokens, from `index` on."""
+    """Set E = V = 0 and P0 = 1, as without tokens, for one row that begins at flat index `index`."""
     for k in range(index, index + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
@@ -81,7 +81,7 @@ def clear(index, n_topics: int, mean, variance, zero) -> None:
 
 @inlined
 def add_pair(count, gamma, pair, n_topics: int, mean, variance, zero, index) -> None:
-    """Add a row of gamma, of `count` tokens, to E, V and P0 from `index` on, eq. 13."""
+    """Update E, V and P0 (the row at flat index `index`) by one pair of `count` tokens with its row of gamma, eq. 13."""
     i = pair * gamma.shape[1]
     for k in range(0, n_topics, LANES):
         g = doubles(load(gamma, i + k))
@@ -103,7 +103,7 @@ def count_documents(
     var_dk: np.ndarray | None,
     zero_dk: np.ndarray,
 ) -> None:
-    """Compute E, V and P0 of documents first..last from the responsibilities, row by row."""
+    """Compute E, V and P0 (document, topic) of documents first..last from the responsibilities gamma."""
     for d in range(first, last):
         index = d * mean_dk.shape[1]
         clear(index, n_topics, mean_dk, var_dk, zero_dk)
@@ -123,7 +123,7 @@ def count_word(
     variance,
     zero,
 ) -> None:
-    """Compute E, V and P0 of one word, rows (topic padded)."""
+    """Compute E, V and P0 (topic padded,) of one word from the responsibilities gamma."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
         soon = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
@@ -134,9 +134,9 @@ def count_word(
 
 @inlined
 def tables(mean, variance, zero, prior, digamma_above):
-    """Return E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12.
+    """Return the expected number of tables E[s] = a P+ { psi(a + E+) - psi(a) + V+ / 2 psi''(a + E+) }, eq. 12.
 
-    digamma_above = psi(a + 1), safe for tiny a.
+    prior is a; digamma_above = psi(a + 1) is used in place of psi(a), which overflows for tiny a.
     """
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
@@ -147,7 +147,7 @@ def tables(mean, variance, zero, prior, digamma_above):
 def tables_of_documents(
     mean_dk: np.ndarray, var_dk: np.ndarray | None, zero_dk: np.ndarray, prior
 ) -> np.ndarray:
-    """Return sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
+    """Return the expected tables of all documents, sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
     tables_k = np.zeros(mean_dk.shape[1])
     _add_tables(
         mean_dk,
@@ -187,7 +187,7 @@ def _add_tables(
 
 
 def tables_of_words(corpus, gamma, prior, n_topics: int) -> np.ndarray:
-    """Return sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
+    """Return the expected tables of each word, sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
     tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, gamma.shape[1]), float)
     _tables_of_words(
         corpus.by_word.indptr,
@@ -236,7 +236,10 @@ def expected_log_beta(mean, variance, zero, prior):
 
 @inlined
 def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
-    """Return F[log Gamma(a + n) / Gamma(a)]; log_gamma_above = log Gamma(a + 1), safe for tiny a."""
+    """Return F[log Gamma(a + n) / Gamma(a)], where F is the approximate expectation over n (eq. 14) and a the prior.
+
+    log_gamma_above = log Gamma(a + 1) is used in place of log Gamma(a), for accuracy at tiny a.
+    """
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     log_gamma, trigamma = log_gamma_trigamma(prior + mean_positive)
     above = log_prior + (log_gamma - log_gamma_above) + 0.5 * variance_positive * trigamma
@@ -247,9 +250,10 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 def bound_of_documents(
     indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
-    """Return the terms of the documents in the bound; E, V and P0 of the topics, of_topics, are added up on the way.
+    """Return the sum of the bound's terms of documents; add up E, V and P0 of each topic in of_topics.
 
-    priors : (3, topic padded) alpha, its log and log Gamma(alpha + 1); row, of_topics : (3, topic padded).
+    priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
+    of_topics : (3, topic padded) E, V and P0; row : (3, topic padded) scratch
     """
     n_padded, sizes, result = gamma.shape[1], 0.0, spread(0.0)
     for d in range(len(indptr) - 1):
@@ -284,7 +288,7 @@ def bound_of_documents(
 def bound_of_words(
     word_indptr: np.ndarray, pairs, counts: np.ndarray, gamma, beta, n_topics: int, row
 ):
-    """Return the terms of the words in the bound; row : (3, topic padded), scratch."""
+    """Return the sum of the bound's terms of words; row (3, topic padded) is scratch."""
     n_padded, result = gamma.shape[1], spread(0.0)
     for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, gamma, n_topics, row[0], row[1], row[2])
@@ -307,7 +311,7 @@ def bound_of_words(
 def multiply_zeros(
     words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, zero_wk: np.ndarray
 ) -> None:
-    """Compute P0 of every word, (word, topic padded), times that of these pairs, eq. 13."""
+    """Multiply zero_wk (word, topic padded), P0 of every word, by the factors of the given pairs, eq. 13."""
     for pair in range(len(words)):
         count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * zero_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -319,7 +323,7 @@ def multiply_zeros(
 def add_variances(
     words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, var_wk: np.ndarray | None
 ) -> None:
-    """Add to V of every word, (word, topic padded), that of these pairs, eq. 13."""
+    """Add the variances of the given pairs to var_wk (word, topic padded), V of every word, eq. 13."""
     for pair in range(len(words)):
         count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * var_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -331,7 +335,7 @@ def add_variances(
 def bound_of_counted_words(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return `bound_of_words` given E, V and P0 of every word, (word, topic padded), and beta, a number."""
+    """Return the sum of the bound's terms of words, given E, V and P0 (word, topic padded); beta is a number."""
     result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
@@ -349,7 +353,7 @@ def bound_of_counted_words(
 
 @lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
-    """Return sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    """Return the sum of the bound's terms of topic sizes, sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
@@ -359,7 +363,7 @@ def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_s
 
 
 def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -> float:
-    """Return the expectation of the collapsed log joint by F, nats: the bound less the entropy of the responsibilities.
+    """Return the approximate expectation F of the collapsed log joint, in nats: the bound less the responsibilities' entropy.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
         + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
@@ -377,7 +381,7 @@ def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -
 
 
 def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
-    """Return the terms of the documents in `expected_log_joint`, and (3, topic padded) E, V and P0 of the topics."""
+    """Return the sum of the terms of documents in `expected_log_joint`, and E, V and P0 of the topics (3, topic padded)."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
@@ -396,7 +400,10 @@ def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[fl
 def expected_log_joint_of_counts(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ) -> float:
-    """Return the terms of words and topics in `expected_log_joint` given E, V and P0 (word, topic padded); beta : a number."""
+    """Return the sum of the terms of words and topics in `expected_log_joint`, given E, V and P0 (word, topic padded).
+
+    beta : one number for all words
+    """
     of_words = bound_of_counted_words(mean_wk, var_wk, zero_wk, beta, n_topics)
     of_topics = mean_wk.sum(axis=0), var_wk.sum(axis=0), zero_wk.prod(axis=0)
     return of_words + bound_of_topics(*(part[:n_topics] for part in of_topics), len(mean_wk) * beta)

@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergences of all pairs of distributions, sixteen words at a time."""
+"""Jensen-Shannon divergences of all pairs of distributions over words."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from workbench.kernels.simd.functions import fast_log, total
 from workbench.kernels.simd.vectors import LANES, load, padded, spread
 
 SMALLEST = 1e-300
-"""In the place of a probability 0, whose term of an entropy is 0."""
+"""Replaces a probability of 0 in a logarithm."""
 TOGETHER = 512
-"""Words of all rows that are gone through for every pair before the next: a hundred rows of them stay in the cache."""
+"""Words in a block: all pairs of rows are visited for one block of words before the next, so that it stays in the cache."""
 
 
 def jensen_shannon(phi: np.ndarray) -> np.ndarray:
-    """Return (row, row) divergences of the rows of (row, word), nats.
+    """Return the Jensen-Shannon divergence (row, row) of each pair of rows of phi (row, word), in nats.
 
-    Each is the entropy of their mean less the mean of their entropies.
+    It is the entropy of the mean of two rows less the mean of their entropies.
     """
     rows = np.zeros((len(phi), padded(phi.shape[1])))
     rows[:, : phi.shape[1]] = phi
@@ -30,10 +30,7 @@ def jensen_shannon(phi: np.ndarray) -> np.ndarray:
 
 @lean
 def _entropies_of_means(rows, divergences) -> None:
-    """Compute the entropy of the mean of each row with each one before it, and of each alone.
-
-    They go into the lower triangle of zeros.
-    """
+    """Add to divergences (row, row), all zeros, the entropy of the mean of each pair of rows, in the lower triangle."""
     n_words = rows.shape[1]
     for first in range(0, n_words, TOGETHER):
         last = min(first + TOGETHER, n_words)

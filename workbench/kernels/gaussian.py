@@ -1,4 +1,4 @@
-"""Draws from Gaussians in information form, and of their mean and covariance, inside compiled sweeps.
+"""Draws from Gaussians in information form, and draws of their mean and covariance, for compiled sweeps.
 
     x ~ N(J^-1 h, J^-1):   U'U = J,  U'y = h,  U x = y + z,  z ~ N(0, I)    spec of stick-breaking 0.1
     mu, Sigma ~ NIW(m, kappa, nu, Psi):  Sigma ~ IW(nu, Psi),  mu | Sigma ~ N(m, Sigma / kappa)    spec of stick-breaking 0.2
@@ -20,7 +20,7 @@ from workbench.kernels.uniforms import gamma, normal, stream_of
 
 @fused
 def _factor_rows(a, first: int, last: int) -> None:
-    """Compute rows first..last of the factor, from rows to which all earlier ones have been applied."""
+    """Compute rows first..last of the Cholesky factor, from which all earlier rows have been subtracted."""
     for i in range(first, last):
         inverse = 1.0 / math.sqrt(a[i, i])
         for j in range(i, len(a)):
@@ -33,9 +33,9 @@ def _factor_rows(a, first: int, last: int) -> None:
 
 @fused
 def factor(a) -> None:
-    """Replace the upper triangle of a positive definite matrix (row, column) by U, where U'U = a; NaN where it is none.
+    """Replace the upper triangle of a by its Cholesky factor U, U'U = a; some of it is NaN if a is not positive definite.
 
-    Four rows at a time are finished and taken from all later ones, which are loaded two at a time.
+    Four rows at a time are finished and subtracted from all later ones, which are loaded two at a time.
     """
     n, k = len(a), 0
     while k + 4 <= n:
@@ -59,7 +59,7 @@ def factor(a) -> None:
 
 @fused
 def solve_transposed(u, x) -> None:
-    """Replace x (row,) by y, where U'y = x."""
+    """Solve U'y = x for an upper triangular U: replace x (row,) by y."""
     for k in range(len(x)):
         x[k] /= u[k, k]
         for j in range(k + 1, len(x)):
@@ -68,7 +68,7 @@ def solve_transposed(u, x) -> None:
 
 @fused
 def solve(u, y) -> None:
-    """Replace y (row,) by x, where U x = y."""
+    """Solve U x = y for an upper triangular U: replace y (row,) by x."""
     n = len(y)
     for k in range(n - 1, -1, -1):
         first, second, third, fourth, j = 0.0, 0.0, 0.0, 0.0, k + 1
@@ -85,7 +85,7 @@ def solve(u, y) -> None:
 
 @aside
 def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
-    """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), and the matrix by its factor; returns the stream."""
+    """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), and precision by its factor; return the stream."""
     factor(precision)
     solve_transposed(precision, h)
     for k in range(len(h)):
@@ -97,7 +97,7 @@ def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
 
 @fused
 def _add_products(total, rows, centre, row, first: int, last: int) -> None:
-    """Add, to its rows first..last, the upper triangle of sum over rows of (row - centre)(row - centre)'; `row` is scratch."""
+    """Add rows first..last of the scatter matrix of `rows` around their centre to total, upper triangle; `row` is scratch."""
     n = len(centre)
     for d in range(len(rows)):
         for i in range(first, n):
@@ -109,8 +109,9 @@ def _add_products(total, rows, centre, row, first: int, last: int) -> None:
 
 @kernel
 def niw_posterior(rows, mean, kappa, nu, scale):
-    """Return the parameters (mean, kappa, nu, scale) of a normal-inverse-Wishart given Gaussian rows (row, dim).
-    scale (dim, dim) is returned symmetric. With no rows the prior comes back.
+    """Return the posterior (mean, kappa, nu, scale) of a normal-inverse-Wishart prior given Gaussian rows (row, dim).
+
+    The returned scale (dim, dim) is symmetric. Without rows the posterior is the prior.
     """
     centre, total = _mean_of(rows), scale.copy()
     _add_scatter(0, len(centre), total, rows, centre)
@@ -118,9 +119,9 @@ def niw_posterior(rows, mean, kappa, nu, scale):
 
 
 def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
-    """Return `niw_posterior` of rows and (mean, kappa, nu, scale), to the same bits, on several threads.
+    """Return `niw_posterior` of rows and prior (mean, kappa, nu, scale), computed on several threads with the same bits.
 
-    See `threads.each_slice`.
+    interrupt : see `threads.each_slice`
     """
     mean, kappa, nu, scale = prior
     centre, total, n = _mean_of(rows), scale.copy(), len(mean)
@@ -136,7 +137,7 @@ def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
 
 @kernel
 def _mean_of(rows):
-    """Return (dim,) of rows (row, dim); zeros where there are none."""
+    """Return the mean (dim,) of rows (row, dim); zeros if there are no rows."""
     centre = np.zeros(rows.shape[1])
     for d in range(len(rows)):
         centre += rows[d]
@@ -146,13 +147,13 @@ def _mean_of(rows):
 
 @kernel
 def _add_scatter(first: int, last: int, total, rows, centre) -> None:
-    """Add the products of the rows around their centre to rows first..last of total, upper triangle."""
+    """Add rows first..last of the scatter matrix of `rows` around their centre to total, upper triangle."""
     _add_products(total, rows, centre, np.empty(len(centre)), first, last)
 
 
 @kernel
 def _with_means(total, centre, n_rows: int, mean, kappa, nu):
-    """Return the posterior, from the prior scale and the scatter of the rows around their centre.
+    """Return the posterior of `niw_posterior`, given the mean of the rows and total = prior scale + scatter matrix.
 
     total : overwritten
     """
@@ -165,10 +166,9 @@ def _with_means(total, centre, n_rows: int, mean, kappa, nu):
 
 
 def log_joint_of_rows(rows, mu, precision: np.ndarray, mean, kappa, nu, scale) -> float:
-    """Return log p(rows, mu, Sigma): rows (row, dim) ~ N(mu, Sigma), precision Sigma^-1.
+    """Return log p(rows, mu, Sigma) of rows (row, dim) ~ N(mu, Sigma) with mu, Sigma ~ NIW(mean, kappa, nu, scale).
 
-    mu, Sigma ~ NIW(mean, kappa, nu, scale).
-    Where nu <= dim - 1 the prior is no distribution, and the constant of its density is left out.
+    precision : Sigma^-1. Where nu <= dim - 1 the prior is improper, and its normalising constant is left out.
     """
     n_rows, n = rows.shape
     mean_n, kappa_n, nu_n, scale_n = niw_posterior(rows, mean, kappa, nu, scale)
@@ -197,7 +197,7 @@ def log_determinant(matrix: np.ndarray):
 
 @kernel
 def draw_niw(mean, kappa, nu, scale, key: np.uint64):
-    """Return (mu, Sigma, its inverse) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
+    """Draw (mu, Sigma, Sigma^-1) from a normal-inverse-Wishart of dimension n, nu > n - 1, by Bartlett's decomposition.
 
     With LL' = scale and A lower triangular, A_ii^2 ~ chi^2 of nu - i, A_ij ~ N(0, 1):  M = L A^-T,  Sigma = M M',
     Sigma^-1 = N'N with N = A'L^-1.
@@ -252,7 +252,7 @@ def draw_niw(mean, kappa, nu, scale, key: np.uint64):
 
 @fused
 def invert_factor(u, inverse) -> None:
-    """Write L^-1, where L = U', into the lower triangle of `inverse`, whose upper triangle must be 0."""
+    """Write L^-1, where L = U', to the lower triangle of `inverse`, whose upper triangle must be 0."""
     for i in range(len(u)):
         row, k = inverse[i], 0
         for j in range(i):
@@ -276,7 +276,7 @@ def invert_factor(u, inverse) -> None:
 
 @fused
 def add_inverse(inverse, total) -> None:
-    """Add the upper triangle of J^-1 = L^-T L^-1 to `total`; inverse : L^-1, as `invert_factor` leaves it."""
+    """Add the upper triangle of J^-1 = L^-T L^-1 to total; inverse is L^-1, from `invert_factor`."""
     n, k = len(inverse), 0
     while k + 4 <= n:
         r0, r1, r2, r3 = inverse[k], inverse[k + 1], inverse[k + 2], inverse[k + 3]
@@ -296,7 +296,7 @@ def add_inverse(inverse, total) -> None:
 
 @kernel
 def inverse(matrix: np.ndarray):
-    """Return the inverse (row, column), symmetric to the bit, of a positive definite matrix; NaN where it is none."""
+    """Return the inverse (row, column) of a positive definite matrix, exactly symmetric; NaN if it is not positive definite."""
     u, lower, result = matrix.copy(), np.zeros(matrix.shape), np.zeros(matrix.shape)
     factor(u)
     invert_factor(u, lower)

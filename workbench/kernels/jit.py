@@ -28,7 +28,7 @@ MONTH = 30 * 24 * 3600
 
 @cache
 def sources_hash(package: Path = PACKAGE) -> str:
-    """Return twelve hex digits that change with any line and path of a source of ``kernels`` or ``engines``."""
+    """Return a hash (twelve hex digits) of the paths and contents of all source files of ``kernels`` and ``engines``."""
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(
         path for folder in ("kernels", "engines") for path in (package / folder).rglob("*.py")
@@ -39,12 +39,12 @@ def sources_hash(package: Path = PACKAGE) -> str:
 
 
 def instruction_set() -> str:
-    """Return the processor that kernels are compiled for, as LLVM calls it; on another one sums may be rounded differently."""
+    """Return LLVM's name of the processor that kernels are compiled for; another one may round sums differently."""
     return numba.config.CPU_NAME or binding.get_host_cpu_name()
 
 
 def _point_cache_at_sources() -> None:
-    """Set numba's cache folder and drop the folders that no process has used for a month."""
+    """Set numba's cache folder, and delete cache folders that no process has used for a month."""
     home = Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench")) / "kernels"
     folder = home / sources_hash()
     try:
@@ -62,9 +62,10 @@ _point_cache_at_sources()
 
 
 def _import_without_blas() -> None:
-    """Import numba's arrays without `scipy.linalg`, which they import only to see whether it is there: a tenth of a start.
+    """Import `numba.np.arraymath` without `scipy.linalg`, which takes a tenth of the start-up time.
 
-    `ensure_blas` is numba's own: where a version does not have it, the import is the usual one (tests/kernels/test_jit.py).
+    numba imports it only to check that it is installed, in `ensure_blas`; where a version of numba lacks that function,
+    nothing is done (tests/kernels/test_jit.py).
     """
     check = getattr(linalg, "ensure_blas", None)
     if check is None:
@@ -80,9 +81,9 @@ _import_without_blas()
 
 
 class Undisturbed(event.Listener):
-    """Pauses Python's garbage collection while numba compiles: a tenth of the time went into it.
+    """Pauses Python's garbage collection while numba compiles, which saves a tenth of the time.
 
-    A function is compiled within the compiling of its caller; numba's own lock leaves that to one thread at a time.
+    Compilations nest: a function is compiled within that of its caller. numba's lock lets one thread compile at a time.
     """
 
     depth, enabled = 0, True
@@ -102,26 +103,26 @@ class Undisturbed(event.Listener):
 event.register("numba:compile", Undisturbed())
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""No interpreter lock, no checks of division by 0, no wrapper for callers from C."""
+"""Options of every kernel: it releases the GIL, does not check division by 0, and has no wrapper for callers from C."""
 
 kernel = njit(**OPTIONS, cache=True)
-"""Decorator of every compiled function that is called from Python: it is cached."""
+"""Decorator of a compiled function that is called from Python; the compiled code is cached."""
 
 lean = njit(**OPTIONS, cache=True, _nrt=False)
-"""The same for a kernel that allocates nothing: it counts no references to its arrays, which costs two atomic steps whenever
-an array is passed to another function."""
+"""`kernel` without reference counting, for functions that allocate nothing: it saves two atomic operations whenever an array
+is passed to another function."""
 
 small = njit(**OPTIONS, cache=True, _nrt=False, forceinline=True)
-"""The same for what other kernels call for every token: it is compiled into each, for whatever processor that is compiled."""
+"""`lean` for functions that other kernels call for every token: they are inlined into each caller."""
 
 PART_OPTIONS = OPTIONS | {"nopython": True, "_nrt": False, "no_cpython_wrapper": True}
 
 
 class Part(CPUDispatcher):
-    """A compiled function that only kernels call: a wrapper for Python would take most of the time to compile a small one.
+    """A compiled function without a wrapper for Python, which only kernels call.
 
-    It is compiled once for a signature, where what numba registers for use in compiled code is compiled again for callers
-    of other options, and what is called from Python too for each number that is written out in a call.
+    The wrapper would take most of the time to compile a small function. A `Part` is compiled once per signature, where numba
+    compiles other functions again for callers with other options, or for each literal number in a call.
     """
 
     def get_call_template(self, arguments, keywords):
@@ -139,15 +140,15 @@ class Part(CPUDispatcher):
 
 
 def inlined(function) -> Part:
-    """Decorate a function that is compiled into each kernel; it allocates nothing and counts no references."""
+    """Decorate a function that is inlined into each kernel; it may allocate nothing."""
     return Part(function, targetoptions=PART_OPTIONS | {"forceinline": True})
 
 
 def aside(function) -> Part:
-    """Decorate a compiled function that kernels seldom need: called, not inlined."""
+    """Decorate a function that kernels seldom call: it is compiled, but not inlined."""
     return Part(function, targetoptions=dict(PART_OPTIONS))
 
 
 def fused(function) -> Part:
-    """Decorate a compiled function that kernels call for sums of products: each product is added with one rounding."""
+    """Decorate a function that kernels call for sums of products: multiplication and addition are fused, with one rounding."""
     return Part(function, targetoptions=PART_OPTIONS | {"fastmath": {"contract"}})

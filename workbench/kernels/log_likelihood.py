@@ -1,7 +1,7 @@
-"""The log likelihood of pairs from their probabilities, and the running average of these (spec B.2, B.3).
+"""The log likelihood of pairs given their probabilities, and the running average of the probabilities (spec B.2, B.3).
 
-Sixteen pairs at a time, and with one logarithm for many of them: while powers p^c are small, and their product is far from
-underflow, they are multiplied up. A product of positive numbers loses no accuracy, whatever its length.
+Sixteen pairs are computed at a time, with one logarithm for many of them: while the counts c are small, the powers p^c are
+multiplied, as long as the product is far from underflow. A product of positive numbers loses no accuracy, whatever its length.
 """
 
 from typing import NamedTuple
@@ -13,12 +13,12 @@ from workbench.kernels.simd.functions import count, logs, total
 from workbench.kernels.simd.vectors import LANES, choose, doubles, load, spread, store
 
 LARGEST_POWER = 3
-"""Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken at once."""
+"""Powers up to this are multiplied into a product with one logarithm; larger ones get a logarithm of their own."""
 SMALLEST_PRODUCT = 1e-200
 
 
 class Sum(NamedTuple):
-    """A partial sum of logarithms, in sixteen lanes."""
+    """A partial sum of logarithms in each of sixteen lanes: before + log(product)."""
 
     product: object  # of the last factors
     before: object  # logarithms of the factors before
@@ -36,19 +36,19 @@ def with_power(known, c, p):
 
 @inlined
 def total_of(known):
-    """Return the sum over the lanes."""
+    """Return the sum of logarithms over all lanes."""
     return total(known.before + logs(known.product))
 
 
 def last_block(values, filling) -> np.ndarray:
-    """Return the last elements, that fill no whole block, padded to one."""
+    """Return the elements after the last whole block of sixteen, padded with `filling` to a block."""
     block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
     block[:n_left] = values[len(values) - n_left :]
     return block
 
 
 def log_likelihood(counts: np.ndarray, probability: np.ndarray) -> float:
-    """Return sum c log p over pairs: (pair,) whole, (pair,) float64."""
+    """Return the log likelihood sum c log p over pairs, given integer counts c (pair,) and float64 probability p (pair,)."""
     return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
 
 
@@ -65,7 +65,10 @@ def _log_likelihood(counts: np.ndarray, probability: np.ndarray, last_counts, la
 def take_in(
     counts: np.ndarray, probability: np.ndarray, mean, n_averaged, new_mean
 ) -> tuple[float, float]:
-    """Write the mean of p and of ``n_averaged`` others whose mean is known; returns sum c log of p, and of that mean."""
+    """Update the running average of probabilities, and return the log likelihoods under p and under the new average.
+
+    probability (pair,) : p; mean (pair,) : the average of the ``n_averaged`` earlier ones; new_mean (pair,) : written
+    """
     last_mean, n_left = last_block(mean, 1.0), len(mean) % LANES
     result = _take_in(
         counts,

@@ -1,4 +1,4 @@
-"""One pass of CVB0 over the distinct records of a Bayesian network, one after another.
+"""One pass of CVB0 over the distinct records of a Bayesian network.
 
 own of one record taken out of the expected counts n:  n' = n - own
 own ~ product over its families of (alpha + n')[row, k] / (alpha + n')[row],  up and down the junction tree
@@ -14,7 +14,7 @@ from workbench.kernels.jit import inlined, lean
 def add_own(
     plan, case, by, tied, marginals, begin_cell, counts, rows, row_of, prior, prior_rows, q, inverse
 ):
-    """Add by times the probabilities of the cells of a case's cliques to the counts of their families."""
+    """Add the marginals of one case, times `by`, to the expected counts of its families."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -61,9 +61,9 @@ def sweep(
     sums,
     factors,
 ):
-    """Update marginals (cell of a clique,) of the cases first..last, and the counts; returns the largest change of a marginal.
+    """Update the marginals of the cases first..last, and the counts; return the largest change of a marginal.
 
-    The last arguments are workspaces, see `gibbs.sweep`.
+    marginals (cell of a clique,). The last arguments are workspaces, see `gibbs.sweep`.
     """
     changed = 0.0
     for case in range(first, last):

@@ -1,9 +1,9 @@
-"""Junction-tree propagation where every family of a case is a stretch of numbers, one for each cell of its clique.
+"""Junction-tree propagation where each family of a case has a factor: an array with one number for each cell of its clique.
 
-There are few different stretches (of a latent class: one for each state of each field), so they are filled once for all cases,
-and are multiplied, and their expected counts added, eight cells at a time without looking anything up. What passes between
-cliques is as in `propagate`, to whose sums of products these are equal. `engines.bayes_nets.cases` has the plan for it: the
-``offsets`` of its families are where their stretches begin, and its cliques begin at multiples of eight cells.
+There are few different factors (of a latent class: one for each state of each field), so they are filled once for all cases.
+They are multiplied, and their expected counts added, eight cells at a time without an index array. The messages between
+cliques are those of `propagate`, and the results are equal. `engines.bayes_nets.cases` makes the plan: the ``offsets`` of a
+family are where its factors begin, and cliques begin at multiples of eight cells.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from workbench.kernels.simd.vectors import load_eight, store
 
 BLOCK = 8
 MOST_FACTORS = 32
-"""Families that a clique is multiplied by before it is rescaled; where all its cells vanish by then, logarithms are taken."""
+"""Families whose factors are multiplied into a clique before it is rescaled; if all cells underflow, logarithms are used."""
 
 
 @inlined
 def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
-    """Return log Z of a case given factors, as `propagate.products` does of tables."""
+    """Return log Z of a case whose potentials are factors; `propagate.products` does the same for tables."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -47,7 +47,7 @@ def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
 
 @inlined
 def collect_factors(plan, case, factors, logs, w, largest, sums):
-    """Return log Z of a case given factors and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given factors and their logarithms; write e to w, and its sum for each separator state to sums."""
     log_z = products_of_factors(plan, case, factors, w, largest, sums)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -61,7 +61,7 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 def expect_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
 ):
-    """Add the expected counts of the cases first..last to counts (cell of a factor,); returns sum of weight times log Z."""
+    """Add the expected counts of the cases first..last to counts (cell of a factor,); return their weighted sum of log Z."""
     result = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]
@@ -88,6 +88,6 @@ def expect_factors(
 def log_evidence_of_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, result
 ) -> None:
-    """Compute log Z of each case first..last, into result (case,)."""
+    """Write log Z of the cases first..last, given factors, to result (case,)."""
     for case in range(first, last):
         result[case] = collect_factors(plan, case, factors, logs, w, largest, sums)

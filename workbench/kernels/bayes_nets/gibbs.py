@@ -1,4 +1,4 @@
-"""One sweep of collapsed Gibbs sampling over records: each draws its hidden nodes together, given all other records.
+"""One sweep of collapsed Gibbs sampling over records: the hidden nodes of a record are drawn jointly, given all other records.
 
     take the record out of n
     w[s] = product over families at home in the clique of (alpha + n)[row, k] / (alpha + n)[row]        s a state of the clique
@@ -25,14 +25,14 @@ from workbench.kernels.jit import inlined, lean
 from workbench.kernels.uniforms import log_of_gamma, stream_of, uniform
 
 SMALL = 1e-100
-"""A product that is smaller is turned into its logarithm."""
+"""A product below this is replaced by its logarithm."""
 
 
 @inlined
 def change(
     cell, by, counts: np.ndarray, rows, row_of: np.ndarray, prior, prior_rows, q, inverse
 ) -> None:
-    """Add to the count of a table cell and of its row, and bring q = prior + count and inverse = 1 / sum of the row to it."""
+    """Add `by` to the count of a table cell and of its row; update q = prior + count and inverse = 1 / sum of the row."""
     row = row_of[cell]
     counts[cell] += by
     rows[row] += by
@@ -55,7 +55,7 @@ def place(
     q,
     inverse,
 ):
-    """Add a record by times (1 or -1) to the counts, family by family; returns log P of them, the same in any order."""
+    """Add a record to the counts (by = 1) or remove it (by = -1); return its log P, the same for any order of the families."""
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
@@ -75,7 +75,7 @@ def place(
 
 @inlined
 def log_proposal(plan, case, cells, begin_cell, row_of: np.ndarray, q, inverse):
-    """Return log q of the cells of a record."""
+    """Return log q, the proposal's log probability of the cells of a record."""
     pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
@@ -91,7 +91,7 @@ def log_proposal(plan, case, cells, begin_cell, row_of: np.ndarray, q, inverse):
 
 @inlined
 def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
-    """Collect a record given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
+    """Pass messages upwards for a record, given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
@@ -142,12 +142,14 @@ def sweep(
     factors,
     drawn,
 ):
-    """Draw the hidden nodes of every record of the cases first..last; returns how many draws were accepted, and moved it.
+    """Draw the hidden nodes of every record of the cases first..last; return how many were accepted, and how many changed.
 
-    plan : of the sampled cases; first_cells (case + 1,) : where in ``cells`` those of its records begin, record after record.
-    prior, prior_rows : what is added to counts, of cells and of rows; with expected counts of other records in a hybrid.
-    counts, rows, q, inverse : of table cells and rows, see `change`; updated. The last arguments are workspaces, ``tables`` of
-    numbers that are finite.
+    plan : the plan of the sampled cases
+    first_cells (case + 1,) : where the drawn cells of a case begin in ``cells``, record after record
+    prior, prior_rows : priors of cells and of rows; in a hybrid they include the expected counts of other records
+    counts, rows, q, inverse : updated in place, see `change`
+
+    The last arguments are workspaces; ``tables`` must hold finite numbers.
     """
     accepted, moved = 0, 0
     for case in range(first, last):
@@ -229,9 +231,9 @@ def draw_given_tables(
     cells,
     drawn,
 ):
-    """Draw the hidden nodes of every record of the cases first..last given tables and their logarithms; how many moved.
+    """Draw the hidden nodes of every record of the cases first..last given tables; return how many records changed.
 
-    Adds all their families to counts.
+    logs : the logarithms of the tables. All families of the records are added to counts.
     """
     moved = 0
     for case in range(first, last):
@@ -264,7 +266,7 @@ def draw_given_tables(
 
 @lean
 def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
-    """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration), finite however small they are."""
+    """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration); they are finite."""
     for row in range(len(row_starts)):
         first, stream, largest, total = row_starts[row], stream_of(key, row), -np.inf, 0.0
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)

@@ -4,15 +4,15 @@
     upwards      m[t] = sum_{s with separator t} e[s],  which e of the parent is multiplied by;  root: Z
     distribute   b[s] = b[t] e[s] / m[t],  b[t] the sum of the parent's b over its cells with t
 
-Each clique keeps e, the conditional of its own nodes given its separator but for its sum, from which counts and draws are
-made. Products are rescaled as they shrink; where one vanishes nevertheless, `collect` does the same with logarithms: no number
-underflows that matters, however small the tables are. A plan (`models.bayes_nets.plan.Plan`) is a tuple of integer arrays: the
-loops are compiled once for all networks, and allocate nothing.
+Each clique keeps e, the unnormalised conditional of its own nodes given its separator, from which counts and draws are made.
+Products are rescaled as they shrink; where one underflows nevertheless, `collect` does the same with logarithms. A plan
+(`models.bayes_nets.plan.Plan`) is a tuple of integer arrays, so that the loops, which allocate nothing, are compiled once for
+all networks.
 
 Welling, Teh & Kappen (2008), eq. 27-29; Lauritzen & Spiegelhalter (1988).
 
 Products and sums go over the cells of a clique, see `models.bayes_nets.plan.Plan.run`. Loops over a part of an array go over a
-view of it, with indices from 0: numba asks of others whether they are negative, which keeps loops from being done in vectors.
+view of it, with indices from 0: numba tests whether other indices are negative, which prevents vectorised loops.
 """
 
 import math
@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
-    """Multiply w[first:last] by factors, one of which belongs to each cell; see `Plan.run`."""
+    """Multiply each cell of w[first:last] by the one of n factors that `Plan.run` assigns to it."""
     s = first
     if run == 1:
         while s < last:
@@ -48,7 +48,7 @@ def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
 
 @inlined
 def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
-    """Sum w[first:last] into sums, one of which belongs to each cell; see `Plan.run`."""
+    """Fill sums (n,): each cell of w[first:last] is added to the one that `Plan.run` assigns to it."""
     for j in range(n):
         sums[j] = 0.0
     s = first
@@ -74,7 +74,7 @@ def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
 
 @inlined
 def rescaled(w, first: int, last: int):
-    """Return the largest of w[first:last], by which they are divided where it is not 0."""
+    """Divide w[first:last] by its largest element, unless that is 0, and return it."""
     high = 0.0
     for s in range(first, last):
         high = max(high, w[s])
@@ -85,18 +85,18 @@ def rescaled(w, first: int, last: int):
 
 
 VANISHING = 1e-250
-"""A clique whose cells are all smaller is collected with logarithms."""
+"""Where all cells of a clique are smaller, logarithms are used."""
 TINY = 1e-300
-"""In the place of a sum that is 0, which is then multiplied by 0."""
+"""Replaces a sum of 0 as a divisor of 0."""
 MOST_FACTORS = 16
-"""Families that a clique is multiplied by before it is rescaled."""
+"""Families whose tables are multiplied into a clique before it is rescaled."""
 
 
 @inlined
 def upwards(plan, pattern, w, sums, messages: np.ndarray):
-    """Return the log of the summed product of all cliques in w; leaves e in w, and its sum for each separator state in sums.
+    """Pass messages from the leaves to the root and return log Z; write e to w, and its sum for each separator state to sums.
 
-    Not a number where a clique vanishes.
+    The result is NaN where a clique underflows.
     """
     log_z, z = 0.0, 1.0
     for c in range(plan.cliques[pattern + 1] - 1, plan.cliques[pattern] - 1, -1):
@@ -135,9 +135,9 @@ def upwards(plan, pattern, w, sums, messages: np.ndarray):
 
 @inlined
 def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
-    """Return log Z of a case given tables (cell,), without families that are observed; leaves e in w, and their sums.
+    """Return log Z of a case given tables (cell,), without the families that are wholly observed; write e to w.
 
-    Not a number, or minus infinity, where a clique vanishes. factors : a workspace of `Plan.n_factors` numbers.
+    The result is NaN or minus infinity where a clique underflows. factors : a workspace of `Plan.n_factors` numbers.
     """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, log_scale = plan.families[pattern], 0.0
@@ -174,7 +174,7 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """Return log Z of a case given tables (cell,) and their logarithms; leaves e in w, and of each separator state its sum."""
+    """Return log Z of a case given tables (cell,) and their logarithms; write e to w, and its sum for each separator state."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -186,9 +186,9 @@ def collect_products(plan, case, tables, logs, w, largest, sums, factors):
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """Return the same as `collect_products`, with logarithms of all cells.
+    """Return log Z of a case as `collect_products` does, computed with logarithms so that nothing underflows.
 
-    e is divided by its largest of each separator state.
+    For each separator state, e is divided by its largest element.
     """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_clique, last_clique = plan.cliques[pattern], plan.cliques[pattern + 1]
@@ -228,7 +228,10 @@ def collect(plan, case, logs, w, largest, sums):
 
 @inlined
 def distribute(plan, case, w, shares, sums) -> None:
-    """Turn e into the probabilities of the cells of each clique, in place; ``shares`` is overwritten."""
+    """Pass messages from the root to the leaves: replace e in w by the probabilities of the cells of each clique.
+
+    ``shares`` is a workspace.
+    """
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
         s, n_free, parent = plan.cell_at[c], plan.free[c], plan.parents[c]
@@ -256,7 +259,10 @@ def distribute(plan, case, w, shares, sums) -> None:
 
 @inlined
 def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray) -> None:
-    """Add the expected counts of all families of a case to counts; marginals[first:] : those of its cliques' cells."""
+    """Add the expected counts of all families of a case to counts.
+
+    marginals[first:] : the probabilities of the cells of its cliques.
+    """
     weight, pattern, offset = plan.weights[case], plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -285,7 +291,7 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
 def expect(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
 ):
-    """Add the expected counts of the cases first..last to counts (table cell,); returns sum of weight times log Z."""
+    """Add the expected counts of the cases first..last to counts (table cell,); return their weighted sum of log Z."""
     result = 0.0
     for case in range(first, last):
         result += plan.weights[case] * collect_products(
@@ -300,9 +306,9 @@ def expect(
 def marginals(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, first_own, position
 ) -> None:
-    """Compute the probabilities of the cells of all cliques of the cases first..last, into own.
+    """Write the probabilities of the cells of all cliques of the cases first..last to position (cell of a clique,).
 
-    Those of a case from first_own on.
+    Those of a case begin at first_own[case].
     """
     for case in range(first, last):
         collect_products(plan, case, tables, logs, w, largest, sums, factors)
@@ -315,7 +321,7 @@ def marginals(
 def add_marginals(
     first: int, last: int, plan, first_own, marginals, factors, counts: np.ndarray
 ) -> None:
-    """Add the expected counts of all families of the cases first..last to counts, from what `marginals` gives."""
+    """Add the expected counts of all families of the cases first..last to counts, given their marginals."""
     for case in range(first, last):
         add_families(plan, case, marginals, first_own[case], factors, counts)
 
@@ -324,16 +330,16 @@ def add_marginals(
 def log_evidence(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, result
 ) -> None:
-    """Compute log Z of each case first..last, into result (case,)."""
+    """Write log Z of the cases first..last, given tables, to result (case,)."""
     for case in range(first, last):
         result[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
 def draw_cells(plan, case, w, sums, key: np.uint64, index, cells):
-    """Draw the cell of each clique of a collected case, after its parent's, into cells (clique of the pattern,).
+    """Draw the cell of each clique of a case, from the root to the leaves, into cells (clique,); return the next index.
 
-    A clique with more than one state given its separator takes the uniform of the next index; returns the index after the last.
+    w, sums : as the upward pass left them. A clique with several states given its separator uses the uniform of one index.
     """
     pattern = plan.patterns[case]
     first_clique = plan.cliques[pattern]

@@ -1,13 +1,13 @@
-"""Collapsed variational update of the HDP, log counts expanded given that the count is positive (not the paper's; spec 4.5a).
+"""Collapsed variational update of the HDP whose log counts are expanded given that the count is positive (spec 4.5a).
 
     gamma_dwk  ~  exp{ l(a_k, n_dk) + l(b_w, n_wk) - log(B + E_k) + V_k / 2 (B + E_k)^2 }
     l(a, n) = (1 - P+) log a + P+ { log(a + E+) - V+ / 2 (a + E+)^2 }
 
-where eq. 15 has log(a + E) - V / 2 (a + E)^2, which is far too low for a small a and an E of its size. Counts are
-those less one copy of the pair; Z = sum c_m log(1 - q_m) is the log of their P0. Bounded logs, log(1e-16) at the
-least, let Z follow each pair as E and V do.
+Eq. 15 of the paper has log(a + E) - V / 2 (a + E)^2 instead, which is far too low for a small a and an E of its size. One copy
+of the pair is removed from the counts; Z = sum c_m log(1 - q_m) is the log of P0. Each log(1 - q_m) is at least log(1e-16), so
+that Z can be updated pair by pair as E and V are.
 
-The update of two topics alone, which splits and merges need, divides the summed responsibility of each pair anew.
+The update of two topics, for splits and merges, divides the sum of their responsibilities of each pair between them again.
 """
 
 import math
@@ -36,7 +36,7 @@ def log_weight(
     beta,
     beta_sum: float,
 ):
-    """Return the log of eq. 15 of one topic, one copy of responsibility g taken out."""
+    """Return the log weight of topic k by eq. 15, after one copy of a token with responsibility g is removed."""
     h = g * (1.0 - g)
     a, b = alpha + less_one_copy(mean_dk[d, k], g), beta + less_one_copy(mean_wk[w, k], g)
     c = beta_sum + less_one_copy(mean_k[k], g)
@@ -59,7 +59,7 @@ def move_moments(
     var_wk: np.ndarray | None,
     var_k: np.ndarray | None,
 ) -> None:
-    """Update E and V of one topic after a responsibility has changed from old to new."""
+    """Update E and V of topic k after the responsibility of a pair of `count` tokens has changed from old to new."""
     change = count * (new - old)
     mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
     mean_wk[w, k] = max(mean_wk[w, k] + change, 0.0)
@@ -90,7 +90,10 @@ def share_in_order(
     beta,
     beta_sum: float,
 ) -> None:
-    """Share topics `one` and `other` of each pair of documents first..last anew, eq. 15 with alpha for each of the two."""
+    """Divide the responsibility of topics `one` and `other` between the two again, for each pair of documents first..last.
+
+    Their weights are those of eq. 15, with the same alpha for both.
+    """
     moments = (mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k)
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -113,7 +116,7 @@ def share_in_order(
 
 @kernel
 def log_absence(g):
-    """Return log(1 - q), bounded below by log(1e-16)."""
+    """Return log(1 - g), at least log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 
@@ -127,7 +130,7 @@ def add_log_zeros(
     log_zero_dk: np.ndarray,
     log_zero_wk: np.ndarray,
 ) -> None:
-    """Add Z of documents and of words to zeroed arrays."""
+    """Add Z, the log probability of a zero count, of each document and of each word to zeroed arrays (row, topic)."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):
@@ -138,7 +141,7 @@ def add_log_zeros(
 
 @kernel
 def expected_log(prior, mean, variance, log_zero):
-    """Return l(a, n) of a count, given its E, V and Z."""
+    """Return l(a, n), the approximate E[log(a + n)] of a count n, given its E, V and Z; prior is a."""
     positive, mean_positive, variance_positive = given_positive(
         mean, variance, math.exp(min(log_zero, 0.0))
     )
@@ -168,7 +171,7 @@ def update_in_order(
     beta_sum: float,
     n_topics: int,
 ):
-    """Return gamma of each pair of documents first..last, E, V and Z moved along; returns the largest change of any gamma."""
+    """Update gamma of each pair of documents first..last in turn, and E, V and Z; return the largest change of any gamma."""
     gamma = np.empty(n_topics)
     largest = 0.0
     for d in range(first, last):

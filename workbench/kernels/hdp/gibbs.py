@@ -1,13 +1,13 @@
-"""Direct assignment Gibbs sampler of the HDP: topics of tokens, new ones among them, and tables.
+"""Direct assignment Gibbs sampler of the HDP: draws the topics of tokens, which may be new, and the numbers of tables.
 
     p(z_i = k | z_-i)    ~  (n_dk + alpha pi_k) (n_wk + beta / W) / (n_k + beta)     for a topic that is in use
     p(z_i = new | z_-i)  ~  alpha pi_rest / W                                        spec of the HDP, 10 A
 
-with token i removed from the counts. A topic is a slot of the rows; a free slot has pi_k = 0 and no token, so it
-weighs nothing and is never drawn. A new topic takes the lowest free slot, with pi_k = b pi_rest, b ~ Beta(1, gamma).
+with token i removed from the counts. A slot is a column of the count arrays; it holds one topic or is free. A free slot has
+pi_k = 0 and no token, so it is never drawn. A new topic takes the lowest free slot, with pi_k = b pi_rest, b ~ Beta(1, gamma).
 
-The weights stand in rows of eight, slot k in column k modulo 8, and are summed down each column and then along the sums of
-the columns. So the additions do not depend on how many free slots there are, and a vector holds a row.
+The weights are arranged in rows of eight, slot k in column k modulo 8. They are summed down each column, then across the
+columns, so that the order of additions does not depend on the number of free slots, and a row fits into a vector.
 """
 
 import math
@@ -21,20 +21,20 @@ from workbench.kernels.simd.vectors import doubles, fetch, lane, load_eight, sto
 from workbench.kernels.uniforms import uniform
 
 COLUMNS = 8
-"""Weights in a row: lanes of `load_eight`."""
+"""Weights in a row, which `load_eight` loads."""
 COUNTS_PER_LINE = 16
 """int32 in a cache line."""
 AHEAD = 4
-"""Pairs between the one whose row of counts is loaded into the cache and the one that is drawn."""
+"""How many pairs ahead the counts of a word are prefetched into the cache."""
 SMALLEST_WEIGHT = 1e-300
-"""The least that a weight can be: one of 0 would be a free slot, and could never come back."""
+"""Lower limit of the weight of a topic in use: 0 would mark its slot as free."""
 
 
 @kernel
 def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.ndarray):
-    """Return the slot that a uniform draws with weights share_k (row_k + beta / W), -1 for a new topic.
+    """Return the slot drawn with weights share_k (row_k + beta / W) by the uniform u; -1 for a new topic (new_weight).
 
-    `cumulative` is scratch.
+    row : the counts of the word in each slot; `cumulative` is scratch
     """
     sums = load_eight(share, 0) * 0.0
     for k in range(0, n_rows * COLUMNS, COLUMNS):
@@ -78,11 +78,11 @@ def draw_tokens(
     key: np.uint64,
     new_key: np.uint64,
 ):
-    """Draw, in canonical order, the tokens of documents first..last from `from_token` on.
+    """Draw the topics of the tokens of documents first..last, in canonical order, from token `from_token` on.
 
     topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
-    are changed in place. Returns (document and token where it had to stop because no slot was free, document -1 if it
-    did not; how many tokens changed topic; pi_rest; 1 + the highest slot in use).
+    are changed in place. Returns (document, token, how many tokens changed topic, pi_rest, 1 + the highest slot in use);
+    document and token are where the draws stopped since no slot was free, or -1 and 0.
     """
     capacity, word_beta = len(weights), beta / len(n_wk)
     share, cumulative, lowest_free, n_moved = np.zeros(capacity), np.zeros(capacity), 0, 0
@@ -129,7 +129,7 @@ def draw_tokens(
 
 @kernel
 def break_stick(rest, gamma, u):
-    """Return b pi_rest and (1 - b) pi_rest with b ~ Beta(1, gamma), from one uniform."""
+    """Return the weights b pi_rest of a new topic and (1 - b) pi_rest of the remainder, b ~ Beta(1, gamma) from a uniform u."""
     log_kept = math.log1p(-u) / gamma
     return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(
         math.exp(log_kept) * rest, SMALLEST_WEIGHT
@@ -140,9 +140,10 @@ def break_stick(rest, gamma, u):
 def draw_tables(
     indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
 ):
-    """Return (slot,) tables of all documents: m_dk is 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, a = alpha pi_k (10 B).
+    """Draw the number of tables of each topic, summed over documents (slot,) (spec of the HDP, 10 B).
 
-    The number of a uniform is that of a token of the document, so that no two draws share one.
+    m_dk = 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, with a = alpha pi_k. The index of a uniform is that of a token of the
+    document, so that no two draws share one.
     """
     tables = np.zeros(len(alpha_weights), np.int64)
     for d in range(len(indptr) - 1):

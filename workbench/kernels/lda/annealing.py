@@ -1,9 +1,9 @@
-"""Annealed sampling and entropies of the sampled tokens z^CG of a hybrid, given the expected counts m of the others: its bound.
+"""Annealed sampling of a hybrid's sampled tokens z, given the expected counts m of its other tokens; for the hybrid's bound.
 
     exp L(m + c(z)) / exp L(m)  =  p(z; alpha + m_dk)  p(w | z; beta + m_wk)
 
-Both factors are Polya urns, so tokens can be added one after another, and an assignment can be drawn from
-the first factor exactly. Annealing raises the second, the word factor, from power 0 to 1:
+c(z) are the counts of z. Both factors are Polya urns, so tokens can be added one after another, and an assignment can be drawn
+from the first factor exactly. Annealing raises the second, the word factor, from power 0 to 1:
 
     p_t(z_i = k | z_-i)  ~  (alpha_k + n_dk) ( (beta + n_wk) / (W beta + n_k) )^t           spec A.9, 2
 
@@ -39,7 +39,10 @@ def draw_from_urn(
     n_topics: int,
     key: np.uint64,
 ) -> None:
-    """Add the sampled tokens of documents first..last to counts without them: p(z_i = k) ~ alpha_k + m_dk + c_dk so far."""
+    """Draw the topics of the sampled tokens of documents first..last from the first factor, and add them to the counts.
+
+    The counts must not contain them yet. p(z_i = k) ~ alpha_k + m_dk + c_dk, with c_dk of the tokens drawn before.
+    """
     for d in range(first, last):
         total = alpha[:n_topics].sum() + mean_dk[d, :n_topics].sum()
         for pair in range(indptr[d], indptr[d + 1]):
@@ -92,10 +95,9 @@ def draw_annealed(
     powers,
     key: np.uint64,
 ) -> None:
-    """Draw every sampled token of documents first..last once, the word factor raised to `power`.
+    """Draw the topic of every sampled token of documents first..last once, with the word factor raised to `power`.
 
-    `powers` is that of `power_words` and is kept up to date: a token moves two of its entries, so no sweep
-    raises a whole row.
+    `powers` is from `power_words` and is updated: a token changes two of its entries.
     """
     words_beta = len(n_wk) * beta
     lanes = len(n_k)
@@ -134,7 +136,7 @@ def draw_annealed(
 def log_word_factor(
     first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
+    """Return the terms of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
     total = 0.0
     for w in range(first, last):
         for k in range(n_topics):
@@ -146,7 +148,7 @@ def log_word_factor(
 
 @kernel
 def log_size_factor(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, n_topics: int):
-    """Return the part of the topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+    """Return the terms of topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
         total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(
@@ -221,7 +223,7 @@ def draw_and_weigh(
 
 @kernel
 def entropy_of_rows(rows):
-    """Return the sum of the entropies of the rows, each normalised first, in nats."""
+    """Normalise each row, and return the sum of the entropies of the rows, in nats."""
     entropies = 0.0
     for i in range(len(rows)):
         total = 0.0

@@ -22,16 +22,16 @@ from workbench.kernels.simd.vectors import aligned_zeros, doubles, fetch, lane, 
 TINY = 1e-100
 """A normaliser below this, or above its inverse, is computed in the log domain."""
 BLOCK = 8
-"""Topics that are computed at once: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
+"""Topics in a vector: with sixteen, the vectors of one formula do not fit into the registers of AVX2."""
 AHEAD = 3
-"""Pairs ahead whose counts of words are loaded into the cache, and gamma, which a partition does not read in sequence."""
+"""How many pairs ahead the counts of a word and gamma are prefetched into the cache."""
 ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 """Rows of `make_workspace`."""
 
 
 @inlined
 def less_one_copy(total, part):
-    """Return a sum of counts less the part of one copy, and not below 0, which rounding may cross."""
+    """Return a count without the part of one copy of a token; at least 0, despite rounding."""
     return max(total - part, 0.0)
 
 
@@ -55,7 +55,7 @@ def log_weights(
     old,
     log_gamma,
 ) -> None:
-    """Compute log gamma of one pair up to a constant, averaged over the chains; `old` is its present gamma."""
+    """Compute the new log gamma of one pair, up to a constant, averaged over the chains; `old` is its present gamma."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
@@ -81,9 +81,10 @@ def log_weights(
 
 
 def make_workspace(alpha, n_topics: int, n_padded: int) -> np.ndarray:
-    """Return the working array of a pass, (4, topic padded): alpha, 1 in the padding; 1 where there is a topic; zeros; scratch.
+    """Return the working array (4, topic padded) of a pass, with rows `ALPHA`, `LIVE`, `NOTHING` and `WEIGHTS`.
 
-    The zeros are a vector that the compiler does not know: the greater of a number and a known 0 takes it two instructions.
+    They are alpha, which is 1 in the padding; 1 for topics and 0 in the padding; zeros; and scratch. The zeros are stored
+    since the compiler needs two instructions for the maximum of a number and a constant 0.
     """
     workspace = aligned_zeros((4, n_padded), np.float64)
     workspace[ALPHA] = 1.0
@@ -111,9 +112,10 @@ def weigh(
     gamma,
     workspace,
 ):
-    """Return gamma of one pair in the topics from k on, up to a factor that all its topics share; its row begins at i.
+    """Return the new gamma of one pair in the eight topics from k on, unnormalised.
 
-    The reciprocals of a, b and c, squared, share one division: (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
+    i : where the row of the pair begins in `gamma`. The reciprocals of a, b and c, squared, share one division:
+    (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
     """
     n_padded = len(mean_k)
     nothing, live = (
@@ -144,7 +146,7 @@ def weigh(
 
 @inlined
 def add_to(array, i, change, nothing) -> None:
-    """Add to eight counts; rounding leaves none below 0."""
+    """Add change to eight counts from flat index i on; a negative result becomes 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
@@ -165,7 +167,7 @@ def move(
     gamma,
     workspace,
 ):
-    """Store the new gamma of a pair in topics from k on and move its counts along; returns the change of gamma."""
+    """Store the new gamma of a pair in the eight topics from k on, update the counts, and return the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
@@ -206,7 +208,7 @@ def renew(
     row,
     workspace,
 ):
-    """Update one pair, see `update_pair`; returns the largest change in each of eight topics."""
+    """Update one pair as `update_pair` does; return a vector of eight: the largest change of gamma in every eighth topic."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
@@ -286,7 +288,7 @@ def renew(
 
 @inlined
 def highest(values):
-    """Return the greatest lane of a vector of eight."""
+    """Return the largest element of a vector of eight."""
     result = lane(values, 0)
     for k in range(1, BLOCK):
         result = max(result, lane(values, k))
@@ -315,9 +317,9 @@ def update_pair(
     row,
     workspace,
 ):
-    """Update one pair: its new gamma to `gamma[row]`, means and variances moved along; returns the largest change of gamma.
+    """Update gamma[row] of one pair, and the means and variances of the counts; return the largest change of gamma.
 
-    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace: `make_workspace`.
+    alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace : `make_workspace`.
     """
     return highest(
         renew(
@@ -368,7 +370,10 @@ def update_in_order(
     n_topics: int,
     workspace,
 ):
-    """Update each given pair of documents first..last, gamma in its row of `gamma`; returns the largest change."""
+    """Update gamma of each given pair of documents first..last in turn; return the largest change of gamma.
+
+    rows (pair,) : the row of each pair in `gamma`
+    """
     largest, end = load_eight(workspace, NOTHING * len(mean_k)), indptr[last] - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -419,7 +424,7 @@ def add_moments(
     var_k: np.ndarray | None,
     n_topics: int,
 ) -> None:
-    """Add mean n gamma and variance n gamma (1 - gamma) of the counts of pairs that are not sampled to zeroed arrays."""
+    """Add the mean n gamma and variance n gamma (1 - gamma) of each pair that is not sampled to zeroed arrays."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

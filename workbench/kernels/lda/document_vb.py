@@ -38,13 +38,13 @@ from workbench.kernels.simd.vectors import (
 
 
 def longest(first: int, last: int, indptr: np.ndarray) -> int:
-    """Return the largest number of pairs of one of the documents first..last."""
+    """Return the number of pairs of the longest of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined
 def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
-    """Store count / normaliser of four pairs, 0 where that is tiny; returns them, and how many are tiny."""
+    """Store and return count / normaliser of four pairs, 0 for a tiny normaliser; also return how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, copies / normalisers)
     store(ratios, i, result)
@@ -62,7 +62,7 @@ def visit_narrow(
     ratios: np.ndarray,
     new,
 ):
-    """Visit pairs as `visit` does, for rows of sixteen topics, whose running sums stay in registers from pair to pair."""
+    """Do the same as `visit` for at most sixteen topics, with new_k kept in registers."""
     a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
@@ -94,10 +94,10 @@ def visit(
     ratios: np.ndarray,
     new,
 ):
-    """Compute new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik, for the pairs of a document, four at a time.
+    """Compute new_k = sum_i n_i w_ik / Z_i with Z_i = sum_k a_k w_ik over the pairs i of a document, four at a time.
 
-    rows: where the row w_i of the word of each begins; seven places beyond the last hold some row, and no tokens.
-    Leaves n / Z of each pair, 0 where Z is tiny; returns how many of them are tiny at most.
+    rows : where the row w_i of the word of each pair begins; seven more places at the end hold any row, with 0 tokens.
+    Writes n_i / Z_i to ratios, 0 where Z_i is tiny; returns an upper bound on how many are tiny.
     """
     n_padded, n_tiny = len(new), 0
     for k in range(0, n_padded, LANES):
@@ -146,7 +146,7 @@ def fit_each(
     new,
     unsized,
 ):
-    """Run the loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with arrays that it has allocated."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, row_begin = indptr[d], indptr[d + 1], d * n_padded
@@ -219,10 +219,13 @@ def fit_documents(
     document_weights: np.ndarray,
     kept_ratios: np.ndarray,
 ):
-    """Repeat the update of documents first..last until the mean change of n_dk is below the tolerance.
+    """Fit gamma and n_dk of documents first..last, until the mean change of n_dk is below the tolerance.
 
-    `mean_dk` holds the start and then the result, `document_weights` what the last gamma came from, and `document_logs` their
-    logs where one is faint; `kept_ratios` count / normaliser of each pair, 0 if it went by logs. Returns the pairs visited.
+    mean_dk : n_dk, on entry the start and on return the result
+    document_weights : the document weights of the last gamma; document_logs : their logs, in rows where a weight is faint
+    kept_ratios (pair,) : count / normaliser; 0 if a pair was computed in the log domain
+
+    Returns how many pairs were visited, over all passes.
     """
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
@@ -259,9 +262,9 @@ def fit_documents(
 
 
 NARROW = 64
-"""The most topics of a row in `count_narrow`."""
+"""Rows of at most this many topics, padding included, are counted by `count_narrow`, longer ones by `count_wide`."""
 AHEAD = 8
-"""Pairs ahead whose narrow row of a document is loaded into the cache."""
+"""How many pairs ahead `count_narrow` prefetches the weights of a document into the cache."""
 
 
 def count_words(
@@ -279,9 +282,9 @@ def count_words(
     kept_ratios: np.ndarray,
     new_wk: np.ndarray,
 ):
-    """Compute n_wk = sum_d n_dw gamma_dwk for words first..last, from the results of `fit_documents`.
+    """Compute n_wk = sum_d n_dw gamma_dwk into new_wk for words first..last, from the results of `fit_documents`.
 
-    Returns sum_w n_wk, (topic,).
+    Returns their sum over these words (topic,).
     """
     n_pairs = word_indptr[last] - word_indptr[first]
     sizes, gamma, ratios = np.zeros(new_wk.shape[1]), np.empty(n_topics), np.zeros(n_pairs + GROUP)
@@ -317,10 +320,7 @@ def count_narrow(
     row_begin,
     new_wk: np.ndarray,
 ) -> None:
-    """Count as `count_wide` does, for rows of few topics.
-
-    Sixteen topics of all pairs after each other, the sum in registers.
-    """
+    """Do the same as `count_wide` for rows of few topics: all pairs for sixteen topics at a time, with the sum in registers."""
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(0, n_padded, LANES):
         new = spread(0.0)
@@ -347,8 +347,8 @@ def count_wide(
 ) -> None:
     """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
 
-    Pieces of many wide rows, a power of two apart, would push each other out of the fastest cache. Ratios of a last four that
-    are not the word's count as 0.
+    Pieces of many wide rows, a power of two apart, would evict each other from the fastest cache. If the last four pairs
+    reach into the next word, the ratios of that word count as 0.
     """
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(row_begin, row_begin + n_padded, LANES):
@@ -375,7 +375,7 @@ def count_wide(
 
 @inlined
 def four_rows(documents: np.ndarray, i, last_pair, n_padded: int):
-    """Return where the rows of the documents of four pairs from i on begin; of the last pair, beyond it."""
+    """Return where the rows of the documents of the pairs i..i+3 begin; beyond the last pair, the row of the last pair."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
     d2, d3 = (
         documents[np.uint64(min(i + 2, last_pair))],
@@ -403,7 +403,7 @@ def count_each(
     gamma,
     ratios: np.ndarray,
 ) -> None:
-    """Run the loop of `count_words`, with allocated working arrays."""
+    """Run the loop of `count_words`, with arrays that it has allocated; its result is added to sizes (topic,)."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

@@ -1,4 +1,4 @@
-"""Every assignment of topics to a few tokens: the log joint of each, and means over all of them.
+"""Exact inference by enumeration: the log joint of every assignment of topics to a few tokens, and posterior means.
 
 An assignment has one of K topics for each token; assignments are in the order in which the topic of the last token changes
 first. Tokens are added one after another, each with its predictive probability given those before it and given counts m:
@@ -15,7 +15,7 @@ import numpy as np
 from workbench.kernels.jit import kernel
 
 MOST_STATES = 2**16
-"""Assignments that are enumerated at most, in a few hundredths of a second."""
+"""Limit of the number of assignments, which takes a few hundredths of a second."""
 
 
 @kernel
@@ -29,9 +29,9 @@ def log_joints(
     beta,
     n_topics: int,
 ):
-    """Return (state,) L(m + c(z)) - L(m) of every assignment z, nats.
+    """Return L(m + c(z)) - L(m) in nats (assignment,), for every assignment z with counts c(z); L is the log joint.
 
-    documents, words (token,) of the tokens, counts m as padded.
+    documents, words (token,) : of each token; mean_dk, mean_wk, mean_k : the counts m, padded
     """
     n_tokens = len(documents)
     words_beta = len(mean_wk) * beta
@@ -84,11 +84,11 @@ def posterior_means(
     alpha,
     beta,
 ):
-    """Return means over assignments (state,) of all tokens, by their probability: topics, same topics, and p(w|d).
+    """Return posterior means over all assignments: p(topic of a token), p(two tokens have the same topic), and p(w|d).
 
-    documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has n_words.
-    Returns (token, topic), (token, token) and (document + 1, row + 1), whose last entries are those of a document without a
-    token and of a word without a token. A topic without a token has phi = 1/W, so only those with tokens are visited.
+    probability (assignment,); documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has
+    n_words. The results are (token, topic), (token, token) and (document + 1, row + 1), whose last row and column are those of
+    a document and of a word without tokens. A topic without tokens has phi = 1/W, so only those with tokens are visited.
     """
     n_tokens, n_topics = len(documents), len(alpha)
     token_topic, same = np.zeros((n_tokens, n_topics)), np.zeros((n_tokens, n_tokens))

@@ -1,4 +1,4 @@
-"""theta of unseen documents given fixed topics (CVB0 or Gibbs), and the probabilities of their words.
+"""Inference of theta for unseen documents given fixed topics (CVB0 or Gibbs sampling), and the probabilities of their words.
 
     CVB0    gamma_wk ~ phi_wk (alpha_k + n_k - gamma_wk),                         theta = (alpha + n) / (A + N)
     Gibbs   p(z = k) ~ phi_wk (alpha_k + n_k^-),                       theta = mean of (alpha + n) / (A + N)    spec B.4
@@ -15,9 +15,9 @@ from workbench.kernels.jit import kernel
 from workbench.kernels.uniforms import absorb, uniform
 
 TOLERANCE = 1e-6
-"""Mean change of the counts over the topics, in tokens, at which a document has converged."""
+"""A document has converged when the mean change of its counts over the topics, in tokens, is below this."""
 MOST_PASSES = 1000
-"""Passes over a document, converged or not."""
+"""Limit of the number of passes over a document."""
 
 
 @kernel
@@ -31,7 +31,7 @@ def collapsed_theta(
     alpha,
     theta: np.ndarray,
 ) -> None:
-    """Compute theta of documents first..last by CVB0, the counts following each pair; phi (word, topic)."""
+    """Compute theta (document, topic) of documents first..last by CVB0, given phi (word, topic)."""
     n_topics, most_pairs = len(alpha), np.diff(indptr[first : last + 1]).max()
     gamma, n_k, before = np.empty((most_pairs, n_topics)), np.empty(n_topics), np.empty(n_topics)
     for d in range(first, last):
@@ -81,9 +81,10 @@ def sampled_theta(
     n_kept: int,
     key: np.uint64,
 ) -> None:
-    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`; phi (word, topic).
+    """Compute theta (document, topic) of documents first..last by Gibbs sampling, given phi (word, topic).
 
-    The uniform of a draw belongs to the token's number and the sweep's, so documents may be visited in any order.
+    theta is the mean over `n_kept` sweeps after `burn_in` sweeps. A draw's uniform depends on the number of the token and of
+    the sweep, so documents may be visited in any order.
     """
     n_topics, most_tokens = len(alpha), np.diff(tokens_before[indptr[first : last + 1]]).max()
     topics = np.empty(most_tokens, np.uint16)
@@ -120,7 +121,7 @@ def sampled_theta(
 
 @kernel
 def numbers_of_words(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray, numbers) -> None:
-    """Compute a number from 0 to 2^62 of each document, hashed from its words and their counts."""
+    """Fill numbers (document,) with a hash of each document's words and counts, from 0 to 2^62."""
     for d in range(len(numbers)):
         bits = np.uint64(0)
         for pair in range(indptr[d], indptr[d + 1]):

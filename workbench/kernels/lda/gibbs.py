@@ -41,24 +41,24 @@ from workbench.kernels.simd.vectors import (
 from workbench.kernels.uniforms import uniform
 
 SMALLEST_EXPONENT, LARGEST_EXPONENT = -300.0, 300.0
-"""Where second-order factors are cut off, so that some topic always has a weight within the range of doubles."""
+"""Limits of the exponent of second-order factors, so that some topic always has a weight within the range of doubles."""
 SMALLEST_SQUARE = 1e-300
-"""Stands for the square of 0 in a padding topic."""
+"""Replaces the square of 0 of a padding topic as a divisor."""
 AHEAD = 4
-"""Pairs between the one whose row of counts is loaded into the cache and the one that is drawn."""
+"""How many pairs ahead the counts of a word are prefetched into the cache."""
 LARGEST_UNIFORM = 1.0 - 2.0**-53
-"""A number times this is less than the number."""
+"""The largest uniform: a positive number times this is less than the number."""
 COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
-"""The lane of a place in the order of a draw, and of the place before it; before the first lies the 0 in `ends`."""
+"""The lane at each place of the order `STAIR`, and the lane before it; before the first, the index of the 0 in `ends`."""
 ENDS = LANES + 1
-"""Length of the scratch `ends`: where each lane ends in the order of a draw, and a 0, which it must hold from the start."""
+"""Length of the scratch `ends`: the running sum at the end of each lane in the order `STAIR`, and a 0, which must be set."""
 
 
 @inlined
 def draw_from(sums, cumulative: np.ndarray, ends, u):
-    """Return the topic that a uniform draws, from running sums down each lane (lanes,) and their last block.
+    """Return the topic drawn by the uniform u, given the running sums of weights down each lane.
 
-    `ends` is scratch.
+    cumulative (topic padded,) : the running sums; sums : their last block; ends (`ENDS`,) : scratch
     """
     steps, top = stairs(sums)
     store(ends, 0, steps)
@@ -75,7 +75,7 @@ def draw_from(sums, cumulative: np.ndarray, ends, u):
 
 @inlined
 def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) -> None:
-    """Add to the counts of a topic, of a document and of a word among them, given their rows."""
+    """Add change to the counts of topic k: n_dk and n_wk are the rows of one document and one word."""
     n_dk[k] += change
     n_wk[k] += change
     n_k[k] += change
@@ -83,7 +83,7 @@ def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) 
 
 @inlined
 def beside(mean, i, n):
-    """Return a count plus its mean part, if there is one."""
+    """Return n + mean[i], a sampled count plus the expected count; n if mean is None."""
     return n if mean is None else mean[i] + n
 
 
@@ -94,7 +94,7 @@ def block_beside(mean, i, n):
 
 @kernel
 def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added):
-    """Return 1 / (W beta + n_k) for every topic, the mean part and an added token included."""
+    """Return 1 / (W beta + n_k) (topic,), with n_k the sampled plus the expected counts plus `added`."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
         inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
@@ -120,10 +120,10 @@ def draw_pair(
     cumulative: np.ndarray,
     ends,
 ):
-    """Draw the copies of one pair in turn, given its rows of counts, as `draw_topics` does; returns how many changed topic.
+    """Draw the topics of the tokens of one pair in turn; return how many changed topic.
 
-    `inverse` holds 1 / (W beta + n_k) and is kept up to date; `cumulative` (topic,) gets the running sums of weights down
-    each lane, and begins every draw anew; `ends` is scratch too.
+    n_dk, n_wk, mean_dk, mean_wk : the rows of its document and word. inverse : 1 / (W beta + n_k), updated in place.
+    cumulative (topic,) and ends are scratch, see `draw_from`.
     """
     n_moved = 0
     for token in range(first_token, first_token + n_copies):
@@ -145,7 +145,10 @@ def draw_pair(
 
 @inlined
 def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
-    """Return twice the part of the second-order exponent that depends on document and topic alone."""
+    """Return V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2: twice the exponent but for its term of the word.
+
+    a = alpha_k + n_dk, inverse = 1 / (W beta + n_k)
+    """
     return var_k * (inverse * inverse) - var_dk / max(a * a, SMALLEST_SQUARE)
 
 
@@ -168,7 +171,7 @@ def add_token(
     raised,
     leaning,
 ) -> None:
-    """Add a token to the counts and to all arrays derived from them."""
+    """Add a token in topic k to the counts, and update the arrays that `draw_topics` derives from them."""
     here[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
@@ -186,7 +189,7 @@ def add_token(
 
 @inlined
 def fetch_row(row, lanes, n_wk: np.ndarray, mean_k: np.ndarray, var_wk: np.ndarray | None) -> None:
-    """Load the counts of a word into the cache, of twice the width with a mean part, and the variances of that."""
+    """Prefetch the counts of a word, whose row begins at `row`, and their variances into the cache."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
         if mean_k is not None:
@@ -218,11 +221,11 @@ def draw_topics(
     n_topics: int,
     key: np.uint64,
 ):
-    """Draw, in canonical order, the topic of every token of the given pairs of documents first..last.
+    """Draw the topic of every token of the given pairs of documents first..last, in canonical order.
 
-    topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are
-    padded and changed in place; returns how many tokens changed topic. The mean part of a word is within n_wk, which
-    is float64 then: a token mostly meets another word, and its row is read once.
+    topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are padded and changed in
+    place; returns how many tokens changed topic. In a hybrid n_wk is float64 and includes the expected counts, so that only
+    one row is read per word.
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
@@ -343,7 +346,7 @@ def count_topics(
     n_wk: np.ndarray,
     n_k: np.ndarray,
 ) -> None:
-    """Add every token of sampled pairs to the counts of its topic."""
+    """Add every token of the sampled pairs to the counts n_dk, n_wk and n_k of its topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if sampled[pair]:

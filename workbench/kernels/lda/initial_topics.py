@@ -1,4 +1,4 @@
-"""Initial responsibilities and topics of tokens: at random, or from the counts of another run.
+"""Initial responsibilities of pairs and topics of tokens: at random, or from the counts of another run.
 
 At random, every pair has a responsibility of its own (never the uniform one, which with a symmetric prior
 is a fixed point; spec A.12), every token a uniform topic. From counts n of another run,
@@ -52,19 +52,19 @@ def sixteen_uniforms(typing_context, key: np.uint64, index):
 
 
 WAYS = ("dirichlet", "noise", "hard")
-"""A draw from the flat Dirichlet; the uniform responsibility with noise, 1 + u; one topic with certainty."""
+"""Ways to draw a responsibility: from the flat Dirichlet; proportional to 1 + u, u uniform; one topic with certainty."""
 DIRICHLET, NOISE, HARD = range(len(WAYS))
 
 
 TOGETHER = 4
-"""Pairs that are normalised at a time: the sum of one waits for each of its additions, those of four go side by side."""
+"""Pairs that are normalised at a time: four sums are added up in parallel, while one would wait for each addition."""
 
 
 @inlined
 def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int) -> None:
-    """Compute weights of a random responsibility of one pair from flat index `first` on.
+    """Write the unnormalised random responsibility of one pair to gamma, from flat index `first` on.
 
-    They depend on the pair's number alone.
+    It depends only on the key and the number of the pair.
     """
     if way == HARD:
         chosen = np.int64(uniform(key, pair * n_topics) * n_topics)
@@ -89,7 +89,10 @@ def weigh_by_counts(
     gamma,
     first: int,
 ) -> None:
-    """Compute weights of the responsibility of one pair given counts; given_dk None: other documents."""
+    """Write the unnormalised responsibility of one pair, given the counts of another run, to gamma.
+
+    given_dk : None if that run had other documents
+    """
     words_beta = given_wk.shape[0] * beta
     for k in range(n_topics):
         document = alpha[k] if given_dk is None else alpha[k] + given_dk[d, k]
@@ -98,9 +101,9 @@ def weigh_by_counts(
 
 @inlined
 def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, first: int) -> None:
-    """Compute the responsibility of one pair given the topics of its tokens, from a token on.
+    """Write the responsibility of one pair to gamma: the shares of the given topics among its tokens.
 
-    -1 for a topic that was dropped.
+    topics (token,) : -1 where the topic of a token was dropped; token : the first token of the pair
     """
     for k in range(n_topics):
         gamma[first + k] = 0.0
@@ -114,9 +117,9 @@ def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, f
 
 @inlined
 def normalise(gamma, lanes, n_topics: int) -> None:
-    """Normalise four rows of weights to responsibilities.
+    """Normalise four rows of gamma so that each sums to 1; the padding becomes 0.
 
-    Each is added up from the first topic to the last. Padding becomes 0.
+    Each sum is added up from the first topic to the last.
     """
     total_0 = total_1 = total_2 = total_3 = 0.0
     for k in range(n_topics):
@@ -157,10 +160,10 @@ def start_responsibilities(
     gamma,
     pairs,
 ) -> None:
-    """Compute gamma of each pair that is not sampled, added to the expected counts; rows of `stored` get it, if any.
+    """Compute gamma of each pair that is not sampled, store it in `stored`, if that has rows, and add it to the counts.
 
-    From the given topics of tokens; else (given_topics None) from given counts; else (given_wk None) at random in the
-    given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
+    gamma comes from the given topics of tokens; if given_topics is None, from the given counts; if given_wk is None too, it
+    is random in the given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.
     """
     row, lanes = 0, len(mean_k)
     for d in range(len(indptr) - 1):
@@ -217,7 +220,7 @@ def start_responsibilities(
 
 @kernel
 def uniform_topics(key: np.uint64, n_tokens, n_topics: int):
-    """Return (token,) uint16: one topic per token, each with the same probability."""
+    """Draw a topic for each token, all with the same probability; return them (token,) uint16."""
     topics = np.empty(n_tokens, np.uint16)
     for token in range(n_tokens):
         topics[token] = np.int64(uniform(key, token) * n_topics)
@@ -239,7 +242,7 @@ def topics_of_counts(
     n_topics: int,
     topics: np.ndarray,
 ) -> None:
-    """Draw every token's topic from the responsibility of its pair given counts."""
+    """Draw every token's topic from the responsibility of its pair, given the counts of another run."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

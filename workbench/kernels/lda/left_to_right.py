@@ -1,4 +1,4 @@
-"""The probability of documents given topics phi and alpha, estimated token by token by particles.
+"""The left-to-right estimate of the probability of documents given phi and alpha, token by token with particles.
 
 A particle goes through a document from its first token to its last; at each it draws the topics z of all tokens before it anew,
 one Gibbs sweep, and then that of the token itself:
@@ -24,7 +24,7 @@ from workbench.kernels.uniforms import absorb, uniform
 
 @inlined
 def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
-    """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
+    """Return a topic drawn by the uniform u with weights p_k (alpha_k + n_k), and the sum of the weights."""
     total = 0.0
     for k in range(len(alpha)):
         total += p[k] * (alpha[k] + n_k[k])
@@ -37,7 +37,7 @@ def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
 
 @inlined
 def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
-    """Draw the particle that each one continues, in proportion to the weights, by one uniform u (systematic resampling)."""
+    """Fill ancestors (particle,) by systematic resampling: draw the particle that each one continues, with these weights."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
@@ -65,11 +65,11 @@ def left_to_right(
     logs,
     variance,
 ) -> None:
-    """Estimate log p(w | phi, alpha) of documents first..last; phi (word, topic).
+    """Estimate log p(w | phi, alpha) of documents first..last, several times each; phi (word, topic).
 
-    Fills logs (document, estimate), independent ones, and their variance (document, estimate) by the first order of its
-    expansion in the p_n of particles, which holds for several particles without resampling; NaN for others. The uniforms of a
-    particle belong to the numbers of its document and estimate and its own.
+    Fills logs (document, estimate) with independent estimates, and variance (document, estimate) with the variance of each,
+    to first order in the p_n of the particles; NaN with resampling or a single particle. The uniforms of a particle depend
+    on the numbers of its document, its estimate and its own.
     """
     n_topics, total_alpha = len(alpha), alpha.sum()
     cumulative, keys = np.empty(n_topics), np.empty(n_particles, np.uint64)

@@ -27,13 +27,16 @@ from workbench.kernels.simd.vectors import (
 )
 
 IN_TABLE = 2048
-"""Whole counts below this are looked up; the table fits into the fastest cache."""
+"""Integer counts below this are looked up in a table, which fits into the fastest cache."""
 AHEAD, ONE_BLOCK = np.uint64(8), np.uint64(LANES)
-"""Pairs ahead whose row of counts is loaded into the cache; topics in a block; both unsigned, as the indices."""
+"""How many pairs ahead the counts of a word are prefetched into the cache; topics in a block; unsigned, as indices are."""
 
 
 def log_documents(n_dk: np.ndarray, alpha, n_topics: int) -> float:
-    """Return the part of L(n) that is a sum over documents; counts (document, topic), integer or real, and alpha padded."""
+    """Return the sum of the terms of L(n) that belong to documents.
+
+    n_dk (document, topic) : counts, integer or real, padded; alpha (topic,)
+    """
     tokens = np.zeros(-(-len(n_dk) // LANES) * LANES)
     rises = _rises(n_dk, alpha[:n_topics], tokens)
     return rises - _rises(tokens.reshape(-1, LANES), np.full(LANES, alpha[:n_topics].sum()))
@@ -42,18 +45,18 @@ def log_documents(n_dk: np.ndarray, alpha, n_topics: int) -> float:
 def log_joint(
     n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray, alpha, beta, n_topics: int
 ) -> float:
-    """Return L(n) of counts (document, topic), (word, topic), (topic,), integer or real, and of alpha, all padded."""
+    """Return L(n), the log joint, of n_dk (document, topic), n_wk (word, topic), n_k (topic,), integer or real, padded."""
     return log_joint_from(log_documents(n_dk, alpha, n_topics), n_wk, n_k, beta, n_topics)
 
 
 def log_joint_from(of_documents, n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
-    """Return L(n) from its part that is a sum over documents, and the counts (word, topic) and (topic,), padded."""
+    """Return L(n), the log joint, given the sum of its terms of documents, and n_wk (word, topic), n_k (topic,), padded."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_documents + of_words - of_sizes
 
 
 def log_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
-    """Return the part of L(n) that is a sum over topics; counts (word, topic) and (topic,), padded."""
+    """Return the sum of the terms of L(n) that belong to topics; n_wk (word, topic) and n_k (topic,), padded."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_words - of_sizes
 
@@ -64,7 +67,7 @@ def _rises_of_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> 
 
 
 def _rises(counts: np.ndarray, x, row_sums=None) -> float:
-    """Return sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic) padded; the sums of rows go into (row,) float64."""
+    """Return sum_rk lnG(x_k + n_rk) - lnG(x_k) of counts (row, topic padded); write their row sums to row_sums (row,)."""
     alike, x = counts.dtype.kind == "i" and bool((x == x[0]).all()), pad_topics(x, 1.0)
     row_sums = np.empty(len(counts)) if row_sums is None else row_sums
     workspace = np.empty(max(IN_TABLE, len(x)))
@@ -73,13 +76,13 @@ def _rises(counts: np.ndarray, x, row_sums=None) -> float:
 
 @inlined
 def rises_of(n, x, log_gamma_x):
-    """Return lnG(x + n) - lnG(x) of sixteen counts."""
+    """Return lnG(x + n) - lnG(x) of sixteen counts n."""
     return choose(n == 0, spread(0.0), log_gammas(x + doubles(n)) - log_gamma_x)
 
 
 @lean
 def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
-    """Return `_rises`, all computed; log_gamma_x is scratch."""
+    """Return the same as `_rises`, each term computed; log_gamma_x is scratch."""
     rises = spread(0.0)
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
@@ -97,7 +100,7 @@ def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
 
 @lean
 def _look_up_rises(counts: np.ndarray, x, row_sums, table):
-    """Return `_rises` of whole counts where all x are one, from a table, which it fills, where there may be many alike."""
+    """Return the same as `_rises` for integer counts and equal x_k, with terms looked up in `table`, which it fills first."""
     x, rises = spread(x[0]), spread(0.0)
     log_gamma_x = log_gammas(x)
     for n in range(0, IN_TABLE, LANES):
@@ -121,10 +124,11 @@ def _look_up_rises(counts: np.ndarray, x, row_sums, table):
 def predictive(
     pairs, document_tokens, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray, alphas, beta
 ) -> np.ndarray:
-    """Return p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (spec A2).
+    """Return p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (pair,) (spec A2).
 
-    pairs : Corpus whose pairs are scored; document_tokens (document,) the N_d behind n_dk; counts
-    padded, integer or real, in rows as wide as one likes. Returns (pair,) float64.
+    pairs : Corpus whose pairs are scored
+    document_tokens (document,) : N_d, the sum of n_dk over topics
+    n_dk, n_wk, n_k : counts, integer or real, padded to any width
     """
     probability = np.empty(pairs.n_pairs)
     inverse_sizes = pad_topics(1.0 / (len(n_wk) * beta + n_k[: len(alphas)]))
@@ -157,9 +161,9 @@ def _predictive(
     row,
     probability: np.ndarray,
 ) -> None:
-    """Compute beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
+    """Compute p(w | d) = beta sum_k row_k + sum_k row_k n_wk with row_k = (alpha_k + n_dk) / ((A + N_d) (W beta + n_k)).
 
-    Indices are unsigned: of signed ones each use would test whether they count from the end.
+    Indices are unsigned, since each use of a signed one tests whether it is negative.
     """
     lanes, last, alpha_sum = np.uint64(len(alpha)), np.uint64(len(words)) - np.uint64(1), 0.0
     for k in range(lanes):
@@ -201,5 +205,5 @@ def _predictive(
 
 @inlined
 def _row(words: np.ndarray, pair, width):
-    """Return where the row of the word of a pair begins."""
+    """Return the flat index where the row of a pair's word begins."""
     return np.uint64(words[pair]) * width

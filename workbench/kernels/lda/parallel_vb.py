@@ -1,12 +1,12 @@
-"""Parallel schedule of variational Bayes in one pass: each pair adds its expected counts to its document and its word.
+"""One pass of variational Bayes in the parallel schedule: each pair adds its expected counts to its document and its word.
 
     n_dw gamma_dwk = n_dw a_dk b_wk / Z_dw,   Z_dw = sum_k a_dk b_wk                                    spec A5, A9
 
-a and b are the weights that `standard_vb.weigh_rows` makes of the counts before. Pairs stand in blocks of documents, and in a
-block word after word (`engines.lda.split`): a run of pairs of one word reads and writes the word's rows once, and the rows of
-a block's documents stay in a cache. The counts of a document are added up word after word, those of a word document after
-document, however the blocks are cut, so that the bits do not depend on that. Responsibilities are not stored; where a
-normaliser is so small that exp(psi) has left the range of doubles, the pair is counted by its logs at the end.
+a and b are the weights that `standard_vb.weigh_rows` computes from the counts before the pass. Pairs are sorted by blocks of
+documents, and by word within a block (`engines.lda.split`). A run is the pairs of one word in a block: it reads and writes the
+rows of the word once, and the rows of a block's documents stay in a cache. The counts of a document are added up in the order
+of words, those of a word in the order of documents, so that the bits do not depend on the blocks. Responsibilities are not
+stored; where exp(psi) underflows and a normaliser is tiny, the pair is computed in the log domain at the end.
 """
 
 import numpy as np
@@ -29,16 +29,16 @@ from workbench.kernels.simd.vectors import (
 )
 
 AT_ONCE = 8
-"""Pairs of a run whose normalisers are computed before the counts of any, in `visit`."""
+"""Pairs whose normalisers `visit` computes before it adds their counts."""
 WIDE = 320
-"""The fewest topics of a row in `visit_wide`."""
+"""Rows of at least this many topics are visited by `visit_wide`."""
 AHEAD = 2
-"""Runs ahead whose rows are loaded into the cache."""
+"""How many runs ahead rows are prefetched into the cache."""
 
 
 @inlined
 def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
-    """Store n / Z of four pairs, 0 where Z is tiny and beyond the run; returns them, and how many are tiny."""
+    """Store and return n / Z of four pairs, 0 where Z is tiny or the pair is beyond the run; also return how many are tiny."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
@@ -59,7 +59,7 @@ def visit_narrow(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Visit pairs as `visit` does, for rows of sixteen topics, where the row of the word stays in registers."""
+    """Do the same as `visit` for at most sixteen topics, with the row of the word kept in registers."""
     b, of_word, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
@@ -93,11 +93,11 @@ def visit(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Visit the pairs of a run, four at a time: a last four reaches into the next run, to whose documents it adds 0.
+    """Add the expected counts of the pairs of a run to mean_dk and mean_wk; return how many normalisers are tiny.
 
-    Normalisers of some pairs first, and then what these expect: a processor does not look ahead far enough to find other work
-    while it waits for a division. own: where the rows of the word begin. Leaves n / Z of each pair, 0 where Z is tiny; returns
-    how many of them are.
+    row_begin : where the rows of the word begin. Writes n / Z of each pair to ratios, 0 where Z is tiny. Four pairs are visited
+    at a time; if the last four reach into the next run, 0 is added for its documents. The normalisers of several pairs come
+    first, then their counts: a processor does not look far enough ahead to find other work while it waits for a division.
     """
     n_padded, n_tiny = mean_dk.shape[1], 0
     for start in range(begin, end, AT_ONCE):
@@ -138,7 +138,7 @@ def visit_wide(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Visit two pairs at a time: rows of four documents, weights and counts, would not fit the fastest cache."""
+    """Do the same as `visit` with two pairs at a time, for rows so long that those of four do not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
         r0, r1, _, _ = rows_from(documents, i, n_padded)
@@ -159,14 +159,14 @@ def visit_wide(
 
 @inlined
 def give(mean, index, expected):
-    """Add to sixteen counts; returns what it added."""
+    """Add `expected` to sixteen counts from flat index `index` on, and return it."""
     store(mean, index, load(mean, index) + expected)
     return expected
 
 
 @inlined
 def rows_from(documents: np.ndarray, i, n_padded: int):
-    """Return where the rows of the documents of four pairs begin."""
+    """Return the flat indices where the rows of the documents of four pairs begin."""
     d0, d1, d2, d3 = four_from(documents, i)
     return (
         np.int64(d0) * n_padded,
@@ -190,10 +190,10 @@ def visit_runs(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Add n_dw gamma_dwk of the runs first..last, of one block, to the counts of their documents and words.
+    """Add the expected counts n_dw gamma_dwk of the runs first..last of one block to mean_dk and mean_wk.
 
-    words (run,), begins (run + 1,), documents and counts (place,): see `split.Blocks`; rows padded. Leaves n / Z of each pair
-    in `ratios` (place,), 0 where Z is tiny: such a pair is not counted. Returns how many there are.
+    words (run,), begins (run + 1,), documents and counts (place,) : see `split.Blocks`; rows are padded. Writes n / Z of each
+    pair to ratios (place,), 0 where Z is tiny. A pair with a tiny Z is not counted; returns how many there are.
     """
     n_padded, last_run, n_tiny = mean_dk.shape[1], len(words) - 1, 0
     for run in range(first, last):
@@ -250,7 +250,7 @@ def visit_runs(
 
 @lean
 def add_words(mean_wk: np.ndarray, mean_k: np.ndarray) -> None:
-    """Compute n_k = sum_w n_wk, word after word."""
+    """Compute n_k = sum_w n_wk, added up in the order of words."""
     n_padded = len(mean_k)
     for k in range(0, n_padded, LANES):
         store(mean_k, k, spread(0.0))
@@ -273,7 +273,7 @@ def count_by_logs(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Add n_dw gamma_dwk of pairs with a tiny normaliser, from the logs of their weights."""
+    """Add n_dw gamma_dwk of pairs with a tiny normaliser to the counts, computed in the log domain."""
     gamma = np.empty(n_topics)
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])

@@ -1,15 +1,16 @@
-"""Sums over many counts n of lnG(x + n) - lnG(x) and its derivatives by x: the Polya likelihood of a prior x.
+"""The Polya likelihood of a prior x: sums over counts n of lnG(x + n) - lnG(x), and their derivatives by x.
 
     f(x) = sum_rows { lnG(A) - lnG(A + N) + sum_k [ lnG(x_k + n_k) - lnG(x_k) ] },   A = sum_k x_k        spec A.10
 
-The counts are gathered once, in a pass over all cells, into few weighted *sites*; from then on an evaluation
-costs as many terms as there are sites, however large the corpus. Whole counts are counted: a site is a number and
-how often it occurs. Of real counts, an octave [2^j, 2^(j + 1)) is reduced to its first ten power sums and represented by ten
-sites at its Chebyshev nodes, weighted so that every polynomial up to degree nine has the right sum; since an octave
-is at least thrice as far from the pole at -x as it is wide to either side, the relative error of a sum is below 1e-8
-(3^-10 / 2^9 or less in each cell). Cells of 0 add nothing.
+The counts are gathered once, in a pass over all cells, into few weighted *sites*; from then on an evaluation has as many terms
+as there are sites, however large the corpus. A site of integer counts is a number and how often it occurs. Real counts in an
+octave [2^j, 2^(j + 1)) are reduced to their first ten power sums and represented by ten sites at the Chebyshev nodes of the
+octave, weighted so that every polynomial up to degree nine has the right sum. Since an octave is at least thrice as far from
+the pole at -x as it is wide to either side, the relative error of a sum is below 1e-8 (3^-10 / 2^9 or less in each cell). Cells
+of 0 add nothing.
 
-Rises are computed as differences, so that a count of 1e-12 beside a prior of 1e4 is not lost by cancellation.
+lnG(x + n) - lnG(x), a *rise*, is computed as a difference, so that a count of 1e-12 with a prior of 1e4 is not lost by
+cancellation.
 """
 
 import math
@@ -22,23 +23,23 @@ from workbench.kernels.jit import kernel
 
 FIRST_OCTAVE, N_OCTAVES, ORDER = -32, 72, 10
 FEW = 8
-"""Copies of a pair up to which each is counted by itself."""
+"""Pairs with at most this many tokens are counted token by token in `add_occupied`."""
 LARGEST_LISTED = 2**20
-"""Whole counts up to which a place is kept for every number."""
+"""Integer counts up to this are counted in an array with a place for every number, larger ones by sorting."""
 N_BINS = 1 + N_OCTAVES
-"""The first bin holds everything below 2^-32; the last ends at 2^40."""
+"""Number of bins of real counts: the first holds all below 2^-32, each other an octave, up to 2^40."""
 BEFORE_FIRST = 1023 + FIRST_OCTAVE
-"""The exponent of 2^-32 as a double has it."""
+"""The biased exponent of 2^-32 in a float64."""
 _OCTAVES = 2.0 ** np.arange(FIRST_OCTAVE, FIRST_OCTAVE + N_OCTAVES)
 HALF_WIDTHS = np.append(_OCTAVES[0], _OCTAVES) / 2
 CENTRES = np.append(_OCTAVES[0], 3 * _OCTAVES) / 2
 NODES = np.cos(np.pi * (2 * np.arange(ORDER) + 1) / (2 * ORDER))
 WEIGHTS_OF_POWERS = np.linalg.inv(np.vander(NODES, increasing=True))
-"""(power, node): power sums times this are the weights of the nodes."""
+"""Matrix (power, node) by which power sums are multiplied to get the weights of the nodes."""
 
 
 class Sites(NamedTuple):
-    """Counts of each group (a topic, or all of them) as weighted numbers."""
+    """The counts of each group (a topic, or all topics) as weighted sites."""
 
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
     n: np.ndarray  # (site,) float64, greater than 0
@@ -48,9 +49,9 @@ class Sites(NamedTuple):
 
 
 def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
-    """Return sites of the whole counts of each group, of any shape.
+    """Return the sites of the integer counts of each group: each count and how often it occurs, as a mean over chains.
 
-    Each count and how often it occurs, a mean over chains.
+    groups : an array of counts, of any shape, for each group
     """
     n, often = zip(*map(occurrences, groups), strict=True)
     ends = np.append(0, np.cumsum([*map(len, n)]))
@@ -60,9 +61,9 @@ def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
 
 
 def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts above 0, in order, and how often each occurs.
+    """Return the distinct counts above 0, ascending, and how often each occurs.
 
-    Sorted where a place for every number would be too many.
+    They are found by sorting where the largest exceeds `LARGEST_LISTED`.
     """
     if counts.max(initial=0) > LARGEST_LISTED:
         return np.unique(counts[counts > 0], return_counts=True)
@@ -72,10 +73,11 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
-    """Return sites of real counts (row, topic padded), all topics as one group if `pooled`.
+    """Return the sites of real counts: of each topic, or of all topics as one group if `pooled`.
 
-    variance, occupied: variances of the counts and probabilities that they are not 0, or None: the counts are
-    taken as they are. sampled: (chain, row, topic) whole counts beside them, or None; the mean over the chains.
+    mean (row, topic padded) : the expected counts
+    variance, occupied : their variances, and the probabilities that they are not 0; None if the counts are known exactly
+    sampled (chain, row, topic) : sampled counts, added to the mean, or None; the result is a mean over chains
     """
     powers = np.zeros((1 if pooled else n_topics, N_BINS, ORDER if variance is None else 2 * ORDER))
     add_powers(mean, variance, occupied, sampled, n_topics, pooled, powers)
@@ -94,7 +96,7 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
 
 
 def added(several: list[Sites]) -> Sites:
-    """Return the sites of several sets of counts as those of all: each number once, in order."""
+    """Return the sites of several sets of counts together: each number once, ascending, with the sum of its weights."""
     groups = [
         _added_group(
             [
@@ -115,7 +117,7 @@ def added(several: list[Sites]) -> Sites:
 
 
 def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (site,) numbers, weights and spreads of one group."""
+    """Return the numbers, weights and spreads (site,) of one group, merged from several sets of sites."""
     n, ranges = np.unique(np.concatenate([sites.n for sites in several]), return_inverse=True)
     weight = np.bincount(ranges, np.concatenate([sites.weight for sites in several]), len(n))
     if several[0].spread is None:
@@ -128,16 +130,17 @@ def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
-    """Return one group with a site for each count above 0, all of one weight."""
+    """Return the sites of one group, one for each count above 0, all with the same weight."""
     n = n[n > 0]
     return Sites(np.array([0, len(n)]), n, np.full(len(n), weight), np.zeros(0))
 
 
 @kernel
 def conditional_moments(mean, variance, occupied):
-    """Return mean and variance of a count given that it is not 0: E+ = E / Q, V+ = (V + E^2) / Q - E+^2 (spec A.10).
+    """Return the mean E+ = E / Q and variance V+ = (V + E^2) / Q - E+^2 of a count given that it is not 0 (spec A.10).
 
-    E is at most -log(1 - Q), and V at most E: moments that were updated in place may have kept a rounding error instead.
+    Q = p(n > 0) is `occupied`. E is limited to -log(1 - Q), and V to E, since moments that were updated in place may exceed
+    these by a rounding error.
     """
     if occupied < 0.5:
         mean = min(mean, -math.log1p(-occupied))
@@ -148,7 +151,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
-    """Add each cell to the power sums (group, bin, power) of its bin; half variances behind them, if any."""
+    """Add each count to the power sums of its bin, powers (group, bin, power); then come those weighted by half variances."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -184,9 +187,10 @@ def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers)
 
 @kernel
 def add_occupied(rows, counts: np.ndarray, sampled, gamma, n_topics: int, occupied) -> None:
-    """Add to zeros (row, topic) the probability that a row has a token in a topic: 1 - prod (1 - gamma)^n, uncancelled.
+    """Compute the probability that a row has a token in a topic, 1 - prod (1 - gamma)^n, without cancellation.
 
-    rows (pair,): the document or the word of each pair; gamma has a row for each pair that is not sampled.
+    occupied (row, topic) : zeros on entry, then the result
+    rows (pair,) : the document or the word of each pair; gamma has a row for each pair that is not sampled
     """
     i = 0
     for pair in range(len(rows)):
@@ -229,7 +233,7 @@ def log_gamma_rise(x, n):
 
 @kernel
 def log_gamma_tail(z):
-    """Return Stirling's series in z = 1 / y from the second term on."""
+    """Return the terms of Stirling's series for lnG(y) in z = 1 / y, from the second on."""
     s = z * z
     return (
         -z
@@ -306,7 +310,7 @@ def higher_derivatives(x):
 
 @kernel
 def rise(indptr: np.ndarray, sites, weight, spread, group, x):
-    """Return the sum over the cells of one group of lnG(x + n) - lnG(x), and of half the variances times psi'(x + n)."""
+    """Return the sum over one group of lnG(x + n) - lnG(x), plus psi'(x + n) times half the variance of each count."""
     total = 0.0
     for i in range(indptr[group], indptr[group + 1]):
         total += weight[i] * log_gamma_rise(x, sites[i])
@@ -317,7 +321,7 @@ def rise(indptr: np.ndarray, sites, weight, spread, group, x):
 
 @kernel
 def rises(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return (group,) `rise` of every group at its own prior."""
+    """Return `rise` of every group at the group's own prior (group,)."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
     )
@@ -325,7 +329,7 @@ def rises(indptr: np.ndarray, sites, weight, spread, priors):
 
 @kernel
 def slopes(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return (group,) first and second derivatives of `rises` by the prior."""
+    """Return the first and second derivatives (group,) of `rises` by the prior of each group."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):
         x = priors[group]

@@ -1,12 +1,14 @@
-"""What averaging a pair costs, and pairs that change sides between averaging and sampling, in a hybrid of LDA.
+"""Choice of the sampled pairs of a hybrid of LDA: what averaging a pair costs, and changes of pairs to the other side.
 
-A pair with n tokens that is averaged adds to the gap of Jensen's inequality, to second order,
+In a hybrid each pair is either averaged (variational) or sampled. An averaged pair with n tokens adds to the gap of Jensen's
+inequality, to second order,
 
     g  =  n / 2 sum_k q_k (1 - q_k) { psi'(alpha_k + n_dk) + psi'(beta + n_wk) - psi'(W beta + n_k) }
 
     q_k  ~  (alpha_k + n_dk - c_k) (beta + n_wk - c_k) / (W beta + n_k - c_k)
 
-with c its own n counts, expected or sampled. Counts n are expected plus sampled, of the first chain.
+with c the expected or sampled counts of the pair itself. n_dk, n_wk and n_k are expected counts plus sampled counts of the
+first chain.
 """
 
 import numpy as np
@@ -22,7 +24,7 @@ from workbench.kernels.uniforms import uniform
 
 @lean
 def trigammas(first: int, last: int, prior, counts: np.ndarray, result) -> None:
-    """Compute psi'(prior_k + n_rk) of rows first..last; the prior is above 0 in the padding too."""
+    """Compute psi'(prior_k + n_rk) of rows first..last of counts; prior must be positive in the padding too."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
             place = row * counts.shape[1] + k
@@ -41,9 +43,9 @@ def expected_of_pair(
     n_topics: int,
     of_pair,
 ):
-    """Return own_k, and what to multiply them by.
+    """Write unnormalised expected counts of an averaged pair to of_pair (topic,), and return the factor that normalises them.
 
-    n gamma_k of an averaged pair, from its responsibilities, or their weights.
+    Their product is n gamma_k. gamma is computed from the factors where the responsibilities are not stored.
     """
     n_padded = len(of_pair)
     if len(gamma):
@@ -67,7 +69,7 @@ def expected_of_pair(
 
 @inlined
 def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
-    """Compute own_k = how many of the tokens of a sampled pair are in each topic."""
+    """Write how many tokens of a sampled pair are in each topic to of_pair (topic,)."""
     of_pair[:] = 0.0
     for token in range(first_token, first_token + count):
         of_pair[topics[np.uint64(token)]] += 1.0
@@ -75,7 +77,7 @@ def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
 
 @inlined
 def conditional_weight(k, d, w, of_pair, scale, totals, alpha, beta, words_beta: float):
-    """Return q of sixteen topics from k on, up to a factor: the conditional of a token, all counts of its pair taken out."""
+    """Return the unnormalised conditional q of a token for sixteen topics from k on, given the counts without its own pair."""
     n_dk, n_wk, n_k = totals
     c, n_padded = load(of_pair, k) * scale, len(of_pair)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
@@ -107,11 +109,12 @@ def gaps(
     of_row,
     result,
 ) -> None:
-    """Compute g / (n - 1) of the pairs of the runs first..last that count at least 2, to `result` (place,).
+    """Write the gap g / (n - 1) of each pair with n >= 2 tokens in the runs first..last to result (place,).
 
-    run_words (run,), run_begins (run + 1,), documents and counts (place,): see `split.Blocks`; pairs (place,). totals and
-    curves: (document, topic), (word, topic) and (topic,) padded, of the counts and of their psi'; alpha is 0 in the padding.
-    rows (pair,): the row of an averaged pair in `gamma`, which has none where responsibilities are weights.
+    run_words (run,), run_begins (run + 1,), documents, counts and pairs (place,) : see `split.Blocks`
+    totals, curves : the counts, and psi' of them, each (document, topic), (word, topic) and (topic,) padded
+    rows (pair,) : the row of an averaged pair in `gamma`, which is empty where responsibilities are not stored
+    alpha : 0 in the padding
     """
     n_padded, words_beta, (curve_dk, curve_wk, curve_k) = len(of_row), len(totals[1]) * beta, curves
     for run in range(first, last):
@@ -148,7 +151,7 @@ def gaps(
 
 @kernel
 def uniforms_of(key: np.uint64, pairs):
-    """Return (place,) the uniform of each pair."""
+    """Return the uniform of each pair (place,)."""
     result = np.empty(len(pairs))
     for i in range(len(pairs)):
         result[i] = uniform(key, max(pairs[i], 0))
@@ -175,9 +178,9 @@ def change_sides(
     n_k: np.ndarray,
     of_pair,
 ) -> None:
-    """Draw tokens of pairs that come to be sampled from their responsibilities, and take those of others out of the counts.
+    """Draw the tokens of newly sampled pairs from their responsibilities, and remove the tokens of newly averaged pairs.
 
-    before, after (pair,): what is sampled; the counts are of sampled tokens alone.
+    before, after (pair,) : whether a pair is sampled; n_dk, n_wk, n_k : the counts of sampled tokens only, updated
     """
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -224,9 +227,9 @@ def kept_after(
     of_pair,
     new,
 ) -> None:
-    """Compute responsibilities under another split.
+    """Fill new (pair, topic) with the responsibilities of the averaged pairs after a change of the split.
 
-    The same where a pair stays averaged, else the conditional of its tokens.
+    Pairs that were averaged before keep their responsibilities; others get the conditional of one of their tokens.
     """
     n_padded, words_beta, to = len(totals[2]), len(totals[1]) * beta, 0
     for d in range(len(indptr) - 1):

@@ -1,6 +1,6 @@
-"""Some of the pairs of a corpus, in the orders that sweeps take, and those of the largest rank within a budget.
+"""Selection of pairs of a corpus: those with a mark, and those of the largest rank within a budget.
 
-The loops have no branch: whether a pair is taken is as good as random.
+The loops have no branch, since whether a pair is selected cannot be predicted.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from workbench.kernels.jit import kernel
 
 DIGIT = 16
-"""Bits of a rank that are looked at in one pass."""
+"""Bits of a rank that one pass of `take_dearest` sorts by."""
 
 
 @kernel
@@ -24,9 +24,10 @@ def select_pairs(
     new_counts,
     new_before,
 ) -> None:
-    """Write the pairs whose mark is the wanted one, in order, to arrays with one place more than there are such pairs.
+    """Copy the pairs whose mark is `wanted`, in order, to new arrays.
 
-    new_before (pair,): the number of the first token of each pair in the whole corpus.
+    new_words, new_counts and new_before must have one place more than there are such pairs. new_before (pair,) gets the number
+    of the first token of each pair in the whole corpus.
     """
     to = 0
     for d in range(len(indptr) - 1):
@@ -52,9 +53,9 @@ def select_places(
     new_documents,
     new_counts,
 ):
-    """Write the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare ones.
+    """Copy the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare places.
 
-    Returns how many there are.
+    Returns how many places were copied.
     """
     to = 0
     for run in range(len(begins) - 1):
@@ -68,7 +69,7 @@ def select_places(
 
 @kernel
 def sum_of(mark, values):
-    """Sum of the values that are marked."""
+    """Return the sum of the marked values."""
     result = np.int64(0)
     for i in range(len(values)):
         result += mark[i] * np.int64(values[i])
@@ -77,11 +78,11 @@ def sum_of(mark, values):
 
 @kernel
 def take_dearest(ranks, counts: np.ndarray, pairs, budget, taken) -> None:
-    """Set `taken[pair]` to whether a pair is among those of the largest rank that cost at most the budget together.
+    """Select the pairs of the largest rank whose total cost is within the budget: set taken[pair].
 
-    ranks (place,), at least 0; a pair of n tokens costs n - 1, and one without a cost is passed over. Pairs of equal rank are
-    taken together. Bits of a double at least 0 are in the order of the doubles: costs summed by digits of the rank, the first
-    digit first, lead to the largest rank that cannot be paid for.
+    ranks (place,), at least 0. A pair of n tokens costs n - 1; pairs of one token are ignored. Pairs of equal rank are selected
+    together. The bits of nonnegative doubles, read as integers, are in the order of the doubles; so costs are summed by the
+    digits of the rank, the first digit first, to find the largest rank that exceeds the budget.
     """
     bits, prefix, left = ranks.view(np.int64), np.int64(0), budget
     for first in range(64 - DIGIT, -1, -DIGIT):

@@ -1,14 +1,14 @@
-"""Collapsed Gibbs sampling for many topics: word after word, at a cost in proportion to the topics in use in a document.
+"""Collapsed Gibbs sampling for many topics, whose time per token is proportional to the number of topics in the document.
 
     p(z_i = k | z_-i, w)  ~  n_dk q_k + alpha_k q_k,        q_k = (beta + n_wk) / (W beta + n_k)        spec A6
 
-with token i removed from the counts. The first term is summed over the topics of the document, a short list; the
-second over all topics, by blocks of sixteen, and the sums of blocks are kept for the word and mended where a token
-leaves or comes. It is the conditional of `gibbs.draw_topics`, with the same uniform for a token, in another order of the
-tokens: another chain with the same stationary distribution.
+with token i removed from the counts. Tokens are visited in the order of words. The first term is summed over the topics of the
+document, a short list; the second over all topics, in blocks of sixteen, whose sums are kept for the word and updated when a
+token changes topic. The conditional and the uniform of a token are those of `gibbs.draw_topics`; as the order of tokens
+differs, it is another chain with the same stationary distribution.
 
 An entry of a list is an int32: the topic in its low bits, the count above. An entry whose count is 0 is free,
-whatever its topic. A document has as many entries as it has tokens, or as there are topics. Lists are made
+whatever its topic. A document has as many entries as it has tokens or as there are topics, whichever is fewer. Lists are made
 from n_dk before a sweep and written back after it, so that they are no part of the state of a chain.
 
 Yuan et al. (2015), "LightLDA", and Yu et al. (2015), "A scalable asynchronous distributed algorithm for topic
@@ -38,37 +38,37 @@ from workbench.kernels.simd.vectors import (
 from workbench.kernels.uniforms import uniform
 
 AHEAD = 6
-"""Pairs between the one whose list is loaded into the cache and the one that is drawn."""
+"""How many pairs ahead the list of a document is prefetched into the cache."""
 
 
 class Lists(NamedTuple):
-    """The topics of every document with their counts."""
+    """A list for each document of its topics and their counts."""
 
     entries: np.ndarray  # (entry,) int32: count << bits | topic
     # (document + 1,) int64: the entries of document d are starts[d]:starts[d + 1], whole blocks
     starts: np.ndarray
     ends: np.ndarray  # (document,) int64: the entries from here on were never used, whole blocks
-    bits: int  # that a topic takes
+    bits: int  # number of bits of a topic in an entry
 
 
 def bits_of(n_topics: int) -> int:
-    """Return the bits that a topic takes in an entry."""
+    """Return the number of bits of a topic in an entry."""
     return int(n_topics - 1).bit_length()
 
 
 def entries_fit(document_tokens, n_topics: int) -> bool:
-    """Return whether an entry can hold every count that may occur."""
+    """Return whether the count of every token of the longest document in one topic fits into an entry."""
     return int(document_tokens.max()) < 2 ** (31 - bits_of(n_topics))
 
 
 def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
-    """Return (document + 1,) int64 where the entries of each document begin; the last is how many there are, 4 bytes each."""
+    """Return the index where the entries of each document begin (document + 1,) int64; the last is the number of entries."""
     blocks = -(-np.minimum(document_tokens, n_topics) // LANES)
     return LANES * np.concatenate([[0], np.cumsum(blocks)])
 
 
 def make_lists(n_dk: np.ndarray, document_tokens, n_topics: int) -> Lists:
-    """Return the lists of counts n_dk (document, topic)."""
+    """Return the lists of topics and counts of all documents, from n_dk (document, topic)."""
     starts = starts_of_lists(document_tokens, n_topics)
     lists = Lists(
         aligned_zeros((starts[-1],), np.int32),
@@ -82,7 +82,7 @@ def make_lists(n_dk: np.ndarray, document_tokens, n_topics: int) -> Lists:
 
 @kernel
 def fill_lists(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
-    """Fill the lists with every count that is not 0, in the order of the topics."""
+    """Fill the lists with the nonzero counts of n_dk (document, topic), in the order of topics."""
     lanes = n_dk.shape[1]
     for d in range(len(n_dk)):
         end = starts[d]
@@ -108,7 +108,7 @@ def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 
 @kernel
 def mean_held(n_dk: np.ndarray, document_tokens):
-    """Return how many topics the document of a token holds, mean over tokens."""
+    """Return the number of topics with tokens in a document, averaged over tokens."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
@@ -133,7 +133,7 @@ def mend(
     beta,
     words_beta: float,
 ) -> None:
-    """Update the counts, q_k and the sum of its block after a token of word w has joined or left topic k."""
+    """Add change to the counts of word w in topic k; update q_k and the sum of its block."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -144,7 +144,7 @@ def mend(
 
 @inlined
 def topic_everywhere(target, q, sums, alpha, n_topics: int):
-    """Return the topic where the running sum of alpha_k q_k passes a target: the block, then the topic."""
+    """Return the topic where the running sum of alpha_k q_k over topics exceeds a target."""
     index = 0
     sofar = running(load(sums, index))
     while lane(sofar, 15) <= target and index + LANES < len(sums):
@@ -162,7 +162,10 @@ def topic_everywhere(target, q, sums, alpha, n_topics: int):
 
 @inlined
 def entry_below(target, sofar, below, entries, start, end, one):
-    """Return the entry of a document where the running sum passes a target: entries of lane 0 first, then of lane 1, ..."""
+    """Return the entry of a document where the running sum of weights exceeds a target.
+
+    The sum goes over the entries of lane 0, then over those of lane 1, and so on. sofar : the sums up to each lane.
+    """
     i = min(count(sofar <= target), LANES - 1)
     if i:
         target -= lane(sofar, i - 1)
@@ -178,7 +181,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 @inlined
 def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
-    """Add a token of document d in topic k: to the entry of the topic, else to the first that is free."""
+    """Add a token in topic k to the list of document d: to the entry of the topic, else to the first free entry."""
     free = ends[d]
     for index in range(starts[d], ends[d], LANES):
         held = load(entries, index)
@@ -214,7 +217,7 @@ def draw_words(
     n_topics: int,
     key: np.uint64,
 ):
-    """Draw every token of words first..last, document after document; returns how many changed topic.
+    """Draw the topic of every token of words first..last, in the order of documents; return how many changed topic.
 
     documents, first_tokens, counts (pair,) in word-major order; topics (token,) uint16 in canonical order; n_wk (word,
     topic) int32 and n_k (topic,) int64, padded, and the lists are changed in place.

@@ -1,4 +1,4 @@
-"""Variational Bayes update of LDA, sequential and parallel, with optional sampled counts.
+"""Variational Bayes update of LDA in a sequential or a parallel schedule, with optional sampled counts.
 
     gamma_dwk  ~  exp( <psi(alpha_k + n_dk)> + <psi(beta + n_wk)> - <psi(W beta + n_k)> )    spec A5, A9
 
@@ -15,8 +15,8 @@ The entropy of factorised responsibilities is computed from their factors after 
 
     gamma_dwk = a_dk b_wk / Z_dw:   - sum n_dw gamma log gamma  =  sum n_dw log Z_dw - sum n_dk log a_dk - sum n_wk log b_wk
 
-with n_dk and n_wk the expected counts that these responsibilities make (spec A4). The factors are the weights of
-`weigh_rows`, and `ratios` hold n_dw / Z_dw; 0 says that a pair went by its logs.
+with n_dk and n_wk the expected counts under these responsibilities (spec A4). The factors are the weights of
+`weigh_rows`, and `ratios` hold n_dw / Z_dw, or 0 where a pair was computed in the log domain.
 """
 
 import numpy as np
@@ -45,29 +45,29 @@ from workbench.kernels.simd.vectors import (
 )
 
 TINY = 1e-100
-"""A normaliser below this is recomputed in the log domain."""
+"""Where a normaliser is below this, the pair is computed in the log domain."""
 FAINT = 1e-150
-"""The logarithm of a weight below this is not taken from the weight."""
+"""A weight below this is faint: its logarithm is stored, since the weight is too small to compute it from."""
 OUT_OF_REACH = 1e9
 """Subtracted from the log weight of a padding topic."""
 GROUP = 4
-"""Pairs that are visited at a time."""
+"""Pairs that kernels visit at a time."""
 BLOCK = 8
-"""Topics of four pairs that are multiplied at once: of sixteen the sums would not fit into the registers of AVX2."""
+"""Topics in a vector for four pairs: with sixteen, the sums would not fit into the registers of AVX2."""
 NOTHING_SAMPLED = (
     np.zeros((0, 0, 0), np.int32),
     np.zeros((0, 0, 0), np.int32),
     np.zeros((0, 0, 0), np.int64),
 )
-"""Sampled counts (chain, row, topic) of documents, of words and of all tokens, of no chain: of another type than those of
-chains they would be compiled anew."""
+"""Sampled counts (chain, row, topic) of documents, words and all tokens, without any chain. They have the types of real sampled
+counts, so that kernels are compiled once for both."""
 
 
 @inlined
 def mean_digamma(prior, mean, sampled, index):
-    """Return <psi(prior + m + c^s)> of sixteen topics from flat `index` on.
+    """Return psi(prior + m + c^s), averaged over chains s, of sixteen topics from flat `index` on.
 
-    mean (row, topic), sampled (chain, row, topic).
+    mean (row, topic) : the expected counts m; sampled (chain, row, topic) : the sampled counts c
     """
     n_chains, result = sampled.shape[0], spread(0.0)
     for s in range(max(n_chains, 1)):
@@ -82,7 +82,10 @@ def mean_digamma(prior, mean, sampled, index):
 
 @lean
 def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
-    """Compute logs = <psi(prior_k + m_k + c^s_k)> - log_sizes_k of a row; a log in place of psi for a point."""
+    """Compute the log weights <psi(prior_k + m_k + c^s_k)> - log_sizes_k of one row.
+
+    point : whether the parameters are point estimates, for which log replaces psi
+    """
     for k in range(0, mean.shape[1], LANES):
         index = row * mean.shape[1] + k
         if point:
@@ -94,9 +97,10 @@ def log_row(row, prior, mean, sampled, log_sizes, point, logs) -> None:
 
 @inlined
 def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> None:
-    """Compute weights = exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of a row, log in place of psi for a point.
+    """Compute the weights exp{ <psi(prior_k + m_k + c^s_k)> - log_sizes_k } of one row.
 
-    Their logs are stored too where one of them is faint: see `log_weight`.
+    point : whether the parameters are point estimates, for which log replaces psi. If a weight of the row is faint, the logs
+    are stored too; see `log_weight`.
     """
     n_chains, n_faint = sampled.shape[0], 0
     if n_chains > 1:
@@ -120,7 +124,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> Non
 
 @aside
 def log_weight(row, k, logs, weights, n_topics: int):
-    """Return the logarithm of a weight: the one that was stored, where a weight of the row is faint."""
+    """Return the logarithm of a weight; it was stored if a weight of the row is faint."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
         lowest = min(lowest, weights[row, other])
@@ -131,7 +135,7 @@ def log_weight(row, k, logs, weights, n_topics: int):
 def weigh_rows(
     first: int, last: int, prior, mean, sampled, log_sizes, point, logs, weights
 ) -> None:
-    """Weigh rows first..last; see `weigh_row`."""
+    """Compute the weights of rows first..last by `weigh_row`."""
     for row in range(first, last):
         weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights)
 
@@ -139,9 +143,9 @@ def weigh_rows(
 def log_sizes(
     words_beta: float, mean_k: np.ndarray, sampled_k: np.ndarray, point, n_topics: int
 ) -> np.ndarray:
-    """Return <psi(W beta + m_k + c^s_k)>, or of a point log(W beta + m_k).
+    """Return <psi(W beta + m_k + c^s_k)> (topic padded,), or log(W beta + m_k) for a point estimate.
 
-    The result (topic,) has so much in the padding that it weighs nothing.
+    The padding is so large that padding topics have weight 0.
     """
     n_padded = len(mean_k)
     sizes = mean_k + sampled_k[:, 0] if len(sampled_k) and not point else mean_k[None]
@@ -162,7 +166,7 @@ def log_domain_gamma(
     n_topics: int,
     gamma,
 ):
-    """Compute gamma of one pair by log-sum-exp from the logs of its weights; returns its log normaliser."""
+    """Compute gamma (topic,) of one pair in the log domain, from the logs of its two weights; return the log normaliser."""
     for k in range(n_topics):
         of_document = log_weight(d, k, document_logs, document_weights, n_topics)
         gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
@@ -171,14 +175,17 @@ def log_domain_gamma(
 
 @inlined
 def four_from(values, i):
-    """Return four of the values from i on, as of pairs that are visited at a time; the index is unsigned, see `vectors`."""
+    """Return the four values from index i on."""
     i = np.uint64(i)
     return values[i], values[i + np.uint64(1)], values[i + np.uint64(2)], values[i + np.uint64(3)]
 
 
 @inlined
 def blend(weights, k, rows, shares):
-    """Return sum_i share_i weights_ik of four pairs and the eight topics from k on; rows are where their weights begin."""
+    """Return sum_i share_i weights_ik over four pairs i, for the eight topics from k on.
+
+    rows : the flat index where the weights of each pair begin
+    """
     r0, r1, r2, r3 = rows
     q0, q1, q2, q3 = shares
     first = q0 * load_eight(weights, r0 + k) + q1 * load_eight(weights, r1 + k)
@@ -203,7 +210,7 @@ def update_pair(
     row,
     gamma,
 ) -> None:
-    """Update one pair of the sequential schedule: its new gamma to `stored[row]`, the expected counts moved along.
+    """Update stored[row], the gamma of one pair, and the expected counts, in the sequential schedule.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
     """
@@ -261,7 +268,10 @@ def update_in_order(
     beta,
     n_topics: int,
 ) -> None:
-    """Update each variational pair of documents first..last in canonical order: the sequential schedule."""
+    """Update gamma of each variational pair of documents first..last in canonical order: the sequential schedule.
+
+    drawn (pair,) : whether a pair is sampled; variational_before : variational pairs before each document
+    """
     gamma = np.empty(len(mean_k))
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -299,14 +309,14 @@ def weighted_entropy(weights, gamma):
 
 
 LARGEST_POWER = 3.0
-"""Largest count of a pair whose power is multiplied up; of larger ones the logarithm is taken separately."""
+"""Powers up to this are multiplied into a product with one logarithm; larger ones get a logarithm of their own."""
 SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 """Range of the product of normalisers; beyond it the logarithm is taken and the product restarts at 1."""
 
 
 @lean
 def log_weights(mean, logs, weights):
-    """Return sum_rk n_rk log weight_rk; the logs of rows with a faint weight are stored."""
+    """Return sum_rk n_rk log weight_rk; `logs` holds the logarithms of rows with a faint weight."""
     expected = spread(0.0)
     for i in range(0, mean.size, LANES):
         n, weight = load(mean, i), load(weights, i)
@@ -319,7 +329,10 @@ def log_weights(mean, logs, weights):
 
 @inlined
 def times_power(product, logs, c, z):
-    """Add c log z of sixteen pairs: small powers to the product, which has one log; returns product and logs."""
+    """Add c log z of sixteen pairs to the sum log(product) + logs; return product and logs.
+
+    Small powers z^c are multiplied into the product, so that many of them need one logarithm.
+    """
     often = c > LARGEST_POWER
     power = choose(
         often, spread(1.0), z * choose(c > 1.0, z, spread(1.0)) * choose(c > 2.0, z, spread(1.0))
@@ -336,7 +349,7 @@ def times_power(product, logs, c, z):
 
 @lean
 def log_normalisers(counts: np.ndarray, ratios: np.ndarray):
-    """Return sum_dw n_dw log Z_dw of the pairs whose ratio is not 0, and how many of the others have tokens."""
+    """Return sum_dw n_dw log Z_dw over the pairs whose ratio n_dw / Z_dw is not 0, and how many other pairs have tokens."""
     product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
     in_lanes = len(ratios) - len(ratios) % LANES
     for i in range(0, in_lanes, LANES):
@@ -363,7 +376,7 @@ def log_normalisers_by_logs(
     word_weights: np.ndarray,
     n_topics: int,
 ):
-    """Return sum_dw n_dw log Z_dw of pairs with a tiny normaliser."""
+    """Return sum_dw n_dw log Z_dw over pairs with a tiny normaliser, computed in the log domain."""
     gamma, result = np.empty(n_topics), 0.0
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])
