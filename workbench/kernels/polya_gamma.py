@@ -1,4 +1,4 @@
-"""Polya-gamma numbers PG(b, c) for whole b >= 0: omega = sum_j a_j Gamma(b, 1), a_j = 2 / ((2j + 1)^2 pi^2 + c^2).
+"""Draws from the Polya-gamma distribution PG(b, c), integer b >= 0: sum_j a_j Gamma(b, 1), a_j = 2 / ((2j + 1)^2 pi^2 + c^2).
 
 b <= 3: a sum of PG(1, c), each exact. Polson, Scott & Windle (2013), section 4, after Devroye (2009): an exponential above t or
 an inverse Gaussian below it, thinned by an alternating series. Its terms are ratios to the first one, and the bound by the
@@ -20,11 +20,11 @@ from workbench.kernels.jit import aside, kernel
 from workbench.kernels.uniforms import exponential, gamma_above, next_uniform, normal, stream_of
 
 SPLIT = 0.64
-"""t, where the density of 4 PG(1, 0) is cut in two."""
+"""t, which splits the proposal for 4 PG(1, c) into a left and a right part."""
 SURELY = 1.0 - 3.0 * math.exp(-4.0 / SPLIT)
-"""Below it a uniform is accepted whatever the abscissa: the second term of the series is at most this far from the first."""
+"""A uniform below this is accepted for any abscissa, since the second term of the series is at most 1 - SURELY of the first."""
 EXACT_UP_TO = 3
-"""The largest b that is a sum of exact PG(1, c)."""
+"""The largest b for which PG(b, c) is drawn as a sum of exact PG(1, c)."""
 MOST_TERMS = 65
 LARGEST = 1e30
 """|c| above which the standard deviation is below the rounding error of the mean."""
@@ -44,7 +44,7 @@ def tail_share(z):
 
 
 TAIL_SHARES = tail_share(np.arange(-1, STEPS * TABLE_END + 3) / STEPS)
-"""From one step below 0 on, so that every interval has a neighbour on both sides; `tail_share` is not even in z below 0."""
+"""Table of `tail_share` from one step below 0 on, so that cubic interpolation has a neighbour on both sides."""
 
 
 N_SERIES = 15
@@ -52,14 +52,14 @@ N_SERIES = 15
 
 
 def _cumulant_series(n):
-    """Return coefficients of (c^2)^i in the n-th cumulant of PG(1, c) (term,): (n - 1)! sum_j a_j^n, with each a_j expanded."""
+    """Return the coefficients (term,) of (c^2)^i in the n-th cumulant of PG(1, c), (n - 1)! sum_j a_j^n."""
     i = np.arange(N_SERIES)
     sums = (1.0 - 4.0 ** -(n + i)) * zeta(2 * (n + i)) / np.pi ** (2.0 * (n + i))
     return math.factorial(n - 1) * 2.0**n * (-1.0) ** i * comb(n + i - 1, i) * sums
 
 
 SERIES = np.stack([_cumulant_series(n) for n in (1, 2, 3)])
-"""(cumulant, term)"""
+"""Coefficients (cumulant, term) of the first three cumulants."""
 
 
 @aside
@@ -82,7 +82,7 @@ def cumulants(b, c):
 
 @aside
 def remainder(b, c, n_terms):
-    """Return (shift, shape, scale) of the gamma that stands for what PG(b, c), c >= 0, has beyond its first terms."""
+    """Return (shift, shape, scale) of the shifted gamma that approximates all but the first terms of PG(b, c), c >= 0."""
     mean, variance, third = cumulants(b, c)
     square = c * c
     for j in range(n_terms):
@@ -103,7 +103,7 @@ def terms_drawn(b, c):
 
 @aside
 def _sum_of_gammas(stream: np.uint64, b, c):
-    """Return (the stream as it goes on, PG(b, c)) for b >= 4 and c >= 0: the largest terms, and the rest as one gamma."""
+    """Return (the advanced stream, a draw of PG(b, c)) for b >= 4, c >= 0: the largest terms plus one gamma for the rest."""
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
     d = shape - 1.0 / 3.0
@@ -119,7 +119,7 @@ def _sum_of_gammas(stream: np.uint64, b, c):
 
 @aside
 def _inverse_gaussian_below(stream: np.uint64, z):
-    """Return (the stream as it goes on, an inverse Gaussian number of mean 1 / z and shape 1, given that it is below t)"""
+    """Return (the advanced stream, a draw of an inverse Gaussian of mean 1 / z and shape 1, truncated to values below t)."""
     if z < 1.0 / SPLIT:
         while True:
             stream, first = exponential(stream)
@@ -144,7 +144,10 @@ def _inverse_gaussian_below(stream: np.uint64, z):
 
 @aside
 def _series_accepts(y, x):
-    """Return whether y, a uniform, lies below the density over its first term: partial sums close in on it from both sides."""
+    """Return whether the uniform y is below the density at x divided by the first term of its series.
+
+    The partial sums of the series are alternately above and below that ratio.
+    """
     ratio_of = -0.5 * math.pi**2 * x if x > SPLIT else -2.0 / x
     total, n = 1.0, 0
     while True:
@@ -162,7 +165,7 @@ def _series_accepts(y, x):
 
 @aside
 def _sum_of_exact(stream: np.uint64, b, c):
-    """Return (the stream as it goes on, PG(b, c)) for small b >= 1 and c >= 0."""
+    """Return (the advanced stream, an exact draw of PG(b, c)) for small b >= 1 and c >= 0."""
     z = 0.5 * c
     rate, above = math.pi**2 / 8.0 + 0.5 * z * z, 0.0
     ranges = z * STEPS
@@ -198,9 +201,9 @@ def _sum_of_exact(stream: np.uint64, b, c):
 
 @aside
 def polya_gamma(stream: np.uint64, b, c):
-    """Return (the stream as it goes on, PG(b, c)) for whole b >= 0 and any c.
+    """Return (the advanced stream, a draw of PG(b, c)) for integer b >= 0 and any c.
 
-    PG(0, c) is 0, and c that is no number gives none.
+    PG(0, c) is 0; for c = NaN the draw is NaN.
     """
     c = abs(c)
     if b == 0:
@@ -219,10 +222,10 @@ def _draw_each(b, c, key: np.uint64, drawn) -> None:
 
 
 def polya_gammas(b, c, key: int) -> np.ndarray:
-    """Return PG(b, c) for each entry of two arrays that broadcast.
+    """Draw PG(b, c) for each entry of two arrays, which are broadcast.
 
-    Each from its own stream under the key (`uniforms.draw_key`).
-    Raises InputError where b is not a whole number of at least 0 or c is no number.
+    Each draw has its own stream under the key (`uniforms.draw_key`). Raises InputError if a b is not an integer of at least 0,
+    or a c is NaN.
     """
     b, c = np.broadcast_arrays(b, np.asarray(c, dtype=float))
     whole = b.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Draws of Gaussian states over time given potentials exp(h_t'x_t - x_t'J_t x_t / 2): a random walk, or a linear system.
+"""Draws of the Gaussian states x_t of a random walk or a linear system given potentials exp(h_t'x_t - x_t'J_t x_t / 2).
 
     x_1 ~ N(m, S),  x_t | x_{t-1} ~ N(A x_{t-1} + b, Q)                                        spec of stick-breaking B.7, D.2
 
@@ -21,10 +21,9 @@ from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 @aside
 def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step, walk):
-    """Draw a random walk (time,) that begins as N(mean, variance) with steps of variance `step`, given its potentials.
+    """Draw a random walk (time,) that starts at N(mean, variance) and has steps of variance `step`, given its potentials.
 
-    precision, h (time,) : J_t and h_t; they are overwritten by those of the filter. Returns (the stream as it goes on, the sum
-    of the squared steps).
+    precision, h (time,) : J_t and h_t, overwritten. Returns (the advanced stream, the sum of the squared steps).
     """
     last = len(walk) - 1
     J, weighted = 1.0 / variance, mean / variance
@@ -49,7 +48,7 @@ def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step,
 
 @kernel
 def draw_inverse_gamma(shape, scale, key: np.uint64):
-    """Return a number from the inverse gamma distribution, of mean scale / (shape - 1): the variance of the steps of a walk."""
+    """Draw from the inverse gamma distribution of mean scale / (shape - 1): the variance of the steps of a walk."""
     _, drawn = gamma(stream_of(key, 0), shape)
     return scale / drawn
 
@@ -64,13 +63,13 @@ def factor_states(
     offset,
     noise_precision: np.ndarray,
 ):
-    """Return the factor of the joint precision of states (time, dim) of a linear system.
+    """Compute the Cholesky factor of the joint precision of the states of a linear system; return W and the log normaliser.
 
-    It comes with the log of what its potentials integrate to.
-    precision (time, dim, dim), h (time, dim) : J_t, of which the upper triangle is read, and h_t; precision is replaced by U_t,
-    and h by y, where y_t = U_t^-T (h_t - W_{t-1} y_{t-1}).
-    first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1.
-    Returns (W (time - 1, dim, dim), the log normaliser).
+    precision (time, dim, dim) : J_t, of which the upper triangle is read; replaced by U_t
+    h (time, dim) : h_t; replaced by y_t = U_t^-T (h_t - W_{t-1} y_{t-1})
+    first_precision, first_mean : S^-1 and m; system (dim, dim), offset, noise_precision : A, b and Q^-1
+
+    W is (time - 1, dim, dim); the log normaliser is the log of the integral of the potentials under the prior.
     """
     n_times, n = h.shape
     below, both, root = np.zeros((n, n)), np.zeros((n, n)), np.empty(n)  # E, A'Q^-1 A
@@ -132,7 +131,7 @@ def draw_states(
     noise_precision: np.ndarray,
     key: np.uint64,
 ):
-    """Draw the states (time, dim) of a linear system given their potentials, which are overwritten, as by `factor_states`."""
+    """Draw the states (time, dim) of a linear system given their potentials; the arguments are those of `factor_states`."""
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
     )
@@ -142,7 +141,7 @@ def draw_states(
 
 @kernel
 def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
-    """Replace h by a draw of the states (time, dim), given what `factor_states` made of the arrays."""
+    """Replace h by a draw of the states (time, dim), given W (`between`) and the arrays that `factor_states` has replaced."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -158,10 +157,10 @@ def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
 
 @kernel
 def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
-    """Return (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart given responses and inputs, (row, dim or input).
+    """Return the posterior (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart prior, given a linear regression.
 
-    y ~ N(M x, Q),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of this mean, row covariance Q and column precision
-    (input, input). Spec 0.2. With no rows the prior comes back.
+    responses y (row, dim) ~ N(M x, Q) with inputs x (row, input),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of
+    this mean, row covariance Q and column precision (input, input). Spec 0.2. Without rows the posterior is the prior.
     """
     (n_rows, n), n_inputs = responses.shape, inputs.shape[1]
     K, cross = precision.copy(), np.zeros((n, n_inputs))
@@ -197,7 +196,7 @@ def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
 
 @kernel
 def draw_mniw(mean, precision: np.ndarray, nu, scale, key: np.uint64):
-    """Return (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision."""
+    """Draw (M, Q, Q^-1) from a matrix-normal-inverse-Wishart: M = mean + L_Q Z L_K^-1, L_K L_K' = precision, Z normal."""
     n, n_inputs = mean.shape
     _, noise, noise_precision = draw_niw(np.zeros(n), 1.0, nu, scale, absorb(key, 1))
     root, of_noise, drawn, row = precision.copy(), noise.copy(), mean.copy(), np.empty(n_inputs)
@@ -224,7 +223,7 @@ def _dot(a, b):
 
 @kernel
 def _half_log_determinant(matrix: np.ndarray):
-    """Return log |matrix| / 2 of a positive definite matrix."""
+    """Return half the log determinant of a positive definite matrix."""
     root, total = matrix.copy(), 0.0
     factor(root)
     for i in range(len(root)):

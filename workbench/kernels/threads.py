@@ -1,14 +1,14 @@
-"""Passes over a corpus in short slices, on several threads, so that pause and stop act soon; and BLAS in one thread.
+"""Passes over a corpus on several threads, in short slices, so that a run pauses and stops soon; and BLAS in one thread.
 
-The slices depend on the corpus and the number of topics alone, never on the number of threads, and
-their results come back in order: sums over slices have the same bits however many threads there are.
-Work that must go slice after slice (a chain, a block of a partition) is a task, and tasks go side by side.
-Where rows of work share what they add to, they go in a wave, which keeps the order of the additions.
+The slices depend on the corpus and the number of topics only, never on the number of threads, and their results are in order:
+sums over slices have the same bits for any number of threads. Slices that must be computed one after the other (of a chain, or
+a block of a partition) form a task, and tasks are computed in parallel. Rows of work that add to shared arrays form a wave,
+which keeps the order of additions.
 
-Linear algebra goes by BLAS in one thread at a time, so that its bits do not depend on how many threads it may use. BLAS has
-one number of threads for the whole process, which `threadpoolctl` lets one thread alone change at a time: here always the same
-one. The limit ends when the last who asked for it leaves. It has no effect while someone else holds a limit of their own in
-another thread. What is left to BLAS is its version and the processor: other builds may add in another order.
+BLAS is limited to one thread, so that its bits do not depend on the number of threads. The limit holds for the whole process,
+and `threadpoolctl` allows only one thread to change it: here always the same thread. It ends when the last block that needs it
+ends, and has no effect while other code holds a limit in another thread. The bits still depend on the version of BLAS and on
+the processor.
 """
 
 import os
@@ -22,20 +22,20 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 SLICE_WORK = 2**20
-"""Pair-topics in a slice: a few milliseconds of any kernel."""
+"""Work of a slice, in pairs times topics: a few milliseconds of any kernel."""
 LOOK_EVERY = 0.05
-"""Seconds between two calls of ``interrupt`` by a caller who waits for the other threads."""
+"""Seconds between two calls of ``interrupt`` while the caller waits for other threads."""
 MOST_THREADS = 1024
 
 
 class _Halted(Exception):
-    """Ends a task in the middle because another one failed, or the caller was interrupted."""
+    """Raised in a task to end it because another task failed or the caller was interrupted."""
 
 
 def slice_bounds(
     indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None
 ) -> list[tuple[int, int]]:
-    """Return ranges of rows (documents or words) of about equal work, at least one row each; of all rows, or of first..last."""
+    """Divide the rows first..last (documents or words; default: all) into ranges (first, last) of about equal work."""
     last = len(indptr) - 1 if last is None else last
     if first == last:
         return []
@@ -51,7 +51,7 @@ def slice_bounds(
 def each_slice(
     work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
 ) -> list:
-    """Return the results of ``work(first, last)`` for every range, in order; ``interrupt`` is called between slices."""
+    """Return the results of ``work(first, last)`` for every range in bounds, in order; call ``interrupt`` between ranges."""
 
     def task(first: int, last: int, interrupt):
         interrupt()
@@ -61,11 +61,11 @@ def each_slice(
 
 
 def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
-    """Return the results of ``task(interrupt)`` for every task, in order, at most ``n_threads`` of them at once.
+    """Return the results of ``task(interrupt)`` for every task, in order; at most ``n_threads`` tasks run at once.
 
-    A task calls its argument between its slices. ``interrupt`` itself is called in the thread of the caller alone, which
-    works too, so that it need not be thread-safe; while it waits, all others wait. When it or a task raises, the
-    others end after their present slice, and then the exception is raised.
+    A task calls its argument between its slices. ``interrupt`` itself is called only in the thread of the caller, so it need
+    not be thread-safe; while it waits, all threads wait. If it or a task raises an exception, the other tasks end after their
+    present slice, and the exception is raised.
     """
     n_threads = min(n_threads, len(tasks))
     if n_threads <= 1:
@@ -113,11 +113,11 @@ def each_wave(
     interrupt,
     n_ordered: int | None = None,
 ) -> list[list]:
-    """Return the results of ``work(row, step)``, by row.
+    """Return the results of ``work(row, step)`` as a list of steps for each row, computed on several threads.
 
-    A row takes its steps in order, and each only after the row before took it.
-    What a step does to something that the rows share then happens in the order of the rows, however many threads there are.
-    With ``n_ordered`` that holds of so many first steps; the others, which share nothing, wait for no other row.
+    The steps of a row are computed in order, and each step of a row after the same step of the previous row. So changes to
+    shared arrays happen in the order of the rows, for any number of threads. With ``n_ordered`` this holds for that many first
+    steps; later steps, which share nothing, wait for no other row.
     """
     taken, moved = [0] * n_rows, Condition()
     n_ordered = n_steps if n_ordered is None else n_ordered
@@ -143,7 +143,7 @@ def each_wave(
 
 
 def _begun(helpers) -> list:
-    """Return those of the helpers that have begun; the others are cancelled."""
+    """Cancel the helpers that have not begun, and return the others."""
     return [helper for helper in helpers if not helper.cancel()]
 
 
@@ -175,7 +175,7 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread():
-    """Keep BLAS and LAPACK, called from any thread, in the thread that calls them, within the block."""
+    """Limit BLAS and LAPACK to one thread within the block, for callers in any thread."""
     with _lock:
         if not _inside:
             _controlling_thread().submit(

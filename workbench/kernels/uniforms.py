@@ -1,13 +1,13 @@
-"""Random numbers as a function of (seed, stream, chain, step, index), without a state; and variates from streams of them.
+"""Random numbers as a function of (seed, stream, chain, step, index), without hidden state; and draws from distributions.
 
 A key is hashed from the first four; the uniform of an index is one splitmix64 output of the key.
-The answer therefore depends neither on the order in which tokens are visited nor on the number of
-threads, and a resumed run continues with the very numbers of an uninterrupted one.
+So the numbers depend neither on the order in which tokens are visited nor on the number of threads, and a resumed run uses the
+same numbers as an uninterrupted one.
 
 Steele, Lea & Flood (2014), "Fast splittable pseudorandom number generators".
 
 A stream is one 64-bit number: `stream_of(key, index)` opens that of an index (a stick of a document, say), and every draw
-returns the stream as it goes on. So what an index draws depends on nothing but the key and the index: not on the order in which
+returns the advanced stream. So the draws of an index depend only on the key and the index: neither on the order in which
 indices are visited, nor on threads.
 
 Exponentials and normals: ziggurats of 256 layers, exact. Marsaglia & Tsang (2000), "The ziggurat method for generating random
@@ -75,7 +75,7 @@ MOVES = 24
 
 @inlined
 def mix(bits):
-    """Return the finaliser of splitmix64: 64 bits in, 64 well-mixed bits out."""
+    """Return a hash of 64 bits, the finaliser of splitmix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * MIX_A
     bits = (bits ^ (bits >> np.uint64(27))) * MIX_B
     return bits ^ (bits >> np.uint64(31))
@@ -83,7 +83,7 @@ def mix(bits):
 
 @small
 def uniform(key: np.uint64, index):
-    """Return the uniform in [0, 1) that belongs to an index under a key, with 53 bits."""
+    """Return the uniform in [0, 1) of an index under a key, with 53 random bits."""
     return (
         np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
     )
@@ -98,23 +98,23 @@ def fill_uniform(key: np.uint64, uniforms) -> None:
 
 @lean
 def absorb(key: np.uint64, part):
-    """Return the key with one more number hashed into it."""
+    """Return a new key, hashed from a key and one more number."""
     return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
 
 
 @lean
 def draw_key(seed, stream: np.uint64, chain, step):
-    """Return the key of one step of one chain of one stream."""
+    """Return the key of (seed, stream, chain, step)."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
 
 
 def key_from(key: np.uint64, first: int) -> np.uint64:
-    """Return the key under which the indices 0, 1, 2 … have the uniforms that first, first + 1 … have under this one."""
+    """Return a key under which index i has the uniform that index first + i has under the given key."""
     return np.uint64((int(key) + first * int(GOLDEN)) % 2**64)
 
 
 def permutation(key: np.uint64, n: int) -> np.ndarray:
-    """Return the numbers below n in a random order."""
+    """Return the integers 0, …, n - 1 in a random order."""
     drawn = np.empty(n)
     fill_uniform(key, drawn)
     return np.argsort(drawn, kind="stable")
@@ -126,7 +126,7 @@ NORMAL_EDGE, NORMAL_AREA = 3.6541528853610088, 0.00492867323399
 
 
 def _edges(edge, area, density, inverse_density):
-    """Return the right edges of a ziggurat's layers (layer + 1,), from the widest, which stands for the tail too, to 0."""
+    """Return the right edges (layer + 1,) of a ziggurat's layers, from the widest, which includes the tail, to 0."""
     edges = [area / density(edge), edge]
     while len(edges) < LAYERS:
         edges.append(inverse_density(area / edges[-1] + density(edges[-1])))
@@ -154,27 +154,27 @@ def stream_of(key: np.uint64, index):
 
 @inlined
 def next_bits(stream: np.uint64):
-    """Return (the stream as it goes on, 64 random bits)"""
+    """Return (the advanced stream, 64 random bits)."""
     stream += GOLDEN
     return stream, mix(stream)
 
 
 @inlined
 def unit_of(bits):
-    """Return a number in (0, 1) from the upper 53 bits: never 0, so that its logarithm is finite."""
+    """Return a number in (0, 1) from the upper 53 of 64 bits; it is never 0, so that its logarithm is finite."""
     return (np.float64(bits >> np.uint64(11)) + 0.5) * TO_UNIT
 
 
 @inlined
 def next_uniform(stream: np.uint64):
-    """Return (the stream as it goes on, a uniform in (0, 1))"""
+    """Return (the advanced stream, a uniform in (0, 1))."""
     stream, bits = next_bits(stream)
     return stream, unit_of(bits)
 
 
 @aside
 def _exponential_outside(stream: np.uint64, layer, x):
-    """Return what follows when x lies outside the rectangle of its layer that is wholly under the density."""
+    """Finish a draw of `exponential` whose x may be above the density: return (the advanced stream, the draw)."""
     beyond = 0.0
     while True:
         if layer == 0:  # the tail is the same exponential, shifted
@@ -193,7 +193,7 @@ def _exponential_outside(stream: np.uint64, layer, x):
 
 @inlined
 def exponential(stream: np.uint64):
-    """Return (the stream as it goes on, an exponential number of mean 1)"""
+    """Return (the advanced stream, an exponential draw of mean 1)."""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
     x = unit_of(bits) * EXPONENTIAL_EDGES[layer]
@@ -204,7 +204,7 @@ def exponential(stream: np.uint64):
 
 @aside
 def _normal_outside(stream: np.uint64, layer, x):
-    """Return what follows when |x| lies outside the rectangle of its layer that is wholly under the density."""
+    """Finish a draw of `normal` whose x may be above the density: return (the advanced stream, the draw)."""
     while True:
         if layer == 0:
             while True:
@@ -226,7 +226,7 @@ def _normal_outside(stream: np.uint64, layer, x):
 
 @inlined
 def normal(stream: np.uint64):
-    """Return (the stream as it goes on, a standard normal number)"""
+    """Return (the advanced stream, a standard normal draw)."""
     stream, bits = next_bits(stream)
     layer = np.int64(bits & np.uint64(LAYERS - 1))
     x = (2.0 * unit_of(bits) - 1.0) * NORMAL_EDGES[layer]
@@ -237,7 +237,7 @@ def normal(stream: np.uint64):
 
 @inlined
 def gamma_above(stream: np.uint64, d, step):
-    """Return (the stream as it goes on, a gamma number of shape d + 1/3 > 1/3 and scale 1), where step = 1 / sqrt(9 d)."""
+    """Return (the advanced stream, a gamma draw of shape d + 1/3 and scale 1), d > 0, given step = 1 / sqrt(9 d)."""
     while True:
         stream, x = normal(stream)
         root = 1.0 + step * x
@@ -253,7 +253,7 @@ def gamma_above(stream: np.uint64, d, step):
 
 @aside
 def gamma(stream: np.uint64, shape):
-    """Return (the stream as it goes on, a gamma number of scale 1); shapes below 1 by Gamma(shape + 1) U^(1 / shape)."""
+    """Return (the advanced stream, a gamma draw of scale 1); a shape below 1 by Gamma(shape + 1) U^(1 / shape)."""
     d = shape + (2.0 / 3.0 if shape < 1.0 else -1.0 / 3.0)
     stream, drawn = gamma_above(stream, d, 1.0 / math.sqrt(9.0 * d))
     if shape < 1.0:
@@ -264,10 +264,7 @@ def gamma(stream: np.uint64, shape):
 
 @aside
 def log_of_gamma(stream: np.uint64, shape):
-    """Return (the stream as it goes on, the logarithm of a gamma number of scale 1).
-
-    It is finite where the number itself would be 0.
-    """
+    """Return (the advanced stream, the logarithm of a gamma draw of scale 1), finite even if the draw underflows."""
     if shape >= 1.0:
         stream, drawn = gamma(stream, shape)
         return stream, math.log(drawn)
@@ -278,10 +275,9 @@ def log_of_gamma(stream: np.uint64, shape):
 
 @kernel
 def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
-    """Return (row, column) rows drawn from Dirichlet(prior + counts of the row).
+    """Draw each row (row, column) from Dirichlet(prior + counts of the row).
 
-    counts (row, at least column), prior (column,).
-    Each row has a stream of its own, so that a row is what it is whatever other rows there are.
+    counts (row, column or more), prior (column,). Each row has a stream of its own, so that it does not depend on other rows.
     """
     n_rows, n_columns = len(counts), len(prior)
     drawn = np.empty((n_rows, n_columns))
@@ -299,10 +295,9 @@ def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
 
 @kernel
 def draw_log_dirichlets(counts: np.ndarray, prior, key: np.uint64):
-    """Return (row, column) the logarithms of rows drawn from Dirichlet(prior + counts of the row).
+    """Draw each row (row, column) from Dirichlet(prior + counts of the row), and return the logarithms, which are finite.
 
-    They are finite however small they are.
-    As `draw_dirichlets`, from the same numbers; prior : a number, of every column.
+    The random numbers are those of `draw_dirichlets`; prior is one number for all columns.
     """
     n_rows, n_columns = counts.shape
     drawn = np.empty((n_rows, n_columns))

@@ -270,7 +270,7 @@ def update_in_order(
 ) -> None:
     """Update gamma of each variational pair of documents first..last in canonical order: the sequential schedule.
 
-    drawn (pair,) : whether a pair is sampled; variational_before : variational pairs before each document
+    drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`
     """
     gamma = np.empty(len(mean_k))
     for d in range(first, last):

@@ -1,4 +1,4 @@
-"""Collapsed variational update of networks of mixture levels, zeroth order (CVB0): q over all paths of every pair.
+"""Collapsed variational update of networks of mixture levels, zeroth order (CVB0): the responsibility q of each path per pair.
 
     q(path)  ~  prod over its levels (E_kt + alpha_t) / (E_k + sum alpha)                          spec A7 and D.4 together
 
@@ -22,20 +22,20 @@ TINY = 1e-100
 
 
 class Added(NamedTuple):
-    """Priors in the vector of the paths, and which numbers are row sums, by which a path is divided."""
+    """Priors in the layout of the network's vector, and which of its numbers are row sums, by which a path is divided."""
 
-    prior: np.ndarray  # (address,) float64; of a known number the number itself
+    prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
     is_row: np.ndarray  # (address,) bool
-    known: np.ndarray  # (address,) bool: a number of an observed table
+    known: np.ndarray  # (address,) bool: whether it is a probability of a given table
     beta: np.ndarray  # (R,) float64
     beta_total: np.ndarray  # (R,) float64
-    own_at: int  # numbers of a document, from address 0 on
-    rest_at: int  # where those of the corpus begin
+    own_at: int  # addresses below this belong to documents
+    rest_at: int  # addresses from here on belong to the corpus
 
 
 @inlined
 def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
-    """Return the weight of a path by the counts as they are, or its logarithm."""
+    """Return the weight of a path given the present counts, or its logarithm if `by_logs`."""
     leaf = slots.leaf[slot]
     above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
     log_weight = math.log(above / below) if by_logs else 0.0
@@ -72,10 +72,10 @@ def update_paths(
     whole,
     new,
 ):
-    """Update q of every pair of documents first..last once, in canonical order; returns the largest change of a q.
+    """Update q of every pair of documents first..last once, in canonical order; return the largest change of a q.
 
-    begins (pair + 1,) int64: where in `gamma` the slots of each pair begin; real (path,): the slots that are paths;
-    new (author of a document, path) is scratch.
+    begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; real (path,): the slots that are paths, not
+    padding; new (author of a document, path) is scratch.
     """
     n_slots, largest = len(slots.leaf), 0.0
     for d in range(first, last):
@@ -135,9 +135,10 @@ def add_paths(
     whole,
     n_dr: np.ndarray,
 ):
-    """Add the expected counts behind `gamma` to zeroed ones; n_dr (document, R) tokens by row of the last level.
+    """Add the expected counts under the responsibilities `gamma` to zeroed arrays.
 
-    Returns the entropy of the responsibilities plus the expected logarithms of known numbers, nats.
+    n_dr (document, R) gets the expected tokens of each document in each row of the last level. Returns the entropy of the
+    responsibilities plus the expected log of the given probabilities, in nats.
     """
     n_slots, result = len(slots.leaf), 0.0
     for d in range(len(indptr) - 1):
@@ -165,10 +166,9 @@ def add_paths(
 def spread_over_paths(
     indptr: np.ndarray, owners, begins, slots, real, key: np.uint64, of_rows, gamma
 ) -> None:
-    """Compute q of each pair from its share of each row of the last level, of_rows (pair, R).
+    """Compute an initial q of each pair: its share of each row of the last level is divided at random among the paths to it.
 
-    They are at random over paths that end there.
-    All pairs of a document share these proportions, exponential draws under the key.
+    of_rows (pair, R) : the shares. The proportions are exponential draws under the key, the same for all pairs of a document.
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):

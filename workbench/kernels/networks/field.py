@@ -1,17 +1,17 @@
-"""Sums over the paths of a network by the row of the last level in which they end, and expected counts of cells from these.
+"""Sums of path weights in a network, by the row of the last level in which paths end, and expected counts of cells.
 
-Given numbers x for cells (exp of an expected logarithm, or a posterior mean), a path weighs the product of those of its
-cells, and the word adds a number that depends on the row of the last level alone. So the paths of a document are summed
+Each cell has a number x (exp of an expected logarithm, or a posterior mean). The weight of a path is the product of the x of
+its cells, times a factor of the word that depends on the row of the last level alone. So the paths of a document are summed
 once, whatever the number of its words::
 
     P_r = sum over owners, and over the paths that end in row r, of prod x_cell                    (gather_ends)
 
-and what is expected of the rows is shared out among the paths that end there::
+and the expected tokens n_r of a row are shared out among the paths that end there::
 
     n_cell += (n_r / P_r) prod x_cell       for every cell of every path that ends in row r          (share_out)
 
-Factors that every slot of a run has are one number of `flat`; others are a stretch of it: see `engines.networks.paths`. Padding
-slots of a run weigh 0, so they may read and add to what stands behind.
+A factor that all slots of a run share is one number of `flat`; another factor is a contiguous part of it, one number for each
+slot: see `engines.networks.paths`. Padding slots of a run have weight 0, so that they may read and write what follows.
 
 Where numbers leave the range of doubles (tiny priors), the same is done with logarithms, path by path: `gather_logs`,
 `share_logs`. Predictive probabilities (spec D.6) are of posterior means::
@@ -38,28 +38,28 @@ from workbench.kernels.simd.vectors import (
 )
 
 NEVER = -1e200
-"""The logarithm of 0; that of a number is above it, however small."""
+"""Stands for log 0; the logarithm of any positive number is larger."""
 AHEAD = 8
-"""Pairs ahead whose row of the word is loaded into the cache."""
+"""How many pairs ahead the row of a word is prefetched into the cache."""
 
 
 class Field(NamedTuple):
-    """The factors of each run without those of the word; an address is ``at + owner * stride``."""
+    """The addresses of the factors of each run of paths, without the factor of the word: ``at + owner * stride``."""
 
-    n_blocks: np.ndarray  # (run,) int64: sixteens of paths
+    n_blocks: np.ndarray  # (run,) int64: blocks of sixteen paths
     scalar_ptr: np.ndarray  # (run + 1,) int64
     scalar_at: np.ndarray  # (scalar,) int64
     scalar_stride: np.ndarray
-    vector_ptr: np.ndarray  # (run + 1,) int64: at least one a run
+    vector_ptr: np.ndarray  # (run + 1,) int64: a run has at least one
     vector_at: np.ndarray
     vector_stride: np.ndarray
-    # (run,) int64: the row of the last level in which its paths end, or the first of them
+    # (run,) int64: the row of the last level in which its paths end, or the first of these rows
     end_at: np.ndarray
-    end_moves: np.ndarray  # (run,) bool: do its paths end in one row after another?
+    end_moves: np.ndarray  # (run,) bool: whether its paths end in consecutive rows
 
 
 class Owners(NamedTuple):
-    """The authors whom a token of a document may have; one, 0, where there are none: `engines.networks.compiled.owners_of`."""
+    """The possible authors of each document's tokens; author 0 alone without authors: `engines.networks.compiled.owners_of`."""
 
     indptr: np.ndarray
     ids: np.ndarray
@@ -86,7 +86,10 @@ def block_of(field, run, owner, k, flat):
 
 @inlined
 def gather_ends(d, owners, field, flat, ends, address, width) -> None:
-    """Sum the weights of the paths of document d by end row, P_r, into `ends` from flat index `address` on, `width` rows."""
+    """Sum the weights of the paths of document d by the row r in which they end: P_r.
+
+    ends : the P_r of `width` rows are written from flat index `address` on
+    """
     for k in range(0, width, LANES):
         store(ends, address + k, spread(0.0))
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
@@ -109,7 +112,7 @@ def gather_ends(d, owners, field, flat, ends, address, width) -> None:
 
 @inlined
 def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
-    """Add the expected counts of the cells with addresses low..high to `expected`; shares (row,) are n_r / P_r."""
+    """Add the expected counts of the cells with addresses low..high to `expected`, given shares (row,) n_r / P_r."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -142,7 +145,7 @@ def log_of_path(field, run, owner, slot, logs):
 
 @lean
 def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
-    """Compute log P_r of document d into a row of `log_ends`, NEVER where no path ends; sums (row,) is scratch."""
+    """Write log P_r of document d to a row of `log_ends`, `NEVER` where no path ends; sums (row,) is scratch."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
     for find_sums in range(2):
@@ -167,7 +170,7 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
 
 @lean
 def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) -> None:
-    """Share out n_r (row,) as `share_out` does, from logarithms."""
+    """Add expected counts as `share_out` does, given n_r (row,) and logarithms of the weights."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -189,7 +192,10 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) 
 
 @inlined
 def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
-    """Compute (prior + n) / (its sum) of the cells in a row of counts, integer or real; inverse (address,) is scratch."""
+    """Compute the posterior means (prior + n) / sum(prior + n) of the cells, for one row of counts.
+
+    counts : integer or real; inverse (address,) is scratch
+    """
     for i in range(len(cells.rows)):
         address = cells.rows[i]
         inverse[address] = 1.0 / (cells.prior[address] + counts[row, address])
@@ -203,7 +209,7 @@ def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
 
 @lean
 def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
-    """Compute posterior means of the cells of the corpus, counts (1, address)."""
+    """Compute the posterior means of the cells that belong to the corpus, counts (1, address)."""
     mean_cells(cells, counts, 0, inverse, x)
 
 
@@ -211,9 +217,9 @@ def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
 def mean_ends(
     first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
 ) -> None:
-    """Compute P (document, row) of documents first..last.
+    """Compute P_dr (document, row) of documents first..last by posterior means, averaged over the authors of a document.
 
-    A document without owners has none. x (address,) has what is the corpus'.
+    x (address,) holds the means of the cells of the corpus, and gets those of a document. A document without authors gets 0.
     """
     width = ends.shape[1]
     for d in range(first, last):
@@ -234,7 +240,7 @@ def mix(
     phi: np.ndarray,
     probability: np.ndarray,
 ) -> None:
-    """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; both padded with zeros."""
+    """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; ends is P, padded with zeros as phi is."""
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

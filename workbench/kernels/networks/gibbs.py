@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling of the path of each token through a network of mixture levels: one kernel for every network.
+"""Collapsed Gibbs sampling of the path of each token through a network of mixture levels, for any network.
 
     p(path_i | paths_-i, words)  ~  prod over its levels (n_kt + alpha_t) / (n_k + sum alpha)        spec of networks, D.4
 
@@ -38,7 +38,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def count_levels(slot, author, step, shape, slots, numbers) -> None:
-    """Add a token to the counts of all levels but the last along a slot, or take one away."""
+    """Add a token (step = 1) to the counts of all levels but the last along a slot's path, or remove it (step = -1)."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
         cell = slots.cells[np.uint64(slot), np.uint64(level)]
@@ -62,7 +62,7 @@ def count_levels(slot, author, step, shape, slots, numbers) -> None:
 
 @inlined
 def remove_token(slot, author, row, shape, slots, numbers) -> None:
-    """Take a token of the word whose row begins at `row` from all counts along its slot."""
+    """Remove a token of the word whose row begins at `row` from all counts along its path."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
@@ -117,7 +117,7 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
 
 @inlined
 def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
-    """Compute the weights that change with a token in a slot, of the slots of one author."""
+    """Recompute the weights of one author's slots that depend on the counts of a slot."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
@@ -130,7 +130,7 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> Non
 
 @inlined
 def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
-    """Compute the sum of the weights of a band's runs, those of all authors, into `rest` from `address` on."""
+    """Sum the weights of a band's runs over runs and authors, into `rest` from `address` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(n_here):
@@ -141,7 +141,7 @@ def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
 
 @inlined
 def run_within(band, column, n_here, n_slots: int, bands, rest, target):
-    """Return the place among the runs of a band, of all authors, at which the sum of weights in a column exceeds a target."""
+    """Return the place, in a column of a band, at which the running sum of weights over runs and authors exceeds a target."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):
@@ -154,7 +154,7 @@ def run_within(band, column, n_here, n_slots: int, bands, rest, target):
 
 @inlined
 def weigh_word(row, word, numbers) -> None:
-    """Compute weights of the rows of the last level for a word."""
+    """Compute (n_kw + beta) / (n_k + sum beta) of a word for each row k of the last level."""
     for i in range(0, len(word), LANES):
         n_wk = doubles(load(numbers.n_wk, row + i))
         store(word, i, (load(numbers.beta, i) + n_wk) * load(numbers.inverse, i))
@@ -181,10 +181,10 @@ def draw_paths(
     key: np.uint64,
     key_within: np.uint64,
 ):
-    """Draw, in canonical order, every token of the sampled pairs of documents first..last.
+    """Draw the path of every token of the sampled pairs of documents first..last, in canonical order.
 
-    places (token,) int32 and n_own (document, D) are changed in place, and all of `numbers`; returns how many tokens have
-    another place than before. `shared`: do authors of a document share numbers of a path?
+    places (token,) int32, n_own (document, D) and all of `numbers` are changed in place; returns how many tokens changed
+    place. shared : whether authors of a document share factors of a path.
     """
     at_most_256_bits()
     n_slots, n_leaves, n_runs, n_own_numbers = (

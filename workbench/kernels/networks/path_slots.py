@@ -1,7 +1,8 @@
-"""Arrays that a sampler of paths works on, initial paths of tokens, and the counts along them; see `networks.gibbs`.
+"""The arrays of the sampler of paths (`networks.gibbs`), initial paths of tokens, and the counts along paths.
 
-A path slot is a place for a path, in the order of the runs of `workbench.engines.networks.paths`. An address is ``at + author *
-stride``. The place of a token is a path slot among those of all authors of its document, slots of the first author first.
+A path slot holds a path, or is padding; slots are in the order of the runs of `workbench.engines.networks.paths`. An address
+is ``at + author * stride``. The place of a token is the index of its path slot among those of all authors of its document,
+slots of the first author first.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from workbench.kernels.uniforms import uniform
 
 
 class Counts(NamedTuple):
-    """Counts in the layout of the vector of the paths: expected (float64), or sampled (integers)."""
+    """Expected (float64) or sampled (integer) counts in the layout of the network's vector."""
 
     n_own: np.ndarray  # (document, D)
     n_rest: np.ndarray  # (C + A * authors,)
@@ -22,62 +23,62 @@ class Counts(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Facts of a network that kernels are compiled for, each as the length of a tuple."""
+    """Properties of a network that are constants of the compiled kernel, each as the length of a tuple."""
 
-    levels: tuple  # one for each level that is counted
-    sums: tuple  # one if row sums of any of them weigh on paths
-    factors: tuple  # one for each factor of a slot but for the word, of the slot that has most
-    scalars: tuple  # one for each of those that are one number for a run, of the run that has most
-    authors: tuple  # one if the network knows authors
-    # one if there is a single band of one run and one beta, and a token changes its slot alone
+    levels: tuple  # length: number of counted levels
+    sums: tuple  # length 1 if row sums of any level are factors of a path
+    factors: tuple  # length: the largest number of factors of a slot, without that of the word
+    scalars: tuple  # length: the largest number of factors that are one number for a whole run
+    authors: tuple  # length 1 if the network has authors
+    # length 1 if there is one band of one run and one beta, and a token changes only its own slot
     alone: tuple
 
 
 class PathSlots(NamedTuple):
-    """Addresses of the numbers of each path slot, and the slots and runs whose weights change with its token."""
+    """The addresses of the factors and counts of each path slot, and the slots and runs whose weights depend on its counts."""
 
     leaf: np.ndarray  # (slot,) int64 row of the last level; 0 in padding
     cells: np.ndarray  # (slot, level) int64, -1 where there is none
     rows: np.ndarray  # (slot, level) int64
     strides: np.ndarray  # (level,) int64
-    # (slot, factor) int64 address; where 1 stands for slots that have fewer
+    # (slot, factor) int64 address; that of a number 1 for missing factors
     factors: np.ndarray
     factor_strides: np.ndarray  # (slot, factor) int64
     run: np.ndarray  # (slot,) int64
     first: np.ndarray  # (run + 1,) int64 first slot of each run
     scalars: np.ndarray  # (run, scalar) int64 factors of a run that are one number
     scalar_strides: np.ndarray
-    # (run + 1,) int64: those that are a stretch, but for the word, as in `Runs`
+    # (run + 1,) int64: factors that differ between the slots of a run, as in `Runs`
     vector_ptr: np.ndarray
     vector_at: np.ndarray
     vector_stride: np.ndarray
     run_ptr: np.ndarray  # (slot + 1,) int64: runs that change with a token in the slot
     runs: np.ndarray
-    slot_ptr: np.ndarray  # (slot + 1,) int64: slots that do beside
+    slot_ptr: np.ndarray  # (slot + 1,) int64: further single slots that change
     slots: np.ndarray
 
 
 class Bands(NamedTuple):
-    """Runs by the rows of the last level in which they end."""
+    """Bands: the runs that end in the same rows of the last level."""
 
     first: np.ndarray  # (band + 1,) int64 first column of each band
     of_column: np.ndarray  # (column,) int64
     of_run: np.ndarray  # (run,) int64
     leaf_at: np.ndarray  # (band,) int64 row of the last level of its first column
-    # (band,) int64 1 where columns have rows side by side, 0 where they share one
+    # (band,) int64 1 where columns have consecutive rows, 0 where all have the same row
     leaf_step: np.ndarray
-    run_ptr: np.ndarray  # (band + 1,) int64
-    slots: np.ndarray  # (run,) int64 first slot of each of them
+    run_ptr: np.ndarray  # (band + 1,) int64 the runs of each band
+    slots: np.ndarray  # (run,) int64 first slot of each run
 
 
 class Numbers(NamedTuple):
-    """The vector of a network, its counts and its priors, and the words."""
+    """The vector of a network: its counts, priors and factors, and the counts of words."""
 
-    # (flat,) float64 counts; those of documents only while one is worked on
+    # (flat,) float64 counts; those of a document only while it is visited
     tally: np.ndarray
     # (flat,) float64 count + prior of cells, 1 / (count + prior) of row sums
     flat: np.ndarray
-    raised: np.ndarray  # (flat,) float64 the latter with one token more
+    raised: np.ndarray  # (flat,) float64 1 / (count + prior) of row sums with one more token
     prior: np.ndarray  # (flat,) float64
     is_row: np.ndarray  # (D,) bool
     n_wk: np.ndarray  # (word, R) int32 or float64
@@ -85,24 +86,24 @@ class Numbers(NamedTuple):
     beta: np.ndarray  # (R,) float64
     beta_total: np.ndarray  # (R,) float64
     inverse: np.ndarray  # (R,) float64 1 / (n_k + beta_total)
-    more: np.ndarray  # (R,) float64 the same with one token more
+    more: np.ndarray  # (R,) float64 the same with one more token
 
 
 class Scratch(NamedTuple):
-    """Workspace for one document; owners: the most authors that a document has."""
+    """Workspace for one document; `owners` below is the largest number of authors of a document."""
 
-    # (owners * slot + column,) float64 weights but for the word, then those of bands
+    # (owners * slot + column,) float64 weights of slots without the word, then those of bands
     rest: np.ndarray
     cumulative: np.ndarray  # (column,) float64
     word: np.ndarray  # (R,) float64
-    band_at: np.ndarray  # (band,) int64 where the weights of a band stand within rest
-    stale: np.ndarray  # (band,) bool
+    band_at: np.ndarray  # (band,) int64 where the weights of a band begin in `rest`
+    stale: np.ndarray  # (band,) bool: whether its weights must be summed again
     ends: np.ndarray  # of `draw_from`
 
 
 @inlined
 def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
-    """Add n tokens of a word to all counts along one path; rounding leaves none below 0."""
+    """Add n tokens of a word to all counts along one path; a negative result becomes 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
@@ -130,7 +131,7 @@ def count_paths(
     places,
     whole,
 ) -> None:
-    """Add every token of sampled pairs to the counts along its place."""
+    """Add every token of sampled pairs to the counts along its path."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -145,9 +146,9 @@ def count_paths(
 
 @kernel
 def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
-    """Draw a place for every token, each real slot of each author of its document with the same probability.
+    """Draw an initial place for every token, uniformly over the paths of all authors of its document.
 
-    tokens (document + 1,): tokens before each document; real (path,): the slots that are paths.
+    tokens (document + 1,): the number of tokens before each document; real (path,): the slots that are paths, not padding
     """
     for d in range(len(tokens) - 1):
         n_here = (owners.indptr[d + 1] - owners.indptr[d]) * len(real)
@@ -175,11 +176,11 @@ def places_of_counts(
     key: np.uint64,
     places,
 ) -> None:
-    """Draw a place for every token, drawn given counts of another run by rows of the last level.
+    """Draw an initial place for every token, given the counts of another run by rows of the last level.
 
-    The prior weight of a path is multiplied by that of the word; the counts of a document by rows (given_dr, of no rows where
-    they are not known) stand in proportion over the paths that end there, so that of LDA (alpha_k + n_dk) is weighed. A token
-    whose row is known (topics, of no length where none is, else -1 where it is not) has a path to it.
+    The weight of a path is its prior weight times the probability of the word. given_dr (document, row), empty if unknown, is
+    shared out among the paths that end in a row in proportion to their prior weights, so that LDA has the weights
+    alpha_k + n_dk. topics (token,), empty if unknown, is the row in which the path of a token must end, -1 for any.
     """
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):

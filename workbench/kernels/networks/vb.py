@@ -1,13 +1,13 @@
-"""Variational update of a network of mixture levels: fits each document while the rows of the corpus are fixed.
+"""Variational update of a network of mixture levels: fits q of each document while the parameters of the corpus are fixed.
 
     q(path) ~ prod over its cells of x_kt,   x_kt = exp < psi(xi_kt) - psi(sum_t xi_kt) >,   xi = prior + n    spec D.2
 
 In a hybrid n = m + c^s, with the counts c^s that chain s has sampled, and < > is the mean over chains (spec A9, C.6).
 
-All tokens of a document see the same numbers x but for that of their word, so their paths are summed where they end
-(`kernels.networks.field`), a pair goes over the rows of the last level as if these were topics, with the loops of
-`kernels.lda.document_vb`, and what it expects of the rows is shared out among the cells at the end of the document. Of a
-document only counts of cells and their row sums are kept. `document_vb.count_words` then counts the words.
+All tokens of a document have the same x except for the factor of the word, so path weights are summed by the row of the last
+level in which paths end (`kernels.networks.field`). A pair is then fitted over these rows as over topics, with the loops of
+`kernels.lda.document_vb`, and its expected counts by row are shared out among the cells at the end of the document. Of a
+document only the counts of cells and their row sums are kept. `document_vb.count_words` then counts the words.
 """
 
 import math
@@ -34,20 +34,20 @@ from workbench.kernels.uniforms import uniform
 
 
 class Cells(NamedTuple):
-    """Which numbers of a document (or of the corpus) are cells, and of which rows."""
+    """Which numbers in the vector of a document (or of the corpus) are cells, and the row of each cell."""
 
-    prior: np.ndarray  # (address,) of cells, and their sums
-    blocks: np.ndarray  # (…,) int64: addresses of sixteens that hold a cell
+    prior: np.ndarray  # (address,) priors of cells, and the sums of rows
+    blocks: np.ndarray  # (…,) int64: addresses of the blocks of sixteen that hold a cell
     real: np.ndarray  # (address,) float64: 1 of a cell, 0 of anything else
     row_of: np.ndarray  # (address,) int32: address of the row sum of a cell
     rows: np.ndarray  # (…,) int64: addresses of the row sums
-    # (…,) int64: those of rows by which paths differ; the others would divide every path
+    # (…,) int64: the row sums that differ between paths; others would divide every path
     weighed: np.ndarray
 
 
 @inlined
 def digamma_at(cells, counts: np.ndarray, sampled, row, address):
-    """Return <psi(prior + m + c^s)> of one number in a row of counts m."""
+    """Return <psi(prior + m + c^s)> of the number at an address, in one row of counts m."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
         return digamma(cells.prior[address] + counts[row, address])
@@ -59,7 +59,7 @@ def digamma_at(cells, counts: np.ndarray, sampled, row, address):
 
 @inlined
 def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
-    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells in a row of counts; leaves <psi(sum xi)> in sizes (address,)."""
+    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells, for one row of counts; write <psi(sum xi)> to sizes."""
     authors, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
         address = cells.weighed[i]
@@ -82,7 +82,7 @@ def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
 
 @lean
 def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
-    """Compute <psi(xi) - psi(sum xi)> of the cells in a row of counts, after `weigh_cells`; NEVER elsewhere."""
+    """Compute log x = <psi(xi) - psi(sum xi)> of the cells, for one row of counts, after `weigh_cells`; `NEVER` elsewhere."""
     for address in range(counts.shape[1]):
         logs[address] = NEVER
         if cells.real[address] > 0.5:
@@ -93,7 +93,7 @@ def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
 
 @inlined
 def add_rows(cells, counts: np.ndarray, row) -> None:
-    """Sum the cells of each row of a level, for one row of counts (a document, or the corpus), in place."""
+    """Compute the row sums of the cells in place, for one row of counts (a document, or the corpus)."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
@@ -134,7 +134,7 @@ def fit_each(
     by_logs,
     sizes,
 ):
-    """Run the loop of `fit_documents`, with allocated working arrays."""
+    """Run the loop of `fit_documents`, with arrays that it has allocated."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -242,17 +242,17 @@ def fit_documents(
     logs,
     expected,
 ):
-    """Repeat the update of documents first..last until the mean change of a cell's count is below the tolerance.
+    """Fit q of documents first..last until the mean change of a cell's count is below the tolerance.
 
     field, owners : `networks.field.Field` and `Owners`
-    cells : those of a document
-    sampled_own : (chain, document, D) int32 sampled counts beside; of no chain where nothing is sampled
-    word_logs, word_weights : (word, row) as of `document_vb.fit_documents`; n_rows of them
-    n_own : (document, D) start, then result, row sums in their places
-    n_dr : (document, row) out: tokens of a document by the row that their word came from
-    row_logs, row_weights, kept_ratios : what `document_vb.count_words` takes
-    x, logs : (address,) numbers of all cells and their logarithms; a document's own are scratch
-    expected : (address,) what the document expects of cells of the corpus is added; its own are scratch
+    cells : the cells of a document
+    sampled_own : (chain, document, D) int32 sampled counts; without chains if nothing is sampled
+    word_logs, word_weights : (word, row) as in `document_vb.fit_documents`, with n_rows rows
+    n_own : (document, D) counts of cells and their row sums; on entry the start, then the result
+    n_dr : (document, row) written: expected tokens of a document by row of the last level
+    row_logs, row_weights, kept_ratios : written, the arguments of `document_vb.count_words`
+    x, logs : (address,) x of all cells and their logarithms; the part of the document is scratch
+    expected : (address,) expected counts of cells of the corpus are added; the part of the document is scratch
 
     Returns (sum n_dw log normaliser - sum n_own log x_own, which the entropy needs, and pairs visited).
     """
@@ -299,7 +299,7 @@ def fit_documents(
 
 @lean
 def random_cells(key: np.uint64, real, numbers) -> None:
-    """Draw an exponential number in each cell of each row of numbers (row, address)."""
+    """Fill the cells in each row of numbers (row, address) with exponential draws."""
     for row in range(len(numbers)):
         for address in range(numbers.shape[1]):
             if real[address] > 0.5:
@@ -322,9 +322,9 @@ def share_start(
     x,
     expected,
 ) -> None:
-    """Compute counts of cells behind the tokens of each document by row, n_dr, when cells have the numbers x.
+    """Compute initial counts of cells n_own, given the tokens of each document by row of the last level, n_dr, and x.
 
-    x of a document's are those of `n_own`, which is overwritten. Scratch: ends, shares (row,).
+    On entry n_own holds the x of the cells of each document. ends and shares (row,) are scratch.
     """
     width, n_padded = n_own.shape[1], n_dr.shape[1]
     for d in range(first, last):
@@ -342,21 +342,21 @@ def share_start(
 
 @lean
 def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
-    """Compute numbers of the cells of the corpus, counts (1, address), sampled (chain, 1, address), and their logarithms."""
+    """Compute x of the cells of the corpus, and log x; counts (1, address), sampled (chain, 1, address)."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 
 
 @lean
 def sum_rows(cells, counts: np.ndarray) -> None:
-    """Sum the cells of each row of a level in every row of counts (row, address), in place."""
+    """Compute the row sums of the cells in place, for every row of counts (row, address)."""
     for row in range(len(counts)):
         add_rows(cells, counts, row)
 
 
 @lean
 def signed_rises(counts: np.ndarray, prior, sign):
-    """Return sum sign_a { lnG(prior_a + n_a) - lnG(prior_a) } over rows of counts (row, address), in nats."""
+    """Return sum_a sign_a { lnG(prior_a + n_a) - lnG(prior_a) }, summed over rows of counts (row, address), in nats."""
     result = spread(0.0)
     for row in range(len(counts)):
         of_row = spread(0.0)

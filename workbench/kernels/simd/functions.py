@@ -5,9 +5,9 @@ series in 1/(x + 5.5) holds (spec A.11); the six reciprocals of the shift and th
 division. Exponential and logarithm are polynomials after the power of two is split off. Nothing branches, and
 the arithmetic is the same for a number and for each lane of a vector: the same bits.
 
-Error of exp(psi(x)) against 40-digit arithmetic: below 3e-10 of the value for x in [0.002, 1e9]; below x = 0.0014
-the true value is under the smallest double and 0 comes out. psi(x) itself is right to 3e-10 absolute, and its
-rounding. Both hold up to 1e40, where the product of the denominators leaves the range of doubles.
+The relative error of exp(psi(x)) against 40-digit arithmetic is below 3e-10 for x in [0.002, 1e9]; for x below 0.0014 the true
+value is less than the smallest double, and the result is 0. The absolute error of psi(x) is below 3e-10, plus rounding. Both
+hold up to 1e40, where the product of the denominators overflows.
 
 Where psi and its derivatives are summed over cells (the HDP), they come from a shift by seven and
 longer series, to rounding error: `digamma_tetragamma` and `log_gamma_trigamma`. `log_gammas` is
@@ -40,7 +40,7 @@ from workbench.kernels.simd.vectors import INT32, INT64, LANES, Vector, choose, 
 
 
 def _shuffled(builder, values, indices):
-    """Return lanes by index; a negative one is 0."""
+    """Return a vector of the lanes of `values` at the indices; 0 for a negative index."""
     zeros = ir.Constant(values.type, None)
     picks = [values.type.count if i < 0 else i for i in indices]
     return builder.shuffle_vector(
@@ -68,7 +68,7 @@ def totals(typing_context, a, b, c, d):
 
     def build(context, builder, sig, arguments):
         def halved(sums):
-            """Return the later half of the lanes added to the earlier, until four are left."""
+            """Add the later half of the lanes to the earlier half, repeatedly, until four are left."""
             while (n := sums.type.count) > four.lanes:
                 sums = builder.fadd(
                     *(
@@ -79,7 +79,7 @@ def totals(typing_context, a, b, c, d):
             return sums
 
         def added(v, w, of_one, of_other):
-            """Return lanes of two vectors side by side, by index, added to others."""
+            """Return the sum of two selections of four lanes, given their indices in v followed by w."""
             return builder.fadd(
                 *(
                     builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks))
@@ -125,12 +125,12 @@ STAIR = np.arange(LANES).reshape(4, 4).T.ravel()
 
 
 def _rows(builder, values):
-    """Return four vectors of four lanes."""
+    """Split a vector of sixteen lanes into four vectors of four."""
     return [_shuffled(builder, values, range(4 * r, 4 * r + 4)) for r in range(4)]
 
 
 def _joined(builder, rows):
-    """Return one vector of several."""
+    """Concatenate several vectors to one."""
     while len(rows) > 1:
         n = 2 * rows[0].type.count
         order = ir.Constant(ir.VectorType(INT32, n), list(range(n)))
@@ -140,9 +140,9 @@ def _joined(builder, rows):
 
 @intrinsic
 def stairs(typing_context, values):
-    """Return sums in four rows of four lanes: down the columns, and of the columns to the left.
+    """Return the running sums of the lanes in the order of `STAIR`, and the sum of all lanes, in every lane of a second vector.
 
-    No sum is less than one before it.
+    The lanes are arranged in four rows of four and summed down each column. For values of at least 0 the sums never decrease.
     """
 
     def build(context, builder, sig, arguments):
@@ -202,13 +202,13 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 SMALLEST_EXPONENT = -708.0
 SMALLEST, LARGEST = float(np.finfo(np.float64).smallest_normal), float(np.finfo(np.float64).max)
 SHIFTER = 1.5 * 2.0**52
-"""Added to a number it leaves the nearest whole one in the low bits."""
+"""The sum of a number and this has the nearest integer in its low bits."""
 SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
-"""The bits of sqrt(1/2), and of 2^52, in whose low bits a whole number stands."""
+"""The bits of sqrt(1/2), and of 2^52."""
 
 
 def _bits_of(number):
-    """Return the type that holds the bits of a float64, or of a vector of them, and what makes its constants."""
+    """Return the integer type for the bits of a float64, or of a vector of them, and a function that makes its constants."""
     if not isinstance(number, Vector):
         return INT64, INT64
     kind = ir.VectorType(INT64, number.lanes)
@@ -217,7 +217,7 @@ def _bits_of(number):
 
 @intrinsic
 def power_of_two(typing_context, raised):
-    """Return 2^n of `raised`, a whole number n plus `SHIFTER`: the low bits of that sum are n; number or vector of float64."""
+    """Return 2^n, given raised = n + `SHIFTER` for an integer n; a float64 or a vector of them."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -230,10 +230,7 @@ def power_of_two(typing_context, raised):
 
 @intrinsic
 def exponent(typing_context, positive):
-    """Return the binary exponent as float64.
-
-    It is the whole number n for which positive / 2^n lies in [sqrt(1/2), sqrt(2)); number or vector of float64.
-    """
+    """Return the integer n for which positive / 2^n is in [sqrt(1/2), sqrt(2)), as float64; a float64 or a vector of them."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -254,9 +251,9 @@ def exponent(typing_context, positive):
 
 @inlined
 def exp_within(x):
-    """Return exp(x) for -708 < x < 700 to 4e-16 relative.
+    """Return exp(x) for -708 < x < 700, with a relative error below 4e-16.
 
-    The Taylor polynomial of degree 13 in groups of four terms, side by side.
+    It is a Taylor polynomial of degree 13, evaluated in groups of four terms.
     """
     raised = x * LOG2_E + SHIFTER
     n = raised - SHIFTER
@@ -272,9 +269,9 @@ def exp_within(x):
 
 @inlined
 def exp_nearly(x):
-    """Return exp(x) for x < 700 to 1e-12 relative, 0 below -708.
+    """Return exp(x) for x < 700, with a relative error below 1e-12; 0 below -708.
 
-    The Taylor polynomial of degree 10, for values not known better.
+    It is a Taylor polynomial of degree 10, for arguments that are no more accurate.
     """
     within = max(x, SMALLEST_EXPONENT)
     raised = within * LOG2_E + SHIFTER
@@ -289,14 +286,17 @@ def exp_nearly(x):
 
 @inlined
 def fast_exp(x):
-    """Return exp(x) for x < 700 to 4e-16 relative, 0 below -708."""
+    """Return exp(x) for x < 700, with a relative error below 4e-16; 0 below -708."""
     value = exp_within(max(x, SMALLEST_EXPONENT))
     return choose(x > SMALLEST_EXPONENT, value, 0.0 * value)
 
 
 @inlined
 def fast_log(x):
-    """Return log(x) for 1e-300 < x < 1e300, to 4e-16 relative; 2 artanh((m - 1) / (m + 1)) and the power of two."""
+    """Return log(x) for 1e-300 < x < 1e300, with a relative error below 4e-16.
+
+    It is the sum of 2 artanh((m - 1) / (m + 1)), m the significand, and the logarithm of the power of two.
+    """
     n = exponent(x)
     m = x * power_of_two(SHIFTER - n)
     s = (m - 1.0) / (m + 1.0)
@@ -309,13 +309,13 @@ def fast_log(x):
 
 @inlined
 def logs(x):
-    """Return log x for x < 1e300, as probabilities are; -inf below the smallest normal number, NaN and inf as they are."""
+    """Return log(x) for x < 1e300; -inf below the smallest normal number, NaN for NaN, inf for inf."""
     return choose(x < SMALLEST, spread(-math.inf), choose(x <= LARGEST, fast_log(x), x))
 
 
 @inlined
 def shifted(x):
-    """Return exp(psi(x + 6)) by its asymptotic series, and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) = log(first) - second."""
+    """Return exp(psi(x + 6)) and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) is the log of the first less the second."""
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))
@@ -345,7 +345,7 @@ def digamma(x):
 
 @aside
 def normalise_logs(n_topics, gamma):
-    """Compute gamma from its logs, in place, so that it sums to 1; returns the log of what it was divided by."""
+    """Replace the logarithms in gamma by numbers that sum to 1; return the log of the normaliser."""
     largest = -np.inf
     for k in range(n_topics):
         largest = max(largest, gamma[k])
@@ -360,7 +360,7 @@ def normalise_logs(n_topics, gamma):
 
 @inlined
 def paired(x):
-    """Return 2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3: what sums over x, x + 1, ... x + 7 are made of."""
+    """Return 2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3, for sums over x, x + 1, ... x + 7."""
     t = x * (x + 7.0)
     return 2.0 * x + 7.0, 1.0 / t, 1.0 / (t + 6.0), 1.0 / (t + 10.0), 1.0 / (t + 12.0)
 
@@ -407,7 +407,7 @@ def log_gamma_trigamma(x):
 
 @inlined
 def log_gammas(x):
-    """Return lnG(x) for 0 < x < 1e37, to 5e-14 absolute below 10 and 2e-15 relative above.
+    """Return lnG(x) for 0 < x < 1e37, with an absolute error of 5e-14 below 10 and a relative error of 2e-15 above.
 
     Abramowitz & Stegun 6.1.15, 6.1.40.
     """

@@ -1,9 +1,8 @@
-"""log of vectors of numbers from 2^-1000 to 1, with the bits of the C library's.
+"""log of vectors of numbers from 2^-1000 to 1, equal to the bit to log of the C library.
 
-It is the algorithm of glibc 2.28 and later, with its constants, its order of operations, and one rounding where a product is
-added: x = 2^k z, c near z from a table of 128, r = z / c - 1, log x = k log 2 + log c + log(1 + r) by a polynomial; near 1 by a
-longer polynomial alone. So starts have the bits that they had by `math.log`, at a third of its time, and have them with other C
-libraries too.
+It is the algorithm of glibc 2.28 and later, with its constants, its order of operations, and fused multiply-add: x = 2^k z, c
+near z from a table of 128, r = z / c - 1, log x = k log 2 + log c + log(1 + r) by a polynomial; near 1 by a longer polynomial
+alone. So initial states have the bits that they had with `math.log`, in a third of its time, with other C libraries too.
 
 ARM Optimized Routines, log.c and log_data.c (MIT license), from which glibc has them.
 """
@@ -41,9 +40,9 @@ B6, B7, B8, B9 = (
 B10 = -0.083283630622893415
 NEAR_ONE = 0.9375
 SPLIT = 2.0**27
-"""A product with it, taken off again, leaves the upper half of the digits."""
+"""Multiplying by this splits a number into its upper and lower digits (Dekker)."""
 FIRST_BITS = 0x3FE6000000000000
-"""The bits of 0.6875: significands z lie from it up to twice that."""
+"""The bits of 0.6875; significands z are in [0.6875, 1.375)."""
 INVERSES = np.array(
     [
         1.4504249240398293,
@@ -176,7 +175,7 @@ INVERSES = np.array(
         0.729344777457841,
     ]
 )
-"""(place,) 1 / c."""
+"""Table (place,) of 1 / c."""
 LOGS = np.array(
     [
         -0.3718565645633589,
@@ -309,12 +308,12 @@ LOGS = np.array(
         0.31560871301871884,
     ]
 )
-"""(place,) log c."""
+"""Table (place,) of log c."""
 
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """Return a b + c of vectors of float64, rounded once."""
+    """Return a b + c of vectors of float64, rounded once (fused multiply-add)."""
 
     def build(context, builder, sig, arguments):
         kind = ir.FunctionType(a.llvm, [a.llvm] * 3)
@@ -328,10 +327,7 @@ def fma(typing_context, a, b, c):
 
 @intrinsic
 def gather(typing_context, table, places):
-    """Return the elements of a table of float64 at the places, a vector of int32.
-
-    They come by the instruction that there may be for it.
-    """
+    """Return the elements of a float64 table at the indices `places`, a vector of int32, by the gather instruction if any."""
     vector = Vector(table.dtype, places.lanes)
 
     def build(context, builder, sig, arguments):
@@ -353,9 +349,10 @@ def gather(typing_context, table, places):
 
 
 def _from_bits(build, gives):
-    """Return an intrinsic of the bits of a vector of float64, less `FIRST_BITS`.
+    """Return an intrinsic that computes a part of a vector of float64 from its bits, by ``build``.
 
-    Their low 52 are the place of the significand.
+    ``build`` also gets the bits less `FIRST_BITS`: above the low 52 is the exponent k, in the highest of these 52 the place in
+    the tables.
     """
 
     @intrinsic
@@ -399,7 +396,7 @@ power, significand, place = (
 
 @inlined
 def libm_log(x):
-    """Return log(x), 2^-1000 < x <= 1, a vector of float64."""
+    """Return log(x) of a vector of float64, 2^-1000 < x <= 1."""
     return choose(x < NEAR_ONE, _log_by_table(x), _log_near_one(x))
 
 

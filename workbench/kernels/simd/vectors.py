@@ -1,4 +1,4 @@
-"""Vectors of sixteen numbers in compiled code: a formula over a row of topics is one line of Python.
+"""Vectors of sixteen numbers for compiled code, so that a formula over a row of topics is one line of Python.
 
 A loop over topics that reads and writes many arrays is compiled to scalar code, since the compiler cannot know that
 the arrays do not overlap. Written with these vectors it is not: `+ - * /`, `max`, `min` and comparisons act on all
@@ -41,7 +41,7 @@ LINE = ALIGNMENT // 8
 
 
 def padded(n_topics: int) -> int:
-    """Return the number of topics rounded up to whole lanes."""
+    """Return the number of topics rounded up to a multiple of sixteen."""
     return -(-n_topics // LANES) * LANES
 
 
@@ -70,7 +70,7 @@ def _aligned(make, shape, dtype) -> np.ndarray:
 
 
 def pad_topics(values, fill: float = 0.0) -> np.ndarray:
-    """Return one float64 value per topic, followed by ``fill`` for the padding topics."""
+    """Return the values (topic,) as float64, with ``fill`` for the padding topics."""
     row = np.full(padded(len(values)), fill)
     row[: len(values)] = values
     return row
@@ -88,7 +88,7 @@ KINDS = {
 
 
 class Vector(types.Type):
-    """Sixteen numbers of one type, or another power of two; a mask where the type is boolean."""
+    """The numba type of a vector of numbers of one type, sixteen or another power of two; of booleans it is a mask."""
 
     def __init__(self, kind, lanes=LANES):
         self.kind, self.lanes = kind, lanes
@@ -106,14 +106,14 @@ class VectorModel(models.PrimitiveModel):
 
 
 def _spread(builder, value, llvm):
-    """Return a number in every lane."""
+    """Return a vector with a number in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
     places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
     return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
 
 
 def _converted(builder, value, source, target, llvm):
-    """Return a number or vector of one type as another; ``llvm`` is the wanted type."""
+    """Convert a number or vector from type `source` to `target`; ``llvm`` is the LLVM type of the result."""
     if source == target:
         return value
     if isinstance(source, types.Integer) and target in FLOATS:
@@ -134,7 +134,7 @@ def _converted(builder, value, source, target, llvm):
 
 
 def _binary(function, build, gives=lambda kind: kind):
-    """Define a Python operator for two vectors of a type, or a vector and a number."""
+    """Define a Python operator for two vectors of the same type, or a vector and a number."""
 
     def lower(context, builder, sig, arguments):
         vector = next(argument for argument in sig.args if isinstance(argument, Vector))
@@ -206,7 +206,7 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 def _pointer(context, builder, array_type, array, index, llvm):
     """Return a pointer to the elements of an array from a flat index on.
 
-    Where numba checks indices, those beyond are IndexErrors.
+    If numba's bounds checks are on, IndexError is raised where a vector reaches beyond the array.
     """
     if array_type.layout != "C":
         raise TypingError(f"vectors need a C-contiguous array; got {array_type}, copy it first")
@@ -343,14 +343,14 @@ def lane(typing_context, values, index):
 # ---------------------------------------------------------------------- one element
 
 GROUP = 8
-"""Elements that `put` and `bump` write at once, so that a vector loaded soon after does not wait for the store to end."""
+"""Elements that `put` and `bump` write at once, so that loading a vector soon after need not wait for the store to end."""
 
 
 def _changed(change):
-    """Return an intrinsic that changes one element of a row.
+    """Return an intrinsic that changes one element of an array.
 
-    `change` builds the new bits from the old, the number's, and a mask.
-    The mask is read from a table: of a comparison the compiler makes a masked store, which is very slow on some machines.
+    `change` builds the new bits from the old bits, the bits of the number, and a mask. The mask is read from a table, since the
+    compiler would turn a comparison into a masked store, which is very slow on some machines.
     """
 
     @intrinsic

@@ -1,1 +1,1 @@
-"""Compiled loops of the models whose probabilities are broken off a stick, each by a Gaussian."""
+"""Compiled loops of stick-breaking models, whose sticks are Gaussian, and of their logistic-normal counterparts."""

@@ -1,4 +1,4 @@
-"""Gibbs sampling of correlated topics with stick-breaking: topics of tokens, and sticks of documents and of years.
+"""Gibbs sampling of correlated topics with stick-breaking: draws the topics of tokens, and the sticks of documents and years.
 
     p(z_i = t | z_-i, w)  ~  theta_dt (n_wt + beta) / (n_t + W beta),  theta_d = pi(psi_d)      `draw_topics_given`
     omega_dt ~ PG(N_dt, psi_dt),  N_dt = sum_{s>=t} n_ds
@@ -7,14 +7,14 @@
 Every token, every stick and every document has a stream of its own, so that documents may be drawn in any order and on any
 number of threads.
 
-Where prevalence follows a linear system, the sticks of documents lie around those of their year::
+Where prevalence follows a linear system over the years, the sticks of documents are normal around those of their year::
 
     psi_d ~ N(J^-1 h, J^-1),  J = Sigma^-1 + diag(omega_d),  h = Sigma^-1 psi_year(d) + kappa(n_d)           spec B.7 (a)
 
-A year's documents are a potential of its state: J_t = n_t Sigma^-1, h_t = Sigma^-1 sum_d psi_d; or, where they share its state,
-J_t = diag(omega_t), h_t = kappa(sum_d n_d).
+A year's documents give a potential of its state: J_t = n_t Sigma^-1, h_t = Sigma^-1 sum_d psi_d; or, where all documents of a
+year have the sticks of its state, J_t = diag(omega_t), h_t = kappa(sum_d n_d).
 
-Topics are drawn given the theta of their document, whatever it is made of::
+Topics are drawn given the theta of their document, however that is computed::
 
     p(z_i = t | z_-i, w)  ~  theta_dt (n_wt + beta) / (n_t + W beta)        phi integrated out, spec B.2
     p(z_i = t | w)        ~  theta_dt phi_wt                                phi given
@@ -26,7 +26,7 @@ Where phi is drawn too, documents are independent of each other::
     phi_t ~ Dirichlet(beta + n_t)
     p(z_i = t | phi, psi, w)  ~  theta_dt phi_tw,  theta_d = pi(psi_d)                                    spec B.1
 
-Every token has a number of its own: documents may be drawn on any number of threads.
+Every token has a uniform of its own, so that documents may be drawn on any number of threads.
 """
 
 import numpy as np
@@ -67,9 +67,9 @@ def draw_topics_given(
     beta,
     key: np.uint64,
 ):
-    """Draw, in canonical order, the topic of every token of documents first..last given their theta (document, topic), padded.
+    """Draw the topic of every token of documents first..last, in canonical order, given theta (document, topic), padded.
 
-    theta holds the rows of these documents alone. topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and
+    theta has the rows of these documents only. topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and
     n_k (topic,) int64 are padded and changed in place; returns how many tokens changed topic.
     """
     at_most_256_bits()
@@ -137,7 +137,7 @@ def count_drawn_topics(
     key: np.uint64,
     n_here,
 ) -> None:
-    """Write to n_here (topic,) how many tokens of a document draw each topic, given theta (topic,) and phi (word, topic)."""
+    """Draw a topic for each token of document d given theta (topic,) and phi (word, topic), and count them in n_here (topic,)."""
     n_topics = len(theta)
     n_here[:] = 0
     for pair in range(indptr[d], indptr[d + 1]):
@@ -203,7 +203,7 @@ def count_words_again(
     topics: np.ndarray,
     n_wk: np.ndarray,
 ) -> None:
-    """Count n_wk (word, topic) int32, padded, of words first..last anew; pairs in word-major order, as `Corpus` has them."""
+    """Recompute the counts n_wk (word, topic) int32, padded, of words first..last; pairs are in word-major order."""
     for w in range(first, last):
         n_wk[w] = 0
         for i in range(word_indptr[w], word_indptr[w + 1]):
@@ -227,7 +227,7 @@ def draw_topics(
     beta,
     key: np.uint64,
 ):
-    """Draw the topics of all tokens of documents first..last given sticks (document, topic - 1): see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last given sticks (document, topic - 1); see `draw_topics_given`."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         break_stick(sticks[d], theta[d - first])
@@ -284,10 +284,10 @@ def sampled_theta(
     theta: np.ndarray,
     first_number: int = 0,
 ) -> None:
-    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
+    """Compute theta (document, topic) of documents first..last by Gibbs sampling, given phi (word, topic).
 
-    phi (word, topic) stays as it is.
-    The sticks of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
+    theta is the mean over `n_kept` sweeps after `burn_in` sweeps. The sticks of a document start at their mean. The streams of
+    document d depend on first_number + d and the number of the sweep.
     """
     n_topics = phi.shape[1]
     n_sticks = n_topics - 1
@@ -336,7 +336,7 @@ def draw_sticks_of_years(
 ) -> None:
     """Draw the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
 
-    precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,).
+    precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,) : the index of a document's year
     """
     for d in range(first, last):
         draw_sticks(d, d + 1, n_dk, precision, weighted[year[d]], sticks, omega_key, stick_key)
@@ -344,7 +344,7 @@ def draw_sticks_of_years(
 
 @kernel
 def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int):
-    """Return (J_t, h_t) of years whose documents have sticks of their own."""
+    """Return the potentials (J_t, h_t) of the states of years, where each document has its own sticks."""
     n_sticks = sticks.shape[1]
     J, h, total = (
         np.zeros((n_years, n_sticks, n_sticks)),
@@ -363,7 +363,10 @@ def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int
 
 @kernel
 def shared_potentials(n_tk, states, key: np.uint64):
-    """Return (J_t, h_t) of years whose documents share its state; n_tk (year, topic) int64 : tokens."""
+    """Return the potentials (J_t, h_t) of the states of years, where documents have the sticks of their year.
+
+    n_tk (year, topic) int64 : tokens
+    """
     n_years, n_sticks = states.shape
     J, h = np.zeros((n_years, n_sticks, n_sticks)), np.zeros((n_years, n_sticks))
     for t in range(n_years):

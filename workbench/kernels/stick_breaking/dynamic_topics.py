@@ -1,4 +1,4 @@
-"""Gibbs sampling of topics that drift: topics of tokens given phi of their year, and the sticks of phi as random walks.
+"""Gibbs sampling of topics that change over the years: topics of tokens, and the sticks of phi, which are random walks.
 
     p(z_i = k | z_-i, w)  ~  (n_dk + alpha_k) phi_{year, k, w}                                              spec B.7 (b)
     omega_tvk ~ PG(N_tvk, psi_tvk),  N_tvk = sum_{u >= v} n_tuk                              words in the order of the stick
@@ -37,10 +37,10 @@ def draw_topics(
     phi: np.ndarray,
     key: np.uint64,
 ):
-    """Draw, in canonical order, the topic of every token of documents first..last given phi (row, topic).
+    """Draw the topic of every token of documents first..last, in canonical order, given phi (row, topic).
 
-    rows (pair,) : the row of each pair's word in its year; topics (token,) uint16 and n_dk (document, topic) int32 are changed
-    in place. alpha (topic,), phi and n_dk are padded. Returns how many tokens changed topic.
+    rows (pair,) : the row of phi for each pair's word and year; topics (token,) uint16 and n_dk (document, topic) int32 are
+    changed in place. alpha (topic,), phi and n_dk are padded. Returns how many tokens changed topic.
     """
     at_most_256_bits()
     lanes = len(alpha)
@@ -74,7 +74,7 @@ def draw_topics(
 def count_rows(
     rows, counts: np.ndarray, tokens_before: np.ndarray, topics: np.ndarray, n_rk
 ) -> None:
-    """Add every token to the counts n_rk (row, topic) of its topic in the row of its pair."""
+    """Add every token to the counts n_rk (row, topic), in the row of its pair and the column of its topic."""
     for pair in range(len(rows)):
         for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
             n_rk[rows[pair], topics[token]] += 1
@@ -93,10 +93,10 @@ def draw_walks(
     weight_key: np.uint64,
     walk_key: np.uint64,
 ):
-    """Draw the random walks of sticks first..last of every topic; returns the sum of their squared steps.
+    """Draw the random walks of sticks first..last of every topic; return the sum of their squared steps.
 
-    n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : those of word `last` and of all after it.
-    mean, variance (stick,) of the first year; step : variance of a step; sticks (year, stick, topic) is changed in place.
+    n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : tokens of word `last` and all later words
+    mean, variance (stick,) : of the first year; step : variance of a step; sticks (year, stick, topic) : changed in place
     """
     n_years, n_sticks, n_topics = sticks.shape
     n_words = n_sticks + 1
@@ -125,9 +125,9 @@ def draw_walks(
 
 @kernel
 def break_sticks(first: int, last: int, sticks: np.ndarray, phi: np.ndarray) -> None:
-    """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding stays as it is.
+    """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding is unchanged.
 
-    What is left of the stick is a product of shares, never a difference, so that the last words keep all digits.
+    The rest of the stick is computed as a product, not as a difference, so that the last words are accurate.
     """
     n_sticks, n_topics = sticks.shape[1:]
     rest = np.empty(n_topics)

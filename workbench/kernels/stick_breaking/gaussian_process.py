@@ -1,4 +1,4 @@
-"""Gaussian processes over the rows of a table: covariances, draws given Polya-gamma numbers, and fits of the kernel.
+"""Gaussian processes over time and space: covariances, draws given Polya-gamma numbers, and fits of the hyperparameters.
 
     k = scale (1 + r + r^2 / 3) e^-r  exp(-|s - s'|^2 / (2 length_space^2)),  r = sqrt(5) |t - t'| / length_time        spec C
     f ~ N(0, k),  likelihood exp(h'f - f' Omega f / 2),  Omega = diag(omega):  f ~ N(J^-1 h, J^-1),  J = k^-1 + Omega   spec C.1
@@ -38,18 +38,18 @@ JITTER = 1e-6
 ROWS_AT_ONCE = 512
 """Rows of a factor that are weighted at a time, so that they stay in the cache."""
 MOST_PER_ROW = 2
-"""Cells of the grid of all times by all places, for each row, up to which a factor comes from the two smaller matrices."""
+"""Limit of the ratio of (number of times) x (number of places) to the number of rows, for the Kronecker product to be used."""
 
 
 class Inputs(NamedTuple):
-    """Where rows are."""
+    """The coordinates of rows in time and space."""
 
     time: np.ndarray  # (row, 0 or 1)
-    space: np.ndarray  # (row, dim), perhaps no dim
+    space: np.ndarray  # (row, dim); dim may be 0
 
 
 class Kernel(NamedTuple):
-    """Hyperparameters of the covariance, in the units of the inputs; noise is the variance beside it of the raw process."""
+    """Hyperparameters of the covariance; lengths are in the units of the inputs, noise is the variance of the observations."""
 
     length_time: float
     length_space: float
@@ -58,30 +58,30 @@ class Kernel(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """A covariance by all its entries."""
+    """A covariance matrix (row, row) with all its entries."""
 
     covariance: np.ndarray  # (row, other)
     root: np.ndarray  # (row, other), lower triangular: its Cholesky factor
 
     @property
     def n_noise(self) -> int:
-        """Return standard normal numbers that a draw takes: of the prior, and of each row's pseudo-observation."""
+        """Return how many standard normals a draw needs: one for each row, and one for its pseudo-observation."""
         return 2 * len(self.root)
 
 
 class LowRank(NamedTuple):
-    """A covariance AA'."""
+    """A covariance matrix AA' of low rank."""
 
     weights: np.ndarray  # (row, rank): A
 
     @property
     def n_noise(self) -> int:
-        """Return standard normal numbers that a draw takes: one for each weight."""
+        """Return how many standard normals a draw needs: one for each column of A."""
         return self.weights.shape[1]
 
 
 def squared_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return (point, other) squared Euclidean distances of points (point, dim), 0 where there is no dim."""
+    """Return the squared Euclidean distances (point, other) of points (point, dim) and others (other, dim); 0 if dim is 0."""
     total = np.zeros((len(points), len(others)))
     for d in range(points.shape[1]):
         total += (points[:, d, None] - others[:, d]) ** 2
@@ -89,18 +89,18 @@ def squared_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def matern(squares: np.ndarray, length: float) -> np.ndarray:
-    """Return the Matern covariance of smoothness 5/2 of squared distances."""
+    """Return the Matern covariance of smoothness 5/2 and variance 1, given squared distances."""
     r = np.sqrt(5.0 * squares) / length
     return (1.0 + r + r * r / 3.0) * np.exp(-r)
 
 
 def squared_exponential(squares: np.ndarray, length: float) -> np.ndarray:
-    """Return the squared exponential covariance of squared distances."""
+    """Return the squared exponential covariance of variance 1, given squared distances."""
     return np.exp(squares / (-2.0 * length * length))
 
 
 def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> np.ndarray:
-    """Return (row, other) covariance of the rows with other rows, or with one another; without jitter and noise."""
+    """Return the covariance (row, other) of the rows with other rows, or with each other; without jitter and noise."""
     others = inputs if others is None else others
     in_time = matern(squared_distances(inputs.time, others.time), hyper.length_time)
     return (
@@ -111,17 +111,17 @@ def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> n
 
 
 def dense(inputs: Inputs, hyper: Kernel) -> Dense:
-    """Return the covariance of all rows with its Cholesky factor; memory of two matrices (row, row)."""
+    """Return the covariance of all rows and its Cholesky factor, two matrices (row, row) in memory."""
     full = covariance(inputs, hyper)
     full[np.diag_indices(len(full))] += JITTER * hyper.scale
     return Dense(full, np.linalg.cholesky(full))
 
 
 def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
-    """Return the covariance by its eigenvectors, those of eigenvalues above the threshold times the largest.
+    """Return a low-rank covariance of the rows: the eigenvectors with eigenvalues above `threshold` times the largest.
 
-    Where the rows are most of a grid of times by places, the eigenvectors are those of the grid, products of those of the two
-    factors; else of the covariance of the rows, in the cube of their number.
+    If the rows are most of a grid of times by places, the eigenvectors are those of the grid, a Kronecker product; else those
+    of the covariance of the rows, in time cubic in their number.
     """
     (times, at_time), (places, at_place) = (
         np.unique(part, axis=0, return_inverse=True) for part in inputs
@@ -149,7 +149,7 @@ def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndar
 
 @kernel
 def normals(key: np.uint64, first: int, shape):
-    """Return standard normal numbers (n, draw), each draw from its own stream, numbered from ``first``, under the key."""
+    """Return standard normal numbers (n, draw); draw j has the stream with index first + j under the key."""
     drawn = np.empty(shape)
     for j in range(shape[1]):
         stream = stream_of(key, first + j)
@@ -159,7 +159,7 @@ def normals(key: np.uint64, first: int, shape):
 
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
-    """Return f (row, draw) ~ N(0, k) of standard normal numbers (n_noise, draw)."""
+    """Return draws f (row, draw) of N(0, k), given standard normal numbers noise (n_noise, draw)."""
     return (
         prior.weights @ noise
         if isinstance(prior, LowRank)
@@ -170,9 +170,10 @@ def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
 def posterior_draws(
     prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
-    """Return f (row, draw) ~ N(J^-1 h, J^-1) of standard normal numbers (n_noise, draw); of zeros, the mean.
+    """Return draws f (row, draw) of N(J^-1 h, J^-1), given standard normal numbers noise (n_noise, draw).
 
-    omega, h : (row,) of the likelihood; h must be 0 where omega is. Rows of omega = 0 are drawn given the others.
+    With zeros as noise they are the mean. omega, h (row,) : parameters of the likelihood; h must be 0 where omega is 0, and f
+    is then drawn given the other rows.
     """
     if isinstance(prior, LowRank):
         root, white = _weights_given(prior.weights, omega, h)
@@ -186,7 +187,7 @@ def posterior_draws(
 
 
 def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> float:
-    """Return the log of the integral of N(f | 0, k) exp(h'f - f' Omega f / 2) over f; 0 where nothing is observed."""
+    """Return the log of the integral of N(f | 0, k) exp(h'f - f' Omega f / 2) over f; 0 if nothing is observed."""
     if isinstance(prior, LowRank):
         root, white = _weights_given(prior.weights, omega, h)
         return float(0.5 * white @ white - np.log(np.diag(root)).sum())
@@ -198,7 +199,7 @@ def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> 
 
 
 def _inner(prior: Dense, here: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return B = I + w k w of the rows where something is observed."""
+    """Return B = I + w k w of the observed rows `here`."""
     inner = w * prior.covariance[np.ix_(here, here)] * w.T
     inner[np.diag_indices(len(here))] += 1.0
     return inner
@@ -213,7 +214,7 @@ def _solve_positive(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _weights_given(
     weights: np.ndarray, omega: np.ndarray, h: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (L, L^-1 A'h) with LL' = I + A' Omega A."""
+    """Return (L, L^-1 A'h) with LL' = I + A' Omega A; weights is A."""
     here, rank = np.flatnonzero(omega > 0), weights.shape[1]
     precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
     for first in range(0, len(here), ROWS_AT_ONCE):
@@ -225,7 +226,7 @@ def _weights_given(
 
 
 SPREAD = 1e3
-"""Lengths lie between the range of the inputs over this and the range times this; variances as far from that of the outputs."""
+"""Bounds of a fit: lengths between the range of the inputs divided and multiplied by this, variances likewise."""
 
 
 def matern_slope(squares: np.ndarray, length: float) -> np.ndarray:
@@ -240,10 +241,10 @@ def squared_exponential_slope(squares: np.ndarray, length: float) -> np.ndarray:
 
 
 class Grid:
-    """log p(outputs) and its gradient where the rows are all times by all places, each once."""
+    """The log marginal likelihood of outputs and its gradient, for rows that are a full grid of times by places."""
 
     def __init__(self, times: np.ndarray, places: np.ndarray, outputs: np.ndarray):
-        """Prepare for outputs (time, place, output) or (row, output)."""
+        """Compute the distances; outputs (time, place, output)."""
         self.outputs = outputs
         self.squares = squared_distances(times, times), squared_distances(places, places)
 
@@ -291,10 +292,10 @@ class Grid:
 
 
 class Rows:
-    """log p(outputs) and its gradient for rows anywhere."""
+    """The log marginal likelihood of outputs and its gradient, for any rows."""
 
     def __init__(self, inputs: Inputs, outputs: np.ndarray):
-        """Prepare for outputs (time, place, output) or (row, output)."""
+        """Compute the distances; outputs (row, output)."""
         self.inputs, self.outputs = inputs, outputs
         self.squares = tuple(squared_distances(each, each) for each in inputs)
 
@@ -332,9 +333,9 @@ class Rows:
 def log_likelihood_of(
     inputs: Inputs, outputs: np.ndarray
 ) -> Callable[[Kernel], tuple[float, np.ndarray]]:
-    """Return log p(outputs) (row, output), with its gradient, as a function of the hyperparameters.
+    """Return a function of the hyperparameters: the log marginal likelihood of outputs (row, output), and its gradient.
 
-    It is a `Grid`, or else `Rows`.
+    It is a `Grid` if the rows are a full grid of times by places, else `Rows`.
     """
     (times, at_time), (places, at_place) = (
         np.unique(part, axis=0, return_inverse=True) for part in inputs
@@ -350,10 +351,10 @@ def log_likelihood_of(
 
 
 def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
-    """Return the hyperparameters of the largest marginal likelihood of outputs (row, output) of mean 0, by L-BFGS from a start.
+    """Return the hyperparameters that maximise the marginal likelihood of outputs (row, output), by L-BFGS from a start.
 
-    A length of a kind of inputs that there are none of stays as it is. Within bounds by the ranges of inputs and outputs
-    (`SPREAD`), so that outputs that no kernel explains leave numbers that can be used.
+    The outputs have mean 0. Without times (or places) the length in time (or space) is that of the start. The hyperparameters
+    are bounded (`SPREAD`), so that they are usable even if no kernel explains the outputs.
     """
     variance = float(np.mean(outputs**2)) if outputs.size else 0.0
     if not variance > 0.0:
@@ -381,14 +382,17 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
 
 
 def _range(points: np.ndarray, otherwise: float) -> float:
-    """Return the largest range of a column of points (point, dim); of no points apart, another number."""
+    """Return the largest range of a column of points (point, dim), or `otherwise` if that is 0."""
     return float(np.ptp(points, axis=0).max(initial=0.0)) or otherwise
 
 
 def smoothed(
     prior: Dense | LowRank, observed: np.ndarray, outputs: np.ndarray, noise: float
 ) -> np.ndarray:
-    """Return E[f] (row, output) of all rows given outputs (observed row, output) that are f and noise of this variance."""
+    """Return E[f] (row, output) of all rows given outputs (observed row, output), which are f plus noise of this variance.
+
+    observed : the indices of the observed rows
+    """
     if isinstance(prior, Dense):
         inner = prior.covariance[np.ix_(observed, observed)] + noise * np.eye(len(observed))
         return prior.covariance[:, observed] @ cho_solve(

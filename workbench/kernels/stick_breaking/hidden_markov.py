@@ -1,8 +1,8 @@
-"""Hidden Markov models of rows of counts: the scaled forward filter, backward draws and messages, counts of transitions.
+"""Hidden Markov models of rows of counts: forward filter, backward draws of states, backward messages, counts of transitions.
 
     s_1 ~ p_0,  s_t | s_{t-1} ~ P[s_{t-1}],  x_t | s_t ~ Mult(N_t, phi[s_t])                                 spec D.3
 
-    filter     a_t(s)  ~  p(x_t | s) sum_r a_{t-1}(r) P_rs,     log p(x) = sum_t log of what a_t was divided by
+    filter     a_t(s)  ~  p(x_t | s) sum_r a_{t-1}(r) P_rs,     log p(x) = sum_t log of the normaliser of a_t
     draws      s_T ~ a_T,   p(s_t | s_{t+1}, x)  ~  a_t(s_t) P[s_t, s_{t+1}]
     messages   b_t(s)  ~  sum_r P_sr p(x_{t+1} | r) b_{t+1}(r),     p(s_t | x)  ~  a_t b_t
 
@@ -23,7 +23,7 @@ from workbench.kernels.uniforms import next_uniform, stream_of
 def _add_logs(
     begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs
 ) -> None:
-    """Add log p(x | s) of the pairs begin..end to logs (state,)."""
+    """Add the log probability of the pairs begin..end in each state to logs (state,)."""
     for pair in range(begin, end):
         count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
         for s in range(len(logs)):
@@ -32,7 +32,10 @@ def _add_logs(
 
 @aside
 def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs):
-    """Replace logs (state,) by p(x | s), the pairs begin..end, divided by its largest; returns the logarithm of that."""
+    """Write the probability of the pairs begin..end in each state, divided by its largest, to logs (state,).
+
+    Returns the logarithm of the largest probability.
+    """
     n, largest = len(logs), -math.inf
     if begin == end:
         logs[:] = 1.0
@@ -48,7 +51,7 @@ def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.
 
 @fused
 def _move(before, transitions: np.ndarray, after) -> None:
-    """Replace `after` (state,) by sum_r before_r P_rs."""
+    """Write sum_r before_r P_rs, one step of the transitions P, to after (state,)."""
     after[:] = 0.0
     for r in range(len(before)):
         weight, row = before[r], transitions[r]
@@ -58,7 +61,7 @@ def _move(before, transitions: np.ndarray, after) -> None:
 
 @aside
 def _multiply(weights, factors):
-    """Multiply weights (state,) by factors, and make them sum to 1; returns the sum."""
+    """Multiply weights (state,) by factors and normalise them; return the normaliser."""
     total = 0.0
     for s in range(len(weights)):
         weights[s] *= factors[s]
@@ -70,7 +73,7 @@ def _multiply(weights, factors):
 
 @aside
 def _normalise(logs):
-    """Make exp(logs) (state,) sum to 1; returns the logarithm of what they summed to."""
+    """Normalise logs (state,) so that exp(logs) sums to 1; return the log of the normaliser."""
     largest, total = -math.inf, 0.0
     for s in range(len(logs)):
         largest = max(largest, logs[s])
@@ -96,7 +99,7 @@ def filter_forward(
     log_emissions: np.ndarray,
     filtered: np.ndarray,
 ):
-    """Return log p(x) of sequences first..last; fills filtered (row, state): p(s_t | x_1, …, x_t)."""
+    """Fill filtered (row, state) with p(s_t | x_1, …, x_t) of sequences first..last; return their log p(x)."""
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
@@ -124,9 +127,9 @@ def draw_states(
     keys,
     key: np.uint64,
 ):
-    """Draw the states (row,) of sequences first..last from the last row back; returns how many changed.
+    """Draw the states (row,) of sequences first..last, from the last row to the first; return how many changed.
 
-    keys (sequence,) uint64 : what tells a sequence from others, whatever their order.
+    keys (sequence,) uint64 : identify each sequence, whatever their order
     """
     n, n_moved = filtered.shape[1], 0
     weights = np.empty(n)
@@ -162,7 +165,7 @@ def count_states(
     n_words: int,
     n_states: int,
 ):
-    """Return counts of first states (state,), of transitions (state, to state), and of words (state, word), int64."""
+    """Count the first states (state,), the transitions (from state, to state) and the words (state, word), int64."""
     of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
     of_words = np.zeros((n_states, n_words), np.int64)
     for i in range(len(starts) - 1):
@@ -190,7 +193,7 @@ def backward_messages(
     log_emissions: np.ndarray,
     messages: np.ndarray,
 ) -> None:
-    """Fill messages (row, state), up to a factor of each row: p(x_{t+1}, …, x_T | s_t), of sequences first..last."""
+    """Fill messages (row, state) with p(x_{t+1}, …, x_T | s_t), up to a factor for each row, of sequences first..last."""
     n = len(transitions)
     logs = np.empty(n)
     for i in range(first, last):
@@ -224,12 +227,12 @@ def predict_pairs(
     test_counts,
     probability: np.ndarray,
 ) -> None:
-    """Fill probability (test pair,): p of a held-out word given all training counts and the held-out ones before it.
+    """Fill probability (test pair,) with p(held-out word | all training counts, earlier held-out words of its sequence).
 
-    Before it are those of earlier rows of its sequence, and of its own row the pairs before it: p^count multiplied over the
-    pairs of a sequence is the probability of all its held-out words together, given the parameters. messages : those of the
-    training counts. Where the held-out rows end a sequence this is the forward filter, gone on with. Within a row by
-    logarithms: words of the same row may speak for states so different that no double holds both.
+    Earlier are the words of earlier rows, and the earlier pairs of the same row. The product of p^count over the pairs of a
+    sequence is the joint probability of its held-out words, given the parameters. messages : `backward_messages` of the
+    training counts. If the held-out rows end a sequence, this continues the forward filter. It is computed in the log domain,
+    since words of one row may favour states so different that a double underflows.
     """
     n = len(first_state)
     here, before, log_here, log_known = np.empty(n), np.empty(n), np.empty(n), np.empty(n)

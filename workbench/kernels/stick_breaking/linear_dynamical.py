@@ -4,10 +4,10 @@
     c_k ~ N(J^-1 h, J^-1),  J = I / sigma_c2 + sum_t omega_tk z_t z_t',  h = sum_t (kappa_tk - omega_tk d_k) z_t
     z given its potentials  J_t = C' diag(omega_t) C,  h_t = C'(kappa_t - omega_t d)                        `state_space`
 
-Rows are documents, those of a sequence one after the other (`engines.stick_breaking.rows`). The sticks of a row that have
-tokens are those up to the last of its words; `starts` (row + 1,) says where they stand in omega. With one token per row and the
-frequent words first on the stick they are few. Symmetric matrices are summed as their upper triangles, row after row, so that
-what a stick adds is one loop over neighbours. No BLAS: the bits do not depend on threads.
+Rows are documents, those of a sequence one after the other (`engines.stick_breaking.rows`). A row needs omega only for the
+sticks up to the last of its words; `starts` (row + 1,) has where they begin in omega. With one token per row and the frequent
+words first on the stick they are few. Symmetric matrices are summed as packed upper triangles, row after row, so that a stick
+adds one contiguous row. No BLAS: the bits do not depend on threads.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
 def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
-    """Return (row + 1,) int64: the sticks of row r with tokens are starts[r]:starts[r + 1] of omega."""
+    """Return starts (row + 1,) int64: omega[starts[r]:starts[r + 1]] belongs to the sticks of row r up to its last word."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
     used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
@@ -30,7 +30,7 @@ def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
 
 @fused
 def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
-    """Write psi = C z + d into the first n of `sticks`; transposed (state_dim, stick) : C'."""
+    """Write the first n sticks of psi = C z + d to `sticks`; transposed (state_dim, stick) : C', offset : d."""
     for k in range(n):
         sticks[k] = offset[k]
     for i in range(len(z)):
@@ -41,7 +41,7 @@ def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
 
 @fused
 def _add_weighted(weights, n, rows, total) -> None:
-    """Add the first n rows (row, number), each times its weight, to `total`, four at a time."""
+    """Add the weighted sum of the first n rows (row, number) to total (number,)."""
     k = 0
     while k + 4 <= n:
         w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -58,7 +58,7 @@ def _add_weighted(weights, n, rows, total) -> None:
 
 @fused
 def _add_to_each(weights, n, row, totals) -> None:
-    """Add a row (number,) times each of the first n weights to each of `totals` (row, number)."""
+    """Add row (number,), times weights[k], to totals[k] for the first n rows k of totals (row, number)."""
     for k in range(n):
         weight, total = weights[k], totals[k]
         for i in range(len(row)):
@@ -67,10 +67,9 @@ def _add_to_each(weights, n, row, totals) -> None:
 
 @kernel
 def products(rows, scale):
-    """Return (row, number) the upper triangle of each row (row, dim) times itself, row after row.
+    """Return (row, number): for each row x of rows (row, dim) the packed upper triangle of x x', then x times its scale.
 
-    Then the row times its scale (row,).
-    Padded with zeros to whole vectors.
+    It is padded with zeros to whole vectors.
     """
     n_rows, n = rows.shape
     result = np.zeros((n_rows, -(-(n * (n + 1) // 2 + n) // LANES) * LANES))
@@ -87,7 +86,7 @@ def products(rows, scale):
 
 @kernel
 def keys_of_rows(indptr: np.ndarray, sequence_keys, key: np.uint64):
-    """Return (row,) uint64: a key of each row by the key of its sequence (sequence,) and its place there."""
+    """Return a key for each row (row,) uint64, hashed from the key of its sequence and its position there."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
         sums_of_row = absorb(key, sequence_keys[s])
@@ -130,7 +129,7 @@ def draw_weights(
 
 @kernel
 def sums_before(rows):
-    """Return (row + 1, dim) sums of the rows (row, dim) before each, and of all."""
+    """Return the cumulative sums (row + 1, dim) of rows (row, dim): entry k is the sum of the rows before k."""
     result = np.zeros((len(rows) + 1, rows.shape[1]))
     for k in range(len(rows)):
         for i in range(rows.shape[1]):
@@ -153,10 +152,11 @@ def potentials(
     precision: np.ndarray,
     h,
 ) -> None:
-    """Write J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of the rows first..last.
+    """Compute the potentials J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of rows first..last.
 
-    loadings (stick, state_dim) : C; before : its `sums_before`, as kappa of a word of the row is -1/2 on all sticks before its
-    own, and 1/2 there; of_sticks (stick, number) : `products` of C and d.
+    loadings (stick, state_dim) : C
+    before : `sums_before` of C; kappa of a word is -1/2 on all sticks before its own, and 1/2 on its own
+    of_sticks (stick, number) : `products` of C and d
     """
     n_sticks, n_dims = loadings.shape
     total, n_pairs = np.empty(of_sticks.shape[1]), n_dims * (n_dims + 1) // 2
@@ -177,7 +177,7 @@ def potentials(
 
 @fused
 def _unpack(packed, matrix: np.ndarray) -> None:
-    """Write an upper triangle, row after row, into that of a matrix."""
+    """Copy a packed upper triangle to the upper triangle of a matrix."""
     e, n = 0, len(matrix)
     for i in range(n):
         for j in range(i, n):
@@ -203,7 +203,7 @@ def draw_loadings(
 ) -> None:
     """Draw the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
-    of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, of the entries a priori.
+    of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, the prior variance of C
     """
     n_dims, width = states.shape[1], last - first
     total, n_pairs = np.zeros((width, of_rows.shape[1])), n_dims * (n_dims + 1) // 2
@@ -245,10 +245,10 @@ def draw_sequence(
     key: np.uint64,
     root,
 ):
-    """Draw the states (row, state_dim) of a sequence given its potentials, which are overwritten; into h.
+    """Replace h (row, state_dim) by a draw of the states of a sequence, given its potentials; precision is overwritten too.
 
-    root (state_dim, state_dim) gets U, and what is returned is y (state_dim,), of the last state: given omega, and not the
-    other states, its precision is U'U and its mean U^-1 y (`draw_last`).
+    root (state_dim, state_dim) gets U, and y (state_dim,) is returned, both of the last state: its marginal given omega has the
+    precision U'U and the mean U^-1 y (`draw_last`).
     """
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, np.zeros(h.shape[1]), noise_precision
@@ -263,7 +263,10 @@ def draw_sequence(
 
 @kernel
 def forward(before, system, noise_root, stream: np.uint64, after):
-    """Draw a state after another one: N(A z, B), noise_root (state_dim, state_dim) : U with U'U = B; returns the stream."""
+    """Draw the state `after` ~ N(A z, B) that follows the state z `before`; return the stream.
+
+    system : A; noise_root (state_dim, state_dim) : U, where U'U = B
+    """
     n = len(before)
     for i in range(n):
         after[i] = 0.0
@@ -278,14 +281,14 @@ def forward(before, system, noise_root, stream: np.uint64, after):
 
 @kernel
 def draw_onward(states, system, noise_root, key: np.uint64) -> None:
-    """Draw all states (row, state_dim) but the first, each given the one before it."""
+    """Draw all states (row, state_dim) but the first, each given the state before it."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel
 def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
-    """Write draws of N(U^-1 y, (U'U)^-1) into particles (particle, state_dim), as `draw_sequence` leaves U and y."""
+    """Fill particles (particle, state_dim) with draws of N(U^-1 y, (U'U)^-1); root is U and last is y of `draw_sequence`."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
         for i in range(len(last)):
@@ -296,7 +299,7 @@ def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
 
 @kernel
 def upper_root(matrix: np.ndarray):
-    """Return U (row, column), upper triangular, 0 below, with U'U = a positive definite matrix."""
+    """Return the upper Cholesky factor U (row, column) of a positive definite matrix U'U, with zeros below the diagonal."""
     root = matrix.copy()
     factor(root)
     for i in range(len(root)):

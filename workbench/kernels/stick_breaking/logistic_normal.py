@@ -1,4 +1,4 @@
-"""Gibbs sampling of logistic-normal topics: topics of tokens, and the components of documents one after the other.
+"""Gibbs sampling of logistic-normal topics: draws the topics of tokens, and the components psi of documents in turn.
 
     theta_d = softmax(psi_d),  psi_d ~ N(mu, Sigma),  Lambda = Sigma^-1                                           spec B.3
     zeta_k  =  log sum_{j != k} exp(psi_dj)
@@ -7,10 +7,10 @@
                h = Lambda_kk mu_k - sum_{j != k} Lambda_kj (psi_dj - mu_j) + n_dk - N_d / 2 + omega zeta_k
 
 Chen, Zhu, Wang, Zheng & Zhang (2013), sec. 3, with exact Polya-gamma numbers. omega belongs to the conditional of one
-component given the others, so that a whole vector of them drawn at once would be of conditionals that hold no more.
+component given the others, so that components cannot be drawn jointly.
 
-A pass over the components keeps the sum of exp(psi_j) over those before k, new ones, and over those after k, old ones: nothing
-is ever taken off a sum, and no digit lost. Every document has a stream of its own.
+A pass over the components keeps the sum of exp(psi_j) over those before k, already drawn, and over those after k: nothing is
+subtracted from a sum, so that no digit is lost. Every document has a stream of its own.
 
 Elliptical slice sampling needs no Polya-gamma numbers. The loadings of a linear system are drawn one row of C, of one word,
 after the other::
@@ -57,12 +57,12 @@ from workbench.kernels.uniforms import (
 )
 
 SMALLEST_SUM, LARGEST_SUM = 1e-280, 1e280
-"""Between these a sum of exponentials is exact to rounding; elsewhere it is computed anew from its largest term."""
+"""Range in which a sum of exponentials is accurate; outside it is recomputed relative to its largest term."""
 
 
 @aside
 def softmax(psi, theta: np.ndarray) -> None:
-    """Write exp(psi_k) / sum_j exp(psi_j) into theta (component,)."""
+    """Write exp(psi_k) / sum_j exp(psi_j) to theta (component,)."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k])
@@ -75,7 +75,7 @@ def softmax(psi, theta: np.ndarray) -> None:
 
 @aside
 def log_sum_of_others(psi, k):
-    """Return log sum_{j != k} exp(psi_j), from the largest of them."""
+    """Return log sum_{j != k} exp(psi_j), computed relative to the largest term."""
     top, others = -math.inf, 0.0
     for j in range(len(psi)):
         if j != k:
@@ -88,19 +88,19 @@ def log_sum_of_others(psi, k):
 
 @inlined
 def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
-    """Return (h, P) of one component given omega and the others.
+    """Return (h, P) of the conditional of one component k given omega and the other components.
 
-    own = Lambda_kk, pulled = sum_{j != k} Lambda_kj (psi_j - mu_j).
+    diagonal : Lambda_kk; pulled : sum_{j != k} Lambda_kj (psi_j - mu_j)
     """
     return diagonal * mean - pulled + n_here - 0.5 * n_tokens + omega * zeta, diagonal + omega
 
 
 @aside
 def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, after):
-    """Draw the components psi (component,) of a document in turn, given its tokens of each topic; returns the stream.
+    """Draw the components psi (component,) of a document in turn, given n_here (topic,), its tokens; return the stream.
 
-    precision (component, component, padded) : Sigma^-1; off (component, padded) and after (component,) are scratch, and the
-    padding of both factors is 0. The only component, as any of a document without tokens, is drawn from its prior.
+    precision (component, component padded) : Sigma^-1; off (component padded,) and after (component,) are scratch; the padding
+    of precision and off is 0. A single component, and those of a document without tokens, are drawn from the prior.
     """
     n, lanes = len(psi), len(off)
     n_tokens, top, beyond, before = np.int64(0), -math.inf, 0.0, 0.0
@@ -196,10 +196,10 @@ def sampled_theta(
     theta: np.ndarray,
     first_number: int = 0,
 ) -> None:
-    """Compute theta of documents first..last, the mean over `n_kept` Gibbs sweeps after `burn_in`.
+    """Compute theta (document, topic) of documents first..last by Gibbs sampling, given phi (word, topic).
 
-    phi (word, topic) stays as it is.
-    The components of a document begin at their mean. Its streams belong to its number, first_number + d, and the sweep's.
+    theta is the mean over `n_kept` sweeps after `burn_in` sweeps. The components of a document start at their mean. The streams
+    of document d depend on first_number + d and the number of the sweep.
     """
     n_topics = phi.shape[1]
     n_here, here, cumulative = np.zeros(n_topics, np.int32), np.empty(n_topics), np.empty(n_topics)
@@ -223,12 +223,12 @@ def sampled_theta(
 
 
 N_POINTS = 50
-"""Standard normal points, each of which is taken with its mirror image."""
+"""Number of standard normal points; each is used with its mirror image."""
 
 
 @kernel
 def _fixed_points(n, key: np.uint64):
-    """Return (point, component): of each component the points and their mirror images have mean 0 and variance 1."""
+    """Return points (point, component) that, with their mirror images, have mean 0 and variance 1 in each component."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
         stream = stream_of(key, i)
@@ -257,9 +257,10 @@ def _add_softmax(psi, variance, points, theta: np.ndarray) -> None:
 
 
 def expected_theta(psi, variance) -> np.ndarray:
-    """Return E softmax(x) (document, component) of x_k ~ N(psi_k, variance_k), independent: the mean over 100 points.
+    """Return E softmax(x) (document, component) for independent x_k ~ N(psi_k, variance_k), as a mean over 100 points.
 
-    The points are the same for all documents and calls: 50 drawn once and their mirror images, scaled to the exact variance.
+    The points are the same for all documents and calls: 50 standard normal points and their mirror images, scaled so that
+    their variance is 1.
     """
     psi, theta = np.ascontiguousarray(psi, dtype=float), np.zeros(np.shape(psi))
     points = _fixed_points(psi.shape[1], np.uint64(draw_key(0, EXPECTED_THETA, 0, 0)))
@@ -268,14 +269,14 @@ def expected_theta(psi, variance) -> np.ndarray:
 
 
 SMALLEST_BRACKET = 1e-12
-"""Radians at which a bracket has shrunk to the point where it began, but for rounding."""
+"""Width of a bracket, in radians, at which slice sampling stops and keeps the old point."""
 LARGEST_EXPONENT = 600.0
-"""exp of no more is added up: psi that rises so far above the largest of its document has no other word beside it."""
+"""Limit of psi - top in a sum of exponentials; at such a psi the other words of the document have no weight."""
 
 
 @inlined
 def _exp(x):
-    """Return exp(x), of no more than the largest exponent."""
+    """Return exp(min(x, LARGEST_EXPONENT))."""
     return fast_exp(min(x, LARGEST_EXPONENT))
 
 
@@ -292,7 +293,7 @@ def _products(row, constant, states, products) -> None:
 
 @kernel
 def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
-    """Fill top (document,) with the largest psi of each document; states (state_dim, document padded)."""
+    """Fill top (document,) with the largest psi = C z + d of each document; states (state_dim, document padded)."""
     psi = np.empty(len(top))
     top[:] = -math.inf
     for k in range(len(offset)):
@@ -303,7 +304,7 @@ def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
 
 @kernel
 def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
-    """Fill after (word + 1, document) with the sum of exp(psi - top) over the words from each on."""
+    """Fill after (word + 1, document): after[k] is the sum of exp(psi - top) over the words from k on."""
     psi, n = np.empty(len(top)), len(top)
     after[len(offset)] = 0.0
     for k in range(len(offset) - 1, -1, -1):
@@ -315,7 +316,10 @@ def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
 
 @aside
 def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
-    """Return sum_t N_t log(sum of exp(psi - top)), where psi of one word is along cos + across sin + constant."""
+    """Return sum_t N_t log(sum of exp(psi - top) over words), with psi of one word = along cosine + across sine + constant.
+
+    before, after[first_after:] : the sums over the words before and after that word
+    """
     sums = spread(0.0)
     for index in range(0, len(top), LANES):
         psi = (
@@ -341,11 +345,11 @@ def draw_loadings(
     after,
     key: np.uint64,
 ):
-    """Draw the rows first..last of C (word, state_dim) in place, in turn; returns how many points were tried.
+    """Draw the rows first..last of C (word, state_dim) in place by elliptical slice sampling; return the number of points tried.
 
-    states (state_dim, document padded), n_tokens (document padded,), 0 in the padding; weighted (word, state_dim) :
-    sum_t x_tk z_t; top, after : of `largest_psi` and `sums_after`; before (document,) : the sum of exp(psi - top) of the words
-    before `first`, which comes to be that of those before `last`.
+    states (state_dim, document padded), n_tokens (document padded,), 0 in the padding
+    weighted (word, state_dim) : sum_t x_tk z_t; top, after : from `largest_psi` and `sums_after`
+    before (document,) : the sum of exp(psi - top) of the words before `first`; updated to that of the words before `last`
     """
     n_dims, n = states.shape
     along, across, nu, tried = np.empty(n), np.empty(n), np.empty(n_dims), 0
@@ -395,7 +399,7 @@ def draw_loadings(
 
 @aside
 def log_add(a, b):
-    """Return log(e^a + e^b); minus infinity stands for nothing."""
+    """Return log(e^a + e^b); a or b may be minus infinity."""
     low, high = min(a, b), max(a, b)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
@@ -412,10 +416,10 @@ def _log_likelihood(rows, counts: np.ndarray, n, column, others):
 
 @kernel
 def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
-    """Draw the columns of psi (word, row) in turn, in place; returns how many points were tried, n_words at the least.
+    """Draw the columns of psi (word, row) in turn, in place, by elliptical slice sampling; return how many points were tried.
 
-    rows : those with counts, (row with counts,); counts : (word, row) float64; n : (row,) float64; mean : (word,);
-    prior : (word, row) a draw of each column's process, of mean 0. Rows without counts move with the others.
+    rows (row with counts,) : indices of the rows with counts; counts (word, row) float64; n (row,) float64 : N_m
+    mean (word,); prior (word, row) : a draw nu of each column's process, of mean 0. Rows without counts are drawn too.
     """
     n_words, n_rows = psi.shape
     after, before, others = (

@@ -1,4 +1,4 @@
-"""Particle Gibbs with ancestor sampling for linear dynamical systems of counts, and the forecast of what follows a sequence.
+"""Particle Gibbs with ancestor sampling for linear dynamical systems of counts, and forecasts of sequences.
 
     z_1 ~ N(m, S),  z_t = A z_{t-1} + N(0, B),  psi_t = C z_t + d,  x_t ~ Mult(N_t, softmax(psi_t) or pi(psi_t))   spec D, D.4
 
@@ -24,12 +24,12 @@ from workbench.kernels.simd.vectors import LANES, load, spread, store
 from workbench.kernels.uniforms import exponential, next_uniform, normal, stream_of
 
 LEAST = float(np.finfo(float).tiny)
-"""Of a forecast probability, as logarithms of them are taken."""
+"""Smallest forecast probability, so that its logarithm is finite."""
 
 
 @inlined
 def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, index, lanes):
-    """Return psi_k of sixteen particles; particles (state_dim, particle), the first of them is `index`."""
+    """Return psi_k of the sixteen particles from `index` on; particles (state_dim, particle)."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
         sums += load(particles, index + j * lanes) * loadings[k, j]
@@ -47,9 +47,9 @@ def _log_words(
     lanes,
     logs,
 ):
-    """Fill logs (word, 16) for sixteen particles and returns the vector that log p(word) is less: its logarithm of a sum.
+    """Fill logs (word, 16) with unnormalised log p(word) of sixteen particles from `index` on; return the log normalisers.
 
-    With sticks only the first n_needed words are filled, and the vector is 0.
+    With sticks only the first n_needed words are filled, and the log normalisers are 0.
     """
     n_rows = len(offset)
     if sticks:
@@ -108,9 +108,9 @@ def weigh(
     logs,
     log_weights: np.ndarray,
 ) -> None:
-    """Add log p(x | z) of the pairs begin..end, whose words are `rows` of C, to log_weights (particle,).
+    """Add log p(x | z) of the pairs begin..end to log_weights (particle,).
 
-    particles (state_dim, particle); logs (word, 16) is scratch.
+    rows (pair,) : the row of C of a pair's word; particles (state_dim, particle) : z; logs (word, 16) is scratch
     """
     if begin == end:
         return
@@ -127,7 +127,7 @@ def weigh(
 
 @aside
 def _move(system, before, moved) -> None:
-    """Fill moved (state_dim, particle) with A z of all particles before (state_dim, particle)."""
+    """Fill moved (state_dim, particle) with A z, for the particles z in before (state_dim, particle)."""
     n, lanes = before.shape
     for index in range(0, lanes, LANES):
         for i in range(n):
@@ -139,9 +139,9 @@ def _move(system, before, moved) -> None:
 
 @aside
 def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, particles: np.ndarray):
-    """Replace the first n particles (state_dim, particle) by the columns `parents` of means and noise of covariance root' root.
+    """Draw the first n particles (state_dim, particle): the means of their parents plus noise of covariance root' root.
 
-    noise (state_dim, particle) is scratch; returns the stream as it goes on.
+    means (state_dim, particle); noise (state_dim, particle) is scratch. Returns the advanced stream.
     """
     n_dims, lanes = particles.shape
     for p in range(n):
@@ -161,7 +161,10 @@ def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, part
 
 @aside
 def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored) -> None:
-    """Fill anchored (particle,) with log w + log N(reference | mean, B), up to a constant; precision_root : V, V'V = B^-1."""
+    """Fill anchored (particle,) with the log weights of the reference's ancestor: log w + log N(reference | mean, B) + const.
+
+    precision_root : V, where V'V = B^-1
+    """
     n_dims, lanes = means.shape
     for index in range(0, lanes, LANES):
         squares = spread(0.0)
@@ -175,7 +178,7 @@ def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored)
 
 @aside
 def _choose(stream: np.uint64, logs, n):
-    """Return (the stream as it goes on, an index below n with probability in proportion to exp(logs))"""
+    """Return (the advanced stream, an index below n drawn with weights exp(logs))."""
     largest, total, chosen = -math.inf, 0.0, 0
     for p in range(n):
         largest = max(largest, logs[p])
@@ -195,7 +198,10 @@ def _choose(stream: np.uint64, logs, n):
 
 @aside
 def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray) -> None:
-    """Fill parents (n_drawn,) with the particles, of n, in whose share of the weights the points lie, which ascend in 0..1."""
+    """Fill parents (n_drawn,): the particle in whose part of the cumulative weights, from 0 to 1, each point lies.
+
+    points : ascending
+    """
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, log_weights[p])
@@ -213,9 +219,9 @@ def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.nd
 def _resample(
     stream: np.uint64, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray, points
 ):
-    """Draw parents (n_drawn,) of the n particles by their weights, multinomial, in ascending order; returns the stream.
+    """Draw parents (n_drawn,) among n particles by multinomial resampling, in ascending order; return the stream.
 
-    Sorted uniforms are sums of exponential numbers divided by one sum more; points (n_drawn + 1,) is scratch.
+    Sorted uniforms are cumulative sums of exponential draws divided by their total; points (n_drawn + 1,) is scratch.
     """
     whole, sums = 0.0, 0.0
     for i in range(n_drawn + 1):
@@ -230,7 +236,7 @@ def _resample(
 
 @aside
 def _resample_evenly(stream: np.uint64, log_weights: np.ndarray, n, parents: np.ndarray, points):
-    """Draw parents (n,) of the n particles by their weights, systematic: as often as the weight says, to within one copy."""
+    """Draw parents (n,) among n particles by systematic resampling, and return the stream; points (n,) is scratch."""
     stream, u = next_uniform(stream)
     for i in range(n):
         points[i] = (i + u) / n
@@ -260,11 +266,13 @@ def filter_particles(
     ancestors: np.ndarray,
     log_weights: np.ndarray,
 ) -> None:
-    """Move n particles of a sequence through its times begin..end; the last of them is kept at the reference, path.
+    """Run the conditional particle filter with n particles over the times begin..end; the last particle follows the reference.
 
-    indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,); path (time,
-    state_dim); system, noise, noise_precision : A, B, B^-1. particles (time, state_dim, particle padded), ancestors
-    (time, particle) and log_weights (particle padded,), those of the last time, are filled.
+    path (time, state_dim) : the reference
+    indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,)
+    system, noise, noise_precision : A, B, B^-1
+    particles (time, state_dim, particle padded), ancestors (time, particle) : filled
+    log_weights (particle padded,) : filled with those of the last time
     """
     n_dims, lanes = particles.shape[1:]
     moved, scratch, anchored = np.zeros((n_dims, lanes)), np.zeros((n_dims, lanes)), np.empty(lanes)
@@ -307,7 +315,7 @@ def filter_particles(
 def draw_path(
     particles: np.ndarray, ancestors: np.ndarray, log_weights: np.ndarray, n, path, key: np.uint64
 ):
-    """Draw one of the n particles at the end by its weight; it and its ancestors are the new path (time, state_dim).
+    """Draw one of the n last particles by its weight, and write it and its ancestors to path (time, state_dim).
 
     Returns how many states of the path are new.
     """
@@ -360,14 +368,16 @@ def forecast(
     key: np.uint64,
     probability: np.ndarray,
 ) -> None:
-    """Fill probability (pair,) of held-out pairs of a sequence by a bootstrap particle filter.
+    """Fill probability (pair,) of the held-out pairs of a sequence by a bootstrap particle filter.
 
-    n_known : times up to the last with training counts; path (time, state_dim) : states as drawn; indptr, rows, counts : of the
-    held-out pairs; start (particle, state_dim) : draws of the last known state, or, where none is known, of the first one. A
-    word held out at a known time is scored by the state of the path there. A later one is predicted given all held-out words
-    before it, those of its own time too; of a word that comes n times, the mean over these on the scale of logarithms. So the
-    product of p^count over the later times is an unbiased estimate of the probability of all of them given the law of `start`
-    (Doucet & Johansen 2011, sec. 4). Resampling is systematic.
+    n_known : number of times up to the last with training counts
+    path (time, state_dim) : the drawn states; indptr, rows, counts : the held-out pairs, as in `filter_particles`
+    start (particle, state_dim) : draws of the last known state, or of the first state if none is known
+
+    A word held out at a known time is scored by the state of the path. A word at a later time is predicted given all earlier
+    held-out words, also those of its own time; the copies of a word share the geometric mean of their probabilities. So the
+    product of p^count over the later times is an unbiased estimate of their joint probability, given the distribution of
+    `start` (Doucet & Johansen 2011, sec. 4). Resampling is systematic.
     """
     n, n_dims = start.shape
     lanes, most = -(-n // LANES) * LANES, 1
@@ -423,7 +433,7 @@ def forecast(
 
 @aside
 def _log_sum(logs, n):
-    """Return log sum_p exp(logs_p) over the first n."""
+    """Return log sum_p exp(logs_p) over the first n elements."""
     largest, total = -math.inf, 0.0
     for p in range(n):
         largest = max(largest, logs[p])

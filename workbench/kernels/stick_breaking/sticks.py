@@ -1,4 +1,4 @@
-"""The stick-breaking map between K - 1 real numbers (sticks) and K probabilities, and what goes with it.
+"""The stick-breaking map between K - 1 real numbers (sticks) and K probabilities, and densities under it.
 
     pi_k = sigma(psi_k) prod_{j<k} sigma(-psi_j),  pi_K = prod_j sigma(-psi_j),  sigma(u) = 1 / (1 + e^-u)        spec A.1
     Mult(x | N, pi) = prod_k C(N_k, x_k) sigma(psi_k)^x_k sigma(-psi_k)^(N_k - x_k),  N_k = sum_{j>=k} x_j        spec A.2
@@ -17,7 +17,7 @@ from workbench.kernels.jit import aside
 
 
 def log_probabilities(sticks: np.ndarray) -> np.ndarray:
-    """Return log pi (..., category) of sticks (..., category - 1)."""
+    """Return the log probabilities log pi (..., category) of sticks (..., category - 1)."""
     sticks = np.asarray(sticks, dtype=float)
     before = np.zeros((*sticks.shape[:-1], sticks.shape[-1] + 1))
     np.cumsum(log_expit(-sticks), axis=-1, out=before[..., 1:])
@@ -26,14 +26,14 @@ def log_probabilities(sticks: np.ndarray) -> np.ndarray:
 
 
 def probabilities(sticks: np.ndarray) -> np.ndarray:
-    """Return pi (..., category) of sticks (..., category - 1)."""
+    """Return the probabilities pi (..., category) of sticks (..., category - 1)."""
     return np.exp(log_probabilities(sticks))
 
 
 def sticks_of(log_probability) -> np.ndarray:
-    """Return the sticks (..., category - 1) of log pi (..., category); plus or minus infinity where a probability is 0.
+    """Return the sticks (..., category - 1) of log probabilities (..., category); plus or minus infinity for probability 0.
 
-    The rest of the stick is summed from the back, which keeps all digits.
+    The rest of the stick is summed from the last category on, which loses no digits.
     """
     logs = np.asarray(log_probability, dtype=float)
     rest = np.logaddexp.accumulate(logs[..., ::-1], axis=-1)[..., ::-1]
@@ -49,17 +49,17 @@ def log_jacobian(sticks: np.ndarray) -> np.ndarray:
 
 
 def remaining(counts: np.ndarray) -> np.ndarray:
-    """Return N_k (..., category - 1): the counts of category k and of all later ones."""
+    """Return N_k (..., category - 1), the sum of counts (..., category) over category k and all later categories."""
     return np.cumsum(np.asarray(counts)[..., ::-1], axis=-1)[..., ::-1][..., :-1]
 
 
 def kappa(counts: np.ndarray) -> np.ndarray:
-    """Return kappa_k = x_k - N_k / 2 (..., category - 1), what the counts add to the information vector of the sticks."""
+    """Return kappa_k = x_k - N_k / 2 (..., category - 1), which counts x add to the information vector of the sticks."""
     return np.asarray(counts)[..., :-1] - 0.5 * remaining(counts)
 
 
 def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
-    """Return log Mult(x | N, pi(psi)) (...), coefficient included, of counts (..., category) and sticks (..., category - 1)."""
+    """Return log Mult(x | N, pi(psi)) (...), with its coefficient; counts x (..., category), sticks psi (..., category - 1)."""
     counts, sticks = np.asarray(counts), np.asarray(sticks, dtype=float)
     n, x = remaining(counts), counts[..., :-1]
     # 0 log 0 = 0
@@ -72,7 +72,7 @@ def log_multinomial(counts: np.ndarray, sticks: np.ndarray) -> np.ndarray:
 
 
 def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
-    """Return (mean, variance), each (..., category - 1), of the sticks of pi ~ Dirichlet(alpha); they are independent."""
+    """Return the mean and the variance, each (..., category - 1), of the independent sticks of pi ~ Dirichlet(alpha)."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
         remaining(alpha) - np.asarray(alpha)[..., :-1],
@@ -81,7 +81,7 @@ def dirichlet_moments(alpha) -> tuple[np.ndarray, np.ndarray]:
 
 
 def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
-    """Return log p(psi) (...) of the sticks of pi ~ Dirichlet(alpha)."""
+    """Return log p(psi) (...) of the sticks psi of pi ~ Dirichlet(alpha)."""
     first, rest = (
         np.asarray(alpha, dtype=float)[..., :-1],
         remaining(alpha) - np.asarray(alpha)[..., :-1],
@@ -93,7 +93,7 @@ def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
 
 
 def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
-    """Return log p(pi_1..K-1) (...) where the sticks are Gaussian with a mean (stick,) and a covariance (stick, stick)."""
+    """Return the log density (...) of probabilities whose sticks are N(mean, covariance): (stick,), (stick, stick)."""
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
     white = np.linalg.solve(
@@ -113,7 +113,7 @@ def log_sigma(u):
 
 @aside
 def break_stick(sticks: np.ndarray, theta: np.ndarray) -> None:
-    """Write the probabilities (category,) of sticks (category - 1,) into theta, in compiled code."""
+    """Write the probabilities of sticks (category - 1,) to theta (category,), in compiled code."""
     log_rest = 0.0
     for k in range(len(sticks)):
         log_broken = log_sigma(-sticks[k])

@@ -25,9 +25,9 @@ from workbench.kernels.stick_breaking.sticks import log_sigma
 N_NODES = 21
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(N_NODES)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
-"""Gauss-Hermite quadrature of an expectation under N(0, 1)."""
+"""Weights of the Gauss-Hermite quadrature of an expectation under N(0, 1)."""
 NO_NODES = np.empty(0)
-"""In the place of the nodes: the local bound."""
+"""Used in place of `NODES` for the local bound."""
 
 
 @aside
@@ -39,9 +39,9 @@ def mean_weight(c):
 
 @aside
 def expect_logs(m, v, nodes, node_weights, logs, weights) -> None:
-    """Write E[log theta] (topic,), or its local bound where there are no nodes, and the mean of omega per count (stick,).
+    """Write E[log theta] to logs (topic,), by quadrature or, without nodes, by the local bound; write w to weights (stick,).
 
-    m, v : mean and variance of each stick (stick,); E[log sigma(psi)] = E[log sigma(-psi)] + m.
+    m, v (stick,) : mean and variance of each stick; E[log sigma(psi)] = E[log sigma(-psi)] + m
     """
     log_rest = 0.0
     for t in range(len(m)):
@@ -86,12 +86,13 @@ def fit_documents(
 ):
     """Fit q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
 
-    rows : (document,) the row of each in `sticks`, `variances` (document, stick) and `mean_dk` (document, topic), which hold
-    the start and then the result; `document_logs`, `document_weights` (document, topic) and `kept_ratios` (pair,) are as
-    `lda.document_vb.fit_documents` leaves them. precision : P; weighted_mean : P mu; nodes : `NO_NODES` or `NODES`.
+    rows (document,) : the row of a document in the arrays below
+    sticks, variances (document, stick), mean_dk (document, topic) : m, diagonal of V, n; on entry the start, then the result
+    document_logs, document_weights (document, topic), kept_ratios (pair,) : written as by `lda.document_vb.fit_documents`
+    precision : P; weighted_mean : P mu; nodes : `NO_NODES` or `NODES`
 
-    Returns what the documents add to the bound, log p(psi) excepted; the sum of m - centre (stick,) and the upper triangle of
-    that of V + (m - centre)(m - centre)'; and how many pairs were visited.
+    Returns the documents' terms of the bound without log p(psi); the sum of m - centre (stick,); the upper triangle of the sum
+    of V + (m - centre)(m - centre)'; and how many pairs were visited.
     """
     n_sticks, n_padded, n_visited, bound = n_topics - 1, mean_dk.shape[1], 0, 0.0
     most = LANES
@@ -202,9 +203,9 @@ def fit_documents(
 
 
 def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Return E[pi(psi)] (row, category) of independent psi ~ N(m, v), each (row, category - 1), by Gauss-Hermite quadrature.
+    """Return E[pi(psi)] (row, category) for independent sticks psi ~ N(sticks, variances), by Gauss-Hermite quadrature.
 
-    Correlations between the sticks of a row are left out.
+    sticks, variances : (row, category - 1). Correlations between the sticks of a row are ignored.
     """
     scale, broken = np.sqrt(variances), np.zeros(np.shape(sticks))
     for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):

@@ -29,17 +29,17 @@ from workbench.kernels.lda.document_vb import visit, visit_narrow
 from workbench.kernels.simd.vectors import LANES, spread, store
 
 SUFFICIENT = 1e-4
-"""Share of the rise that the gradient promises with which a step is content."""
+"""A step is accepted if the bound rises by at least this share of what the gradient predicts."""
 STALE = 0.5
-"""Change of a diagonal element of the curvature, relative to it, beyond which its factor is computed anew."""
+"""Relative change of a diagonal element of the curvature beyond which its Cholesky factor is recomputed."""
 MOST_HALVINGS, MOST_STEPS = 30, 60
 EXACT = 1e-6
-"""A Newton step in log nu^2 after which it is right to 1e-12, since the next would be of the order of its square."""
+"""Newton's method for log nu^2 stops after a step below this: the error is then about its square, 1e-12."""
 
 
 @aside
 def log_expected_sum(psi, variance):
-    """Return log sum_k exp(lambda_k + nu_k^2 / 2), which is log zeta at its best."""
+    """Return log sum_k exp(lambda_k + nu_k^2 / 2), the best log zeta; psi is lambda, variance is nu^2."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k] + 0.5 * variance[k])
@@ -50,7 +50,7 @@ def log_expected_sum(psi, variance):
 
 @fused
 def pull_of(psi, mean, precision: np.ndarray, pull):
-    """Write Lambda (lambda - mu) into pull (component,); returns (lambda - mu)' Lambda (lambda - mu)."""
+    """Write Lambda (lambda - mu) to pull (component,); return (lambda - mu)' Lambda (lambda - mu)."""
     n, square = len(psi), 0.0
     for k in range(n):
         pull[k] = 0.0
@@ -65,7 +65,7 @@ def pull_of(psi, mean, precision: np.ndarray, pull):
 
 @fused
 def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
-    """Write the upper triangle of Lambda + N (diag p - p p') into matrix (component, component)."""
+    """Write the upper triangle of the curvature Lambda + N (diag p - p p') to matrix (component, component)."""
     for i in range(len(p)):
         here = n_tokens * p[i]
         for j in range(i, len(p)):
@@ -75,7 +75,7 @@ def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
 
 @aside
 def has_moved(n_tokens, p, last_p, precision: np.ndarray):
-    """Return whether any N p_k has changed so much since `last_p` that steps by the old curvature would be slow."""
+    """Return whether any N p_k has changed so much since `last_p` that the curvature must be recomputed."""
     moved = False
     for k in range(len(p)):
         moved = moved or n_tokens * abs(p[k] - last_p[k]) > STALE * (
@@ -99,7 +99,7 @@ def climb(
     last_p,
     matrix: np.ndarray,
 ):
-    """Move lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); returns log zeta.
+    """Change lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); return log zeta.
 
     matrix (component, component) holds the factor of the curvature at the probabilities `last_p` (component,), replaced
     where they have moved; p, slope and direction (component,) are scratch.
@@ -140,10 +140,10 @@ def climb(
 
 @aside
 def best_variance(log_precision, log_weight, start):
-    """Return nu^2 with 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton steps in x = log nu^2.
+    """Return the root nu^2 of 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton's method in x = log nu^2.
 
-    log(precision e^x + weight e^(x + e^x / 2)) is convex and rises by at least 1 per 1, so that Newton finds its root from
-    anywhere: from the left it lands beyond the root, but not beyond -log precision, and from the right it comes down to it.
+    log(precision e^x + weight e^(x + e^x / 2)) is convex with slope at least 1, so that Newton's method converges from
+    anywhere: from the left it overshoots the root, but not -log precision; from the right it descends to the root.
     """
     x = math.log(start)
     for _ in range(MOST_STEPS):
@@ -177,11 +177,14 @@ def fit_documents(
     weights,
     ratios: np.ndarray,
 ):
-    """Fit q of documents first..last, from where it is, until a pass raises L_d by less than the tolerance, relatively.
+    """Fit q of documents first..last until the relative rise of L_d in a pass is below the tolerance.
 
-    phi (word, topic) is padded. psi and variance (document, component) hold the start and then lambda and nu^2; mean_dk
-    (document, topic), padded, gets the expected counts, weights (document, topic) exp(lambda) to a factor, and ratios (pair,)
-    n_dw / sum_k weight phi, from which all gamma follow. log_determinant : that of the precision. Returns the pairs visited.
+    phi (word, topic), padded; log_determinant : log |Lambda|
+    psi, variance (document, component) : lambda and nu^2, on entry the start, then the result
+    mean_dk (document, topic), padded : gets the expected counts
+    weights (document, topic), ratios (pair,) : get exp(lambda) up to a factor, and n_dw / sum_k weight phi, which give gamma
+
+    Returns how many pairs were visited.
     """
     n, lanes, n_visited = len(mean), phi.shape[1], 0
     most = 0
