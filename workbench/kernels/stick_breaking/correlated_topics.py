@@ -137,7 +137,7 @@ def count_drawn_topics(
     key: np.uint64,
     n_here,
 ) -> None:
-    """Draw a topic for each token of document d given theta (topic,) and phi (word, topic), and count them in n_here (topic,)."""
+    """Draw a topic for each token of document d given theta (topic,) and phi (word, topic), and count them in n_here."""
     n_topics = len(theta)
     n_here[:] = 0
     for pair in range(indptr[d], indptr[d + 1]):

@@ -345,7 +345,7 @@ def draw_loadings(
     after,
     key: np.uint64,
 ):
-    """Draw the rows first..last of C (word, state_dim) in place by elliptical slice sampling; return the number of points tried.
+    """Draw the rows first..last of C (word, state_dim) in place by elliptical slice sampling; return how many points it tried.
 
     states (state_dim, document padded), n_tokens (document padded,), 0 in the padding
     weighted (word, state_dim) : sum_t x_tk z_t; top, after : from `largest_psi` and `sums_after`
