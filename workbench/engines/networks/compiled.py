@@ -1,4 +1,4 @@
-"""A network compiled for the kernels: priors and counts in the layout of the vector of its paths, and what is a cell.
+"""A network compiled for the kernels: priors and counts in the memory layout of its paths, and learning of its priors.
 
 Compiled loops know addresses (`paths`); people know levels, rows and values. Counts of cells and of row sums stand as the
 vector does::
@@ -48,29 +48,29 @@ from workbench.models.options import option
 
 
 class FlatPriors(NamedTuple):
-    """Priors in the layout of the counts: 0 in padding cells, 1 in padding row sums."""
+    """Priors in the memory layout of the counts: 0 in padding cells, 1 in padding row sums."""
 
-    own: np.ndarray  # (D,) prior of each cell of a document, their sum in row sums
-    # (C + A * authors,) the same of shared rows and of authors'; numbers of observed tables
+    own: np.ndarray  # (D,) prior of each cell of a document; in row sums the sum of priors
+    # (C + A * authors,) the same for shared rows and authors' rows; and the numbers of observed tables
     rest: np.ndarray
     beta: np.ndarray  # (R,) prior of each word in a row of the last level
     beta_total: np.ndarray  # (R,) its sum over all words
-    # (C + A * authors,) bool: a number of an observed table, which nothing is ever added to
+    # (C + A * authors,) bool: numbers of observed tables, to which no counts are added
     known: np.ndarray
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """Return the levels whose values are inferred and counted: all but the last."""
+    """Return the levels whose counts are stored by level: all but the last and observed ones."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 
 def prior_levels(network: Network) -> list[Level]:
-    """Return the levels that have a prior, in order: the counted ones and the last."""
+    """Return the levels that have a prior: those of `hidden_levels` and the last."""
     return [level for level in network.levels if level.kind != "observed"]
 
 
 def initial_alphas(network: Network) -> np.ndarray:
-    """Return all initial priors of a network in one array; see `alphas_of`."""
+    """Return the initial priors of all levels in one array; see `alphas_of`."""
     return np.concatenate(
         [
             np.broadcast_to(np.asarray(level.prior, float), _prior_shape(network, level)).ravel()
@@ -80,7 +80,7 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the priors by level, (group, value) views of the array; the last level has one number per group for all words."""
+    """Return level → prior (group, value), views of the array of all priors; (group, 1) for the last level."""
     by_level, begin = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
@@ -95,7 +95,7 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
-    """Return the priors in the layout of the counts."""
+    """Return the priors in the memory layout of the counts."""
     of_document, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
@@ -123,7 +123,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
 def count_arrays(
     paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64
 ) -> dict[str, Array]:
-    """Declare the counts of all levels; ``of_corpus`` is the type of sums over documents or words."""
+    """Declare the count arrays of a network; ``of_corpus`` is the dtype of counts that are sums over documents or words."""
     return {
         "n_own": Array((corpus.n_documents, paths.n_own), dtype),
         "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
@@ -133,15 +133,15 @@ def count_arrays(
 
 
 def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
-    """Return ((document,) row, value) counts of a level, the last one excluded."""
+    """Return the counts (row, value) of a level other than the last; (document, row, value) for rows by document."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
 def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, np.ndarray]:
-    """Return (expected) counts of every level, along the dims of `models.networks.levels`.
+    """Return the (expected) counts of all levels by name, with the dims of `models.networks.levels`.
 
-    ``n_<level>``; of the last ``n_kw`` (row, word), and ``n_dk`` (document, row), the tokens of documents by its rows.
+    ``n_<level>``; for the last level ``n_kw`` (row, word), and ``n_dk`` (document, row), tokens by row of the last level.
 
     counts : with n_own, n_rest, n_wk
     n_dr : (document, R), tokens of a document by the row that their word came from
@@ -156,26 +156,26 @@ def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, n
 
 
 def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """Return diagnostics of every engine: tokens of each row of the last level, and the priors of the levels that learn."""
+    """Return diagnostics: tokens of each row of the last level, ``n_k``, and the learnt priors."""
     return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
     )
 
 
 class CompiledNetwork(NamedTuple):
-    """A network with its priors, as addresses and arrays for the kernels."""
+    """A network and its priors as arrays of addresses and numbers for the kernels."""
 
     paths: Paths
     field: Field
     priors: FlatPriors
-    own: Cells  # of a document
-    rest: Cells  # of the corpus; an address is one of the counts n_rest
-    own_sign: np.ndarray  # (D,) 1 of a cell, -1 of a row sum, 0 of anything else
-    rest_sign: np.ndarray  # likewise; 0 of what is no Dirichlet
-    # (row, value) addresses in n_rest of each level whose rows are estimates
+    own: Cells  # Dirichlet cells of a document
+    rest: Cells  # Dirichlet cells of the corpus; addresses are indices of n_rest
+    own_sign: np.ndarray  # (D,) 1 for a cell, -1 for a row sum, 0 otherwise
+    rest_sign: np.ndarray  # the same for n_rest; 0 if not Dirichlet
+    # for each level with point estimates: (row, value) indices in n_rest
     points: tuple
-    words_are_points: bool  # are the rows of the last level estimates?
-    live: np.ndarray  # (R,) 1.0 of a row of the last level, 0.0 of padding
+    words_are_points: bool  # whether the rows of the last level are point estimates
+    live: np.ndarray  # (R,) 1.0 for a row of the last level, 0.0 for padding
 
     @property
     def n_rows(self) -> int:
@@ -184,7 +184,7 @@ class CompiledNetwork(NamedTuple):
 
 
 def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
-    """Return a network compiled for the kernels with these priors; see `alphas_of`."""
+    """Compile a network with these priors for the kernels; for the array of priors see `alphas_of`."""
     return _compiled(network, alphas.tobytes(), n_words)
 
 
@@ -218,7 +218,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
 
 
 def _field(paths: Paths) -> Field:
-    """Return the runs of paths without row sums, for `kernels.networks.field`."""
+    """Return the runs of paths, without factors that are row sums, for `kernels.networks.field`."""
     runs = paths.runs
     scalars, vectors = (
         chained(
@@ -232,14 +232,14 @@ def _field(paths: Paths) -> Field:
 
 
 def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the index of the first factor of each run, and the addresses and strides of all factors."""
+    """Concatenate the factors of all runs; return the index of each run's first factor, all addresses and all strides."""
     factors = list(factors)
     addresses, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
     return np.cumsum([0, *map(len, factors)]), addresses, stride
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
-    """Return the Dirichlet cells of documents, or of everything else but words."""
+    """Return the Dirichlet cells of documents, or of the corpus without the last level, and their signs."""
     real, row_of, rows = (
         np.zeros(len(prior)),
         np.zeros(len(prior), np.int32),
@@ -261,7 +261,7 @@ def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
 
 
 def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """Return the authors of each document; one common author if the network has none.
+    """Return the authors of each document; a single dummy author if the network has none.
 
     Raises
     ------
@@ -286,9 +286,9 @@ def _owners(corpus: Corpus, author: Variable | None) -> Owners:
 
 
 LARGEST = 1e3
-"""Where a learnt prior of a network ends: that of a row that is hardly used confirms itself, and drifts (spec D.7)."""
+"""Largest learnt prior of a network: the prior of a row with few tokens would grow without end (spec D.7)."""
 STEPS = 20
-"""The most Newton steps at a time; what they need of the counts is summed once."""
+"""Maximum of Newton steps per update of a prior; they share one summary of the counts."""
 
 
 @dataclass(frozen=True)
@@ -300,14 +300,14 @@ class Learning:
 
 
 def learning_levels(network: Network) -> list[Level]:
-    """Return the levels whose priors learn."""
+    """Return the levels whose priors are learnt."""
     return [
         level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"
     ]
 
 
 def learns(network: Network, options: Options, step: int) -> bool:
-    """Return whether a prior is learnt after this step."""
+    """Return whether any prior is updated after this step."""
     due = (
         step >= max(options.learn_after, 1)
         and (step - options.learn_after) % options.learn_every == 0
@@ -327,11 +327,11 @@ def learn(
 ) -> Generator:
     """Combine the sums of the parts at the end of a step and update the learnt priors by Newton steps.
 
-    counts_of : (state) -> counts of chains that share the priors, each with n_own, n_rest, n_wk and n_k; of whole numbers if
-        `sampled`. The mean of what each says is maximised.
-    sums : what else the parts bring to the meeting
+    counts_of : (state) -> counts of the chains, each with n_own, n_rest, n_wk and n_k; whole numbers if `sampled`. The mean
+        of the chains' likelihoods is maximised.
+    sums : further sums to combine over the parts
 
-    Returns the state after the meeting, the other sums, and all priors.
+    Returns the combined state, the other sums, and all priors.
     """
     levels, alphas = [], alphas.copy()
     if learns(network, options, context.step):
@@ -361,7 +361,7 @@ def learn(
 
 
 class Added(tuple):
-    """A sum of likelihoods of several priors, added one by one."""
+    """Likelihoods of several priors; + adds those of each prior."""
 
     def __add__(self, other: "Added") -> "Added":
         return Added(one + another for one, another in zip(self, other, strict=True))
@@ -370,7 +370,7 @@ class Added(tuple):
 def likelihoods(
     network: Network, level: Level, prior: np.ndarray, sampled: bool, states: list
 ) -> list:
-    """Return the likelihoods of a level's prior given counts of chains: one for all groups, or one for each."""
+    """Return the likelihoods of a level's prior given the counts of chains: one in all, or one per group."""
     copies = len(states[0].n_wk) if level.draws == WORD else 1
     parts = [
         np.concatenate([rows_of(network, level, state, j) for state in states])
@@ -385,7 +385,7 @@ def likelihoods(
 
 
 def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndarray:
-    """Return (row, value) counts of the rows of a group that have tokens, of all documents."""
+    """Return the counts (row, value) of all rows of a group that have tokens, over all documents."""
     paths = paths_of(network)
     cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
     if level.draws == WORD:
@@ -398,7 +398,7 @@ def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndar
 
 
 def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
-    """Return the likelihood of one number per value, or (pooled, or of words) of one number for all values."""
+    """Return the likelihood of a prior with one number per value, or one number in all if pooled or for words."""
     n_values = parts[0].shape[1]
     one = pooled or copies > 1
     if sampled:

@@ -68,10 +68,10 @@ from workbench.models.networks.network import Network
 class State(NamedTuple):
     # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
     n_own: Rows
-    n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
-    n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
+    n_rest: np.ndarray  # (C + A * authors,) float64: the same for rows of the corpus and of authors
+    n_wk: np.ndarray  # (word, R) float64, padded: counts of the rows of the last level
     n_k: np.ndarray  # (R,) float64
-    # (…,) responsibilities, float64 or float32: of each pair, of each author, the lanes of its paths
+    # (…,) responsibilities, float64 or float32: pair by pair, author by author, for each lane (path)
     gamma: Rows
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
@@ -89,7 +89,7 @@ class Options(Learning, OwnOptions):
 
 @cached_by_corpus
 def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
-    """Return (pair + 1,) the index of the first responsibility of each pair."""
+    """Return the index (pair + 1,) of each pair's first responsibility."""
     lanes = (
         np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr))
         * paths_of(network).n_lanes
@@ -98,7 +98,7 @@ def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
 
 
 def arrays(corpus: Corpus, model: Network, options: Options) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, without the priors."""
     paths, n_owners = paths_of(model), np.diff(owners_of(model, corpus).indptr)
     n_lanes = int(n_owners @ np.diff(corpus.indptr)) * paths.n_lanes
     return count_arrays(paths, corpus) | {"gamma": Array((n_lanes,), STORED[options.precision])}
@@ -112,7 +112,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: rows of the last level as in `network-vb` for each pair, random paths to each row."""
+    """Return the initial state: for each pair random rows of the last level, as in `network-vb`, and random paths to them."""
     paths, alphas = paths_of(check(model)), initial_alphas(model)
     begins, owners, lanes = begins_of(corpus, model), owners_of(model, corpus), paths.n_leaves
     of_rows = aligned_zeros((corpus.n_pairs, lanes), np.float64)
@@ -145,7 +145,7 @@ def init(
 
 
 def added_by(compiled) -> Added:
-    """Return the priors as an argument of the kernel."""
+    """Return the priors, which the kernel adds to the counts, as its argument."""
     paths, priors = compiled.paths, compiled.priors
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
@@ -156,9 +156,9 @@ def added_by(compiled) -> Added:
 
 
 def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Sum all counts afresh from the responsibilities, in place; return (document, R) tokens by row, and the entropy.
+    """Recompute all counts from the responsibilities, in place; return tokens (document, R) by last-level row, and the entropy.
 
-    What observed tables of numbers say of the paths is part of the latter.
+    The expected log probability of paths under observed tables is added to the entropy.
     """
     paths, n_dr = (
         paths_of(model),
@@ -184,7 +184,7 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
 
 
 def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Return the state with counts summed afresh, and leave the given one unchanged; see `recount`."""
+    """Return what `recount` does, from a copy of the counts: the given state stays unchanged."""
     return recount(
         corpus,
         model,
@@ -195,7 +195,7 @@ def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, fl
 def recount_in_time(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Sum all counts afresh in every fiftieth iteration."""
+    """Recompute all counts in every fiftieth iteration."""
     if context.step % RECOUNT_EVERY:
         return state, {}
     recount(corpus, model, state)

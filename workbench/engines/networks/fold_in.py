@@ -1,4 +1,4 @@
-"""Unseen documents under what a run of a network has learnt of the corpus, which stays as it is (spec D.6, B.4).
+"""Inference of unseen documents given the learnt rows of a network, which stay fixed (spec D.6, B.4).
 
 Counts of documents are fitted as in training until they rest, and what a document then says of each row of the last level is
 the sum over its paths of posterior means. Documents that name authors of the run are by these; any other is by an author of
@@ -38,11 +38,11 @@ from workbench.models.networks.levels import WORD, level_priors, narrowed
 from workbench.models.networks.network import AUTHORS, DOCUMENT, Network
 
 FLOOR = 1e-10
-"""Of a probability of an estimated row, renormalised, where words are predicted: of unseen words it would be 0 (spec D.7)."""
+"""Smallest probability, before renormalisation, in point-estimated rows, where unseen words would have 0 (spec D.7)."""
 
 
 def check(network: Network) -> Network:
-    """Return the network if words of its documents can be predicted; raise an error otherwise.
+    """Return the network if held-out words can be predicted from it; raise an error otherwise.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w | d) of each pair by posterior means, given the counts of one state: (pair,)."""
+    """Return p(w|d) (pair,) by posterior means, given the counts of a state."""
     return predictive(
         compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
     )
@@ -73,7 +73,7 @@ def predict(
 def predictive(
     compiled: CompiledNetwork, owners: Owners, state: State, pairs: Corpus
 ) -> np.ndarray:
-    """Return p(w | d) of each pair: (pair,).
+    """Return p(w|d) (pair,) by posterior means, from a compiled network.
 
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
     """
@@ -89,7 +89,7 @@ def predictive(
 def row_shares(
     compiled: CompiledNetwork, owners: Owners, n_own: np.ndarray, n_rest: np.ndarray
 ) -> np.ndarray:
-    """Return P(row of the last level | document), (document, R), by posterior means."""
+    """Return p(row of the last level | document) (document, R) by posterior means."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
@@ -107,7 +107,7 @@ def row_shares(
 
 
 def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
-    """Return (word, R) probabilities of words in the rows of the last level, 0 in padding."""
+    """Return the word probabilities (word, R) of the rows of the last level; 0 in padding."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
@@ -117,13 +117,13 @@ def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> 
 
 
 def estimates(counts: np.ndarray) -> np.ndarray:
-    """Return (row, value) n / sum n; even if a row has no tokens."""
+    """Return counts (row, value) divided by their row sums; a row without tokens is uniform."""
     sizes = counts.sum(axis=1, keepdims=True)
     return np.where(sizes > 0, counts, 1.0) / np.where(sizes > 0, sizes, counts.shape[1])
 
 
 def floored(table: np.ndarray) -> np.ndarray:
-    """Return (row, value) probabilities raised to at least `FLOOR` and normalised."""
+    """Return probabilities (row, value), raised to at least `FLOOR` and renormalised."""
     raised = np.maximum(table, FLOOR)
     return raised / raised.sum(axis=1, keepdims=True)
 
@@ -138,13 +138,13 @@ class Sampled(NamedTuple):
 
 
 NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], NOTHING_SAMPLED[2])
-"""Where nothing is sampled."""
+"""The sampled counts of an engine that samples nothing."""
 
 
 def corpus_numbers(
     compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Sampled = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x and log x of every cell of the corpus, in the layout of the paths; 0 and `NEVER` elsewhere."""
+    """Return the factors of paths, and their logs, from rows of the corpus, in the layout of `Paths`; else 0 and `NEVER`."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
@@ -174,10 +174,10 @@ def word_numbers(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
-    """Return weights (word, R) of all words, exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k for estimated rows.
+    """Compute ``weights`` (word, R), exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k in point-estimated rows.
 
-    < > is the mean over chains, with the counts of each beside. Logarithms are stored where they are faint; slices are
-    ranges of words.
+    < > is the mean over chains, whose sampled counts are added. ``logs`` are stored for tiny weights; ``slices`` are ranges of
+    words.
     """
     betas, totals = compiled.priors.beta, compiled.priors.beta_total
     if compiled.words_are_points:
@@ -210,10 +210,10 @@ def word_numbers(
 class Learnt(NamedTuple):
     """The part of a fitted network that inference of unseen documents needs."""
 
-    network: Network  # with the authors that it knows
-    # by name of the level, of those without rows by document, as `Engine.counts` gives them
+    network: Network  # includes the names of the training authors
+    # by name: counts, as in a snapshot, of levels whose rows the corpus shares
     counts: dict[str, np.ndarray]
-    alphas: np.ndarray  # all priors, as `networks.compiled.alphas_of` reads them
+    alphas: np.ndarray  # all priors, in the order of `networks.compiled.alphas_of`
 
 
 def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
@@ -232,11 +232,11 @@ def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
 def by_variational_bayes(
     learnt: Learnt, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, row of the last level) of unseen documents over the words of the run.
+    """Return theta (document, row of the last level) of unseen documents; their words have the ids of the run.
 
     documents : Corpus
-        Of whom no author is known to the run: by somebody new.
-    context : its seed separates rows of a document with one prior, such as those of super-topics; else it plays no part
+        A document without a known author is treated as by a new author.
+    context : the seed is used only to break the symmetry of a document's rows with equal priors, e.g. of super-topics
     """
     network, author = learnt.network, learnt.network.author
     if author is None:
@@ -257,7 +257,7 @@ def by_variational_bayes(
 
 
 def by_themselves(network: Network) -> Network:
-    """Return the network in which every document is an author of its own, so that rows by author become rows by document."""
+    """Return the network with a separate author for each document: rows by author become rows by document."""
     author = network.author.name
     levels = tuple(
         replace(
@@ -332,9 +332,9 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
 
 
 def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return (document, D) initial counts, even over a level's values; random where a level has several rows.
+    """Return initial counts (document, D): uniform over the values of a level; random if a level has several rows.
 
-    Without that, rows with one prior would stay alike for ever (spec D.7).
+    Otherwise rows with the same prior would stay equal (spec D.7).
     """
     paths, n_own = (
         compiled.paths,
@@ -351,7 +351,7 @@ def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarra
 
 
 def rest_counts(compiled, counts: dict) -> np.ndarray:
-    """Return counts of the corpus and of authors in the layout of the paths, from those by level."""
+    """Convert counts by level, of the corpus and of authors, to the memory layout of `Paths`."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

@@ -57,23 +57,23 @@ from workbench.models.networks.network import Network
 
 
 class State(NamedTuple):
-    # (token,) int32: number of its author among the document's, times lanes, plus lane
+    # (token,) int32: index of its author within the document, times the number of lanes, plus lane (path)
     places: Rows
     # (document, D) int32: cells and row sums of documents, see `networks.compiled`
     n_own: Rows
-    n_rest: np.ndarray  # (C + A * authors,) int64: those of the corpus, and of authors
-    n_wk: np.ndarray  # (word, R) int32, padded: of the rows of the last level
+    n_rest: np.ndarray  # (C + A * authors,) int64: the same for rows of the corpus and of authors
+    n_wk: np.ndarray  # (word, R) int32, padded: counts of the rows of the last level
     n_k: np.ndarray  # (R,) int64
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
 
 
 @dataclass(frozen=True)
 class Options(Learning):
-    """Options of learning the priors."""
+    """Options for learning the priors."""
 
 
 def check(network: Network) -> Network:
-    """Return the network if it can be sampled and predicted from; raise an error otherwise.
+    """Return the network if Gibbs sampling and prediction are possible; raise an error otherwise.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def check(network: Network) -> Network:
 
 
 def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, without the priors."""
     return {"places": Array((corpus.n_tokens,), np.int32)} | count_arrays(
         paths, corpus, np.int32, np.int64
     )
@@ -103,7 +103,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: every token has a random path, uniform or given the counts of another run."""
+    """Return the initial state: a random path for every token, uniform or given the counts of another run."""
     state = initial_chain(corpus, check(model), all_sampled(corpus), context, 0, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
@@ -116,7 +116,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, with the tokens of the sampled pairs."""
+    """Return the initial state of one chain, in which only tokens of sampled pairs are counted."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
@@ -139,7 +139,7 @@ def initial_chain(
 def initial_places(
     corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return (token,) int32 initial places: uniform, drawn given another run's counts, or its topics."""
+    """Return the initial path (token,) int32 of every token: uniform, or given another run's counts or topics."""
     paths, owners, places = (
         paths_of(model),
         owners_of(model, corpus),
@@ -211,7 +211,7 @@ def sweep(
     context: StepContext,
     chain: int = 0,
 ) -> int:
-    """Make one Gibbs sweep over the sampled tokens, with expected counts if any (`Counts`); return how many moved."""
+    """Make one Gibbs sweep over the sampled tokens; return how many changed path. ``mean``: expected counts to add, or None."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
@@ -266,7 +266,7 @@ def watch(
 
 
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
-    """Return the log probability of the paths of sampled tokens (default: all) under observed tables, nats."""
+    """Return the log probability, nats, of the sampled tokens' paths under observed tables; ``split`` None: all tokens."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
@@ -290,7 +290,7 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
-    """Return (token,) the place among rows of the last level that each token's word came from."""
+    """Return the row (token,) of the last level from which each token's word is drawn, as an index of R."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
@@ -298,7 +298,7 @@ def rows_of_tokens(model: Network, state: State) -> np.ndarray:
 def rows_of_documents(
     corpus: Corpus, model: Network, state: State, split: Split | None = None
 ) -> np.ndarray:
-    """Return (document, R) sampled tokens (default: all) by the row of the last level that they came from."""
+    """Count the sampled tokens of each document by their row of the last level, (document, R); ``split`` None: all tokens."""
     n_leaves, drawn = (
         paths_of(model).n_leaves,
         np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),
@@ -311,7 +311,7 @@ def rows_of_documents(
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """Return the sampled counts of every level, and the row of the last level of every token."""
+    """Return the sampled counts of every level, and each token's row of the last level."""
     paths = paths_of(model)
     number = np.zeros(paths.n_leaves, np.uint16)
     number[paths.leaf_places] = np.arange(model.n_topics)

@@ -61,7 +61,7 @@ class State(NamedTuple):
     mean_k: np.ndarray  # (R,) float64
     mean_dr: Rows  # (document, R) float64
     entropy: float  # of the responsibilities, nats
-    # (chain, token) int32 as in `networks.gibbs`; of tokens of variational pairs they are not used
+    # (chain, token) int32 as in `networks.gibbs`; unused for tokens of variational pairs
     places: Rows
     n_own: Rows  # (chain, document, D) int32: sampled counts
     n_rest: np.ndarray  # (chain, C + A * authors) int64
@@ -71,17 +71,17 @@ class State(NamedTuple):
 
 
 def mean_part(state: State) -> network_vb.State:
-    """Return the variational part (for views)."""
+    """Return the variational part of a state as a state of `network-vb`; its arrays are views."""
     return network_vb.State(*state[:5], state.alphas, state.entropy)
 
 
 def chain_of(state: State, s: int) -> network_gibbs.State:
-    """Return the sampled part of one chain (for views)."""
+    """Return the sampled part of chain ``s`` as a state of `network-gibbs`; its arrays are views."""
     return network_gibbs.State(*(array[s] for array in state[6:11]), state.alphas)
 
 
 def totals(state: State, s: int) -> Counts:
-    """Return expected plus sampled counts of one chain."""
+    """Return the expected plus sampled counts of chain ``s``."""
     return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
 
 
@@ -108,7 +108,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: expected counts as in `network-vb`, paths as in `network-gibbs`, each for its pairs."""
+    """Return the initial state: expected counts of the variational pairs, random paths of the sampled tokens."""
     split = split_of(corpus, options)
     mean = network_vb.initial_mean(
         corpus, network_gibbs.check(model), options, split, context, warm_start
@@ -136,7 +136,7 @@ def sample(
 def update(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the variational pairs given all chains; update the priors if due."""
+    """Update the variational pairs given all chains, then update the priors if due."""
     split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
     part, n_sampled = split.averaged, samples_any(split, context)
     if not context.in_part:
@@ -171,7 +171,7 @@ step = step_of(Phase(sample), Phase(update, lambda options: True))
 def sweep_chains(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> list[int]:
-    """Draw the sampled tokens of every chain, given the expected counts; return how many moved in each."""
+    """Draw the paths of sampled tokens in every chain, given the expected counts; return how many changed, by chain."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged or (context.in_part and not math.isinf(options.r)):
         known = compile_network(model, state.alphas, corpus.n_words).priors.known
@@ -197,7 +197,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    """Return `objective`: the bound at r = 0, the log joint at r = inf, a quantity for monitoring between (spec A.9, 5)."""
+    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else only monitors (spec A.9, 5)."""
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
         split_of(corpus, options),
@@ -220,7 +220,7 @@ def watch(
 
 
 def counts(corpus: Corpus, model: Network, options: Options, state: State) -> dict:
-    """Return expected plus sampled counts of the first chain (never averaged over chains: labels may differ)."""
+    """Return expected plus sampled counts of the first chain; chains are not averaged, as topics may be permuted."""
     n_dr = state.mean_dr + network_gibbs.rows_of_documents(
         corpus, model, chain_of(state, 0), split_of(corpus, options)
     )

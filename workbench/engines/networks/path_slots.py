@@ -1,4 +1,4 @@
-"""Lanes of a network's paths as a sampler wants them: what a token in a lane changes, and the numbers of a sweep.
+"""The layout of a network's paths for the sampler: the numbers that a token's path changes, and the state of a sweep.
 
 A token changes the cells and row sums that its path visits; of the runs whose one-number factors are among them every lane
 has another weight then, elsewhere a single lane has. Spec of the networks, D.4.
@@ -20,7 +20,7 @@ from workbench.models.networks.network import AUTHORS, Network
 
 
 class Laid(NamedTuple):
-    """Layout of a network for the sampler."""
+    """The layout of a network for the sampler."""
 
     shape: Shape
     lanes: PathSlots
@@ -73,7 +73,7 @@ def laid_out(network: Network) -> Laid:
 
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:
-    """Return runs that end in the same rows, by the first of each; first (run + 1,) their lanes."""
+    """Group the runs that end in the same rows of the last level; ``first`` (run + 1,) is the first lane of each run."""
     members_of = defaultdict(list)
     for number, run in enumerate(paths.runs):
         members_of[run.leaf, run.moves, run.n_lanes].append(number)
@@ -94,7 +94,7 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
 
 
 def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
-    """Return (run, scalar) addresses and strides of a run's one-number factors; shorter runs are filled with a constant 1."""
+    """Return addresses and strides (run, factor) of the runs' one-number factors; missing factors are a constant 1."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
     addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
@@ -102,7 +102,7 @@ def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (lane, factor) addresses and strides of a lane's factors but the word's, filled up with a constant 1."""
+    """Return addresses and strides (lane, factor) of the lanes' factors but the word's; missing factors are a constant 1."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
     addresses, stride = (
         np.full((first[-1], most), paths.one_at),
@@ -119,7 +119,7 @@ def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
-    """Allocate the workspace for a document with at most `most_owners` authors."""
+    """Allocate the workspace for documents with at most `most_owners` authors."""
     n_columns, n_bands = len(bands.of_column), len(bands.leaf_at)
     sizes = most_owners * paths.n_lanes + n_columns, n_columns, paths.n_leaves
     return Scratch(
@@ -131,7 +131,7 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
 
 
 def shares(paths: Paths) -> bool:
-    """Return whether the authors of a document share numbers of a path."""
+    """Return whether paths of different authors of a document have common factors."""
     author, above = (
         paths.network.author,
         [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
@@ -144,7 +144,7 @@ def shares(paths: Paths) -> bool:
 def numbers_of(
     paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
 ) -> Numbers:
-    """Return numbers of all cells and row sums at the start of a sweep; those of a document are set at its visit."""
+    """Return counts and factors of all cells and row sums at the start of a sweep; those of a document are set later."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,
@@ -174,13 +174,13 @@ def numbers_of(
 
 
 def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the first element of each list, and all lists concatenated."""
+    """Concatenate lists; return the index of each list's first element, and the concatenation."""
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
 def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
-    """Return by lane the runs whose one-number factor a token there changes, and the lanes whose other factor changes."""
+    """Return, for each lane, the runs and the other lanes whose weights a token on this path changes."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
         for at, _ in run.scalars:

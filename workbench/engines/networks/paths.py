@@ -31,76 +31,76 @@ from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Ne
 class Places(NamedTuple):
     """Addresses of the rows of a level, including those of authors, in the network's row order."""
 
-    # (row, value) int64; (row,) for the last level: places among the rows over words
+    # (row, value) int64 addresses of cells; for the last level (row,): indices of R
     cells: np.ndarray
-    rows: np.ndarray  # (row,) int64 of the row sums, -1 where there is none (observed, point)
+    rows: np.ndarray  # (row,) int64 addresses of row sums; -1 if none (observed, point)
     groups: np.ndarray  # (row,) int64: rows of one group share a prior
 
 
 class Run(NamedTuple):
-    """Paths that differ in one variable; of each factor but the word's (at, stride): its address is at + author * stride."""
+    """Paths that differ in one variable, and their factors as (at, stride): the address for an author is at + author stride."""
 
     n_lanes: int  # paths, padded to sixteens
     scalars: list[tuple[int, int]]  # factors that are one number
-    vectors: list[tuple[int, int]]  # those that are a stretch; every run has one
-    # row of the last level in which the paths end, or the first of them
+    vectors: list[tuple[int, int]]  # factors that are consecutive numbers; every run has one
+    # the row of the last level in which the paths end, or the first such row
     leaf: int
-    moves: bool  # do they end in one row after another?
+    moves: bool  # whether the paths end in consecutive rows
 
 
 class Paths(NamedTuple):
     """The paths of one network and their layout; the authors of a corpus are in `compiled.owners_of`.
 
-    Lanes are paths in order of the runs, with the padding of each run's last sixteen.
+    Lanes are the paths, run by run, each run padded to a multiple of sixteen.
     """
 
     network: Network
     runs: list[Run]
     # (lane,) int64: row of the last level, in the order of the vector; -1 in padding
     leaf: np.ndarray
-    # (lane, level but the last) int64 address, -1: not visited, or observed
+    # (lane, level but the last) int64 address of the cell; -1: level not visited, or observed
     cells: np.ndarray
-    # (lane, level but the last) int64 address, -1: not visited, none, or of the document alone
+    # (lane, level but the last) int64 address of the row sum; -1: level not visited, no sum, or same for all paths
     rows: np.ndarray
-    strides: np.ndarray  # (level but the last,) int64: per author, or 0
+    strides: np.ndarray  # (level but the last,) int64: from one author to the next, or 0
     places: dict[str, Places]  # by name of the level
-    n_own: int  # numbers of a document
-    # places of rows of the last level, padding behind the last included
+    n_own: int  # number of addresses of a document, D
+    # number of rows of the last level with padding, R
     n_leaves: int
-    # 1 where the network knows none: an author of everything, with no numbers
+    # 1 if the network has no authors: a dummy author without numbers
     n_authors: int
-    is_row: np.ndarray  # (address,) bool: a row sum rather than a cell
-    # (…,) addresses of a document's row sums that every path divides by
+    is_row: np.ndarray  # (address,) bool: whether it is a row sum
+    # (…,) addresses of a document's row sums that are factors of all paths
     fixed: np.ndarray
 
     @property
     def one_at(self) -> int:
-        """Address of the sixteen constants 1, 0, 0, … 0."""
+        """Address of a group of sixteen constants 1, 0, 0, … 0."""
         return self.n_own + self.n_leaves
 
     @property
     def rest_at(self) -> int:
-        """Address of the first number of the corpus: shared rows, then one author after the other."""
+        """Address of the first number of the corpus: shared rows, then the rows of each author."""
         return self.one_at + LANES
 
     @property
     def n_flat(self) -> int:
-        """Length of the vector."""
+        """Length of the vector of all cells, row sums and constants."""
         return len(self.is_row)
 
     @property
     def n_lanes(self) -> int:
-        """Number of paths of one author, with padding."""
+        """Number of lanes: paths of one author, with padding."""
         return len(self.leaf)
 
     @property
     def real(self) -> np.ndarray:
-        """Lanes that are paths, (path,)."""
+        """Indices (path,) of the lanes that are paths, not padding."""
         return np.flatnonzero(self.leaf >= 0)
 
     @property
     def leaf_places(self) -> np.ndarray:
-        """Place of each row of the last level among the places of rows, (row of the last level,)."""
+        """Index of R (row of the last level,) of each row of the last level."""
         return self.places[self.network.levels[-1].name].cells
 
 
@@ -108,20 +108,20 @@ class Paths(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Cells or row sums of a level's rows whose variables have values within spans."""
+    """The cells or the row sums of a level's rows, for variables with values in given spans."""
 
     what: str  # "cells" or "rows"
     level: str
     rows: Rows
-    axes: tuple[str, ...]  # the variables, documents and authors apart
-    spans: tuple[tuple[int, int], ...]  # of each, first and last value
+    axes: tuple[str, ...]  # the variables, without documents and authors
+    spans: tuple[tuple[int, int], ...]  # first and last value of each variable
 
 
 class _Layout(NamedTuple):
-    """Positions of the blocks in the vector."""
+    """Addresses of the blocks in the vector of all numbers."""
 
-    addresses: dict[_Block, np.ndarray]  # along the axes; of words from 0 on
-    # by name of the level: numbers from one author to the next, or 0
+    addresses: dict[_Block, np.ndarray]  # along the block's axes; last level: from 0
+    # by name of the level: distance from one author to the next, or 0
     strides: dict[str, int]
     n_own: int
     n_leaves: int
@@ -206,7 +206,7 @@ def paths_of(network: Network) -> Paths:
 
 
 def _blocks(level: Level, region: Region, author) -> list[_Block]:
-    """Return the cells and the row sums that a region uses of a level."""
+    """Return the blocks of cells and row sums of a level that the paths of a region visit."""
     if level.name not in region.visited:
         return []
     rows = region.visited[level.name]
@@ -221,7 +221,7 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
 
 
 def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
-    """Return the variable that each block has last: the longest of its region that lets no block need two layouts."""
+    """Choose the innermost variable in memory of each block: the longest that is possible for all blocks of a region."""
     inner: dict[_Block, str] = {}
     for region, blocks in sorted(
         zip(regions, used, strict=True), key=lambda each: -each[0].n_paths
@@ -237,15 +237,15 @@ def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_B
 
 
 def _last_in_all(name: str, blocks: list[_Block], inner: dict[_Block, str], fine: set) -> bool:
-    """Return whether the inner variable of every block with a variable is in ``fine``."""
+    """Return whether all blocks that have the variable ``name`` have an inner variable in ``fine``."""
     return all(inner.get(block) in fine for block in blocks if name in block.axes)
 
 
 def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str]) -> _Layout:
-    """Assign addresses to the blocks, one after another within their scope; those of a document begin with 0.
+    """Assign addresses to the blocks, one after another within their scope (document, word, shared, author).
 
-    The numbers of a word stand without gaps, since each is weighed for every pair; what a run's last sixteen reads of the
-    next block, or beyond, weighs nothing, as its cells are 0.
+    Numbers of the last level have no gaps, since all are computed for every pair. The last sixteen lanes of a run may read
+    numbers of the next block; they have no effect, as padding cells are 0.
     """
     author, ends, reaches = network.author and network.author.name, Counter(), Counter()
     n_authors, scopes, numbers, of_rows = network.size(author) if author else 1, {}, {}, []
@@ -298,7 +298,7 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
 def _addresses(
     block: _Block, inner: str | None, start: int, dense: bool
 ) -> tuple[np.ndarray, int, int]:
-    """Return addresses along the axes of a block, their end, and the end of the sixteen-number groups of its last run.
+    """Return addresses along the axes of a block, their end, and the end with the last run padded to sixteen.
 
     The inner variable is last in memory, padded to sixteens unless dense.
     """
@@ -317,7 +317,7 @@ def _addresses(
 def _factors(
     region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout
 ) -> dict:
-    """Return, by (what, level), the addresses that paths visit, (run, lane), -1 in padding, and whether they move in a run."""
+    """Return (what, level) → addresses (run, lane) of a region's paths, -1 in padding, and whether they vary in a run."""
     fine = [
         name
         for name in map(inner.get, blocks)
@@ -339,7 +339,7 @@ def _factors(
 
 
 def _places(network: Network, level: Level, layout: _Layout) -> Places:
-    """Return the addresses of a level's rows."""
+    """Return the addresses of the cells and row sums of a level, row by row."""
     author, cells, sums = network.author and network.author.name, [], []
     drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:

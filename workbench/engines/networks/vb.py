@@ -82,10 +82,10 @@ from workbench.models.options import option
 class State(NamedTuple):
     # (document, D) float64: expected counts of cells and rows of documents, see `networks.compiled`
     n_own: Rows
-    n_rest: np.ndarray  # (C + A * authors,) float64: those of the corpus, and of authors
-    n_wk: np.ndarray  # (word, R) float64, padded: of the rows of the last level
+    n_rest: np.ndarray  # (C + A * authors,) float64: the same for rows of the corpus and of authors
+    n_wk: np.ndarray  # (word, R) float64, padded: counts of the rows of the last level
     n_k: np.ndarray  # (R,) float64
-    # (document, R) float64: tokens of a document by the row that their word came from
+    # (document, R) float64: expected tokens of a document by row of the last level
     n_dr: Rows
     alphas: np.ndarray  # all priors, as learnt: `networks.compiled.alphas_of`
     entropy: float  # of the responsibilities behind the counts, nats
@@ -112,14 +112,14 @@ class Options(Learning, OwnOptions):
 
 
 WORKSPACES = WeakKeyDictionary()
-"""The workspace of the last sweep over each corpus, taken out during a sweep."""
+"""Cache: corpus → workspace of its last sweep; removed while a sweep uses it."""
 CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
-"""Into how many parts documents are cut whose counts of the corpus are then added in order; the more, the fewer these are."""
+"""Smallest and largest number of chunks of documents with separate copies of the corpus counts; limit of their numbers."""
 
 
 @lru_cache(maxsize=8)
 def with_points(network: Network) -> Network:
-    """Return the network of `network-vb-ml`: rows of the corpus are point estimates."""
+    """Return the network of `network-vb-ml`: rows that the corpus shares become point estimates."""
     check(network)
     levels = tuple(
         replace(level, kind="point", learn="none")
@@ -142,14 +142,14 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state: rows of the last level random or from another run; levels above random by document."""
+    """Return the initial state: last-level rows at random or from another run's counts, other levels at random by document."""
     split = none_sampled(corpus)
     state = initial_mean(corpus, check(model), options, split, context, warm_start)
     return (yield Meeting(state, arrays_of(state, *COUNTS)))[0]
 
 
 def arrays(corpus: Corpus, paths: Paths) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state, the priors excepted."""
+    """Return the shapes and types of the arrays of a state, without the priors."""
     return count_arrays(paths, corpus) | {"n_dr": Array((corpus.n_documents, paths.n_leaves))}
 
 
@@ -161,7 +161,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the expected counts of the averaged pairs."""
+    """Return the initial state, with the expected counts of the averaged pairs."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
@@ -216,7 +216,7 @@ def initialise_rows(
     warm_start: WarmStart | None,
     *kept_and_counts,
 ) -> None:
-    """Return initial counts of the last level's rows, treated as topics; see `responsibilities.initialise`."""
+    """Initialise the counts of the last level's rows, treated as topics, in place; see `responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
@@ -247,7 +247,7 @@ def sweep(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> tuple[float, int]:
-    """Recompute the expected counts of a state in place in one sweep, given sampled counts if any.
+    """Make one variational sweep: recompute the expected counts of a state in place, given sampled counts if any.
 
     Returns the entropy of the responsibilities and the pairs visited.
     """
@@ -351,16 +351,16 @@ def watch(
 
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
-    """Return the arguments of `log_joint` that documents determine."""
+    """Return the terms of `log_joint` that are sums over documents, by argument name."""
     rises = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
     return {"own": rises, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 
 def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
-    """Return the log joint: log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of others.
+    """Return the log joint: sum of log Delta(alpha + n) - log Delta(alpha) over Dirichlet rows, n log(table) over others.
 
-    own, of_authors : the parts that are sums over documents, see `documents_joint`
+    own, of_authors : the terms that are sums over documents, see `documents_joint`
     """
     priors, rest = compiled.priors, state.n_rest[None]
     joint = own + signed_rises(rest, priors.rest, compiled.rest_sign)
@@ -375,7 +375,7 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
 
 
 def log_estimates(counts: np.ndarray, sizes: np.ndarray) -> float:
-    """Return sum n log(n / sum n), with 0 log 0 = 0."""
+    """Return sum n log(n / row sum), with 0 log 0 = 0; ``sizes`` are the row sums."""
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 
 

@@ -105,7 +105,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: counts by sweeps of `cgs` or of another run, lambda from each document's shares, nu^2 = 1."""
+    """Return the initial state: counts of `cgs` or of another run, lambda from each document's topic shares, nu^2 = 1."""
     state = State(**zeros(arrays(corpus, model.n_topics)), entropy=math.nan)
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
     state.mean_dk[:], state.mean_wk[:], state.mean_k[:] = start.n_dk, start.n_wk, start.n_k
@@ -115,7 +115,7 @@ def init(
 
 
 def with_gaussian(state: State, context: StepContext) -> State:
-    """Return the state with the maximum-likelihood mu and Sigma given q."""
+    """Return the state with mu and Sigma set to their maximum-likelihood values given q."""
     n = len(state.mean)
     flat = np.zeros(n), 0.0, 0.0, np.zeros((n, n))
     mean, _, _, scatter = niw_posterior_in_slices(
@@ -132,7 +132,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Fit each document from its last position, then mu, Sigma and the topics."""
+    """Make an EM iteration: fit each document from its last q, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
     fitted = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
@@ -153,7 +153,7 @@ def step(
 
 
 def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndarray:
-    """Return phi (word, topic), padded by zeros."""
+    """Return phi (word, topic) at its mode, padded by zeros."""
     live, phi = slice(model.n_topics), aligned_zeros(state.mean_wk.shape, np.float64)
     phi[:, live] = (state.mean_wk[:, live] + model.beta) / (
         state.mean_k[live] + corpus.n_words * model.beta
@@ -162,7 +162,7 @@ def topics(corpus: Corpus, model: LogisticNormalTopics, state: State) -> np.ndar
 
 
 def workspace(corpus: Corpus, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights and ratios of an E-step; see `fit_documents`."""
+    """Allocate the weights and ratios of an E-step; see `fit_documents`."""
     return aligned_zeros((corpus.n_documents, padded(n_topics)), np.float64), aligned_empty(
         (corpus.n_pairs,), np.float64
     )
@@ -177,7 +177,7 @@ def fit(
     fitted: Fitted,
     context: StepContext,
 ) -> int:
-    """Run the E-step of all documents in place, given mu and Sigma^-1; return the number of pairs visited."""
+    """Make an E-step: fit q of all documents in place, given mu and Sigma^-1; return the number of pairs visited."""
     mean, precision = gaussian
     arguments = (
         corpus.indptr,
@@ -199,9 +199,7 @@ def fit(
 
 
 def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) -> float:
-    """Return the entropy of the responsibilities: sum n_dw gamma (log normaliser - log weight - log phi), zero weights left
-    out.
-    """
+    """Return the entropy of the responsibilities in nats: sum n_dw gamma (log normaliser - log weight - log phi)."""
     live = slice(len(state.mean))
     logs = fitted.psi - fitted.psi.max(axis=1, keepdims=True)
     of_pairs = (corpus.counts * np.log(corpus.counts / fitted.ratios)).sum()
@@ -213,7 +211,7 @@ def entropy_of(corpus: Corpus, fitted: Fitted, phi: np.ndarray, state: State) ->
 
 
 def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
-    """Return the bound under the present q, mu, Sigma and phi, including log p(phi), and the expected counts of the topics."""
+    """Return the bound given the current q, mu, Sigma and phi (including log p(phi)), and the expected topic sizes."""
     live, (n_documents, n) = slice(model.n_topics), state.psi.shape
     off = state.psi - state.mean
     squares = ((off.T @ off + np.diag(state.variance.sum(axis=0))) * state.precision).sum()
@@ -231,7 +229,7 @@ def watch(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: 
 
 
 def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> float:
-    """Return sum n_kw log phi_kw + log Dirichlet(phi_k; beta + 1, …) at the mode phi."""
+    """Return sum_kw n_kw log phi_kw + sum_k log Dirichlet(phi_k; beta + 1, …) at the mode of phi, nats."""
     live, prior, n_words = slice(model.n_topics), model.beta + 1.0, corpus.n_words
     log_phi = np.log(topics(corpus, model, state)[:, live])
     normaliser = math.lgamma(n_words * prior) - n_words * math.lgamma(prior)
@@ -271,7 +269,7 @@ def predict(
 def fold_in(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return E_q[theta] (document, topic) by the E-step alone, started at mu with the run's passes and tolerance."""
+    """Return E_q[theta] (document, topic) of unseen documents: an E-step that starts at mu, with the run's options."""
     n_topics, shape = len(learnt.mean), (documents.n_documents, len(learnt.mean))
     live, phi = slice(n_topics), aligned_zeros((documents.n_words, padded(n_topics)), np.float64)
     phi[:, live] = word_probabilities(*learnt.of_words)

@@ -1,4 +1,4 @@
-"""theta of unseen documents under correlated topics, by Gibbs sampling or variational inference, with what a run has learnt."""
+"""Inference of theta of unseen documents for correlated topics with fixed parameters: Gibbs sampling or variational."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from workbench.kernels.uniforms import FOLD_IN
 from workbench.models.model import Model
 
 TOLERANCE = 1e-6
-"""A document is fitted when the mean of none of its sticks changes by more."""
+"""A document has converged when the mean of no stick changes by more than this."""
 
 
 class LearntCorrelations(NamedTuple):
@@ -36,7 +36,7 @@ class LearntCorrelations(NamedTuple):
 
 
 def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrelations:
-    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
+    """Return the learnt parameters of a run from the arrays of its last snapshot, by name."""
     return LearntCorrelations(
         topics, np.asarray(last["psi_mean"]), np.asarray(last["psi_covariance"])
     )
@@ -45,7 +45,7 @@ def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrel
 def by_gibbs(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with sticks."""
+    """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps, after 20 of burn-in."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
     return _sampled(
@@ -62,7 +62,7 @@ def by_gibbs(
 def by_gibbs_of_components(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20, with components."""
+    """Return theta (document, topic) of logistic-normal models: the mean over 50 Gibbs sweeps, after 20 of burn-in."""
     precision = logistic_normal.padded_rows(inverse(learnt.covariance))
     return _sampled(
         logistic_normal.sampled_theta, learnt, documents, context, precision, learnt.mean
@@ -109,7 +109,7 @@ def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian)
 def by_variational_inference(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return the mean of theta (document, topic) under q(psi) at its fixed point; sticks of a document are independent."""
+    """Return E_q[theta] (document, topic) under the converged q(psi), taking a document's sticks as independent."""
     (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T

@@ -1,4 +1,4 @@
-"""q(mu, Sigma), a normal-inverse-Wishart: its natural parameters, its expectations, and its part of a variational bound.
+"""The normal-inverse-Wishart q(mu, Sigma): natural parameters, expectations, and its terms of a variational bound.
 
 Natural parameters, about the mean m0 of the prior:  kappa (m - m0),  kappa,  nu,  Psi + kappa (m - m0)(m - m0)'. They add over
 documents, and a convex combination of those of two distributions is that of one, Psi positive definite      spec B.5
@@ -14,13 +14,13 @@ from workbench.models.stick_breaking.correlated_topics import NormalInverseWisha
 
 
 def natural(q: NormalInverseWishart, centre: np.ndarray) -> tuple:
-    """Return the natural parameters of a normal-inverse-Wishart about a centre (stick,)."""
+    """Return the natural parameters of a normal-inverse-Wishart, with mu relative to ``centre`` (stick,)."""
     shift = q.mean - centre
     return q.kappa * shift, q.kappa, q.nu, q.scale + q.kappa * np.outer(shift, shift)
 
 
 def from_natural(parameters, centre: np.ndarray) -> NormalInverseWishart:
-    """Return the normal-inverse-Wishart of natural parameters about a centre."""
+    """Return the normal-inverse-Wishart with these natural parameters, the inverse of `natural`."""
     weighted, kappa, nu, second = parameters
     shift = weighted / kappa
     scale = second - kappa * np.outer(shift, shift)
@@ -36,9 +36,9 @@ def moved(
     scatter: np.ndarray,
     rate: float,
 ):
-    """Return q moved by a rate in [0, 1] towards the posterior of n documents, of which a share was seen.
+    """Return q moved by ``rate`` in [0, 1] towards the posterior given n documents, estimated from a ``share`` of them.
 
-    total : their sum of E[psi] - m0 (stick,); scatter : their sum of E[(psi - m0)(psi - m0)'] (stick, stick).
+    total : sum of E[psi] - m0 over these (stick,); scatter : sum of E[(psi - m0)(psi - m0)'] (stick, stick).
     """
     target = total / share, prior.kappa + n, prior.nu + n, prior.scale + scatter / share
     mixed = (
@@ -54,7 +54,7 @@ def expected_precision(q: NormalInverseWishart) -> np.ndarray:
 
 
 def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
-    """Return the log normaliser of a normal-inverse-Wishart of n dims, log_size = log |Psi|; 0 for an improper one."""
+    """Return the log normalising constant of an n-dimensional normal-inverse-Wishart; 0 if improper. log_size = log |Psi|."""
     if nu <= n - 1:
         return 0.0
     of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
@@ -72,7 +72,7 @@ def bound(
 ) -> float:
     """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
 
-    Where the prior is no distribution, the constant of its density is left out.
+    The normalising constant of an improper prior is left out.
     """
     n, shift = len(q.mean), q.mean - prior.mean
     log_size, precision = log_determinant(q.scale), expected_precision(q)

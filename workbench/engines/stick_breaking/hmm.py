@@ -75,7 +75,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: parameters from their prior; the first iteration draws the hidden states."""
+    """Return the initial state: parameters drawn from their prior; the first iteration draws the hidden states."""
     n, state = model.n_states, State(**zeros(arrays(corpus, model)))
     nothing = (
         np.zeros(n, np.int64),
@@ -86,7 +86,7 @@ def init(
 
 
 def with_parameters(model: HiddenMarkov, state: State, counted, context: StepContext) -> State:
-    """Return the state with p_0, P and phi drawn given the counts of `counts_of`."""
+    """Return the state with new draws of p_0, P and phi given the counts of `counts_of`."""
     tables = zip(
         (counted[0][None], *counted[1:]),
         (1.0, 1.0, model.alpha0),
@@ -104,7 +104,7 @@ def with_parameters(model: HiddenMarkov, state: State, counted, context: StepCon
 
 
 def counts_of(corpus: Corpus, model: HiddenMarkov, state: State) -> tuple:
-    """Return counts of first states (state,), of transitions (state, to state) and of words (state, word)."""
+    """Count first states (state,), transitions (state, to state) and words (state, word)."""
     return count_states(*data_of(corpus).values(), state.states, corpus.n_words, model.n_states)
 
 
@@ -118,7 +118,7 @@ def filtered_of(
 
 
 def data_of(corpus: Corpus) -> dict:
-    """Return the documents by sequence, as arguments of the kernels."""
+    """Return the documents of all sequences as arguments of the kernels."""
     _, starts, rows = corpus.by_sequence
     return {
         "starts": starts,
@@ -130,12 +130,12 @@ def data_of(corpus: Corpus) -> dict:
 
 
 def of_parameters(state: State) -> dict:
-    """Return the parameters, as arguments of the kernels."""
+    """Return p_0, P and log phi as arguments of the kernels."""
     return {name: getattr(state, name) for name in ("first_state", "transitions", "log_emissions")}
 
 
 def slices_of(corpus: Corpus, state: State) -> list[tuple[int, int]]:
-    """Return ranges of sequences that take some milliseconds each."""
+    """Cut the sequences into ranges of some milliseconds of work each."""
     return slice_bounds(corpus.by_sequence.indptr, len(state.first_state) ** 2)
 
 
@@ -173,7 +173,7 @@ def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State)
 
 
 def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
-    """Return log p(rows, counts): rows (row, column) from Dirichlet(prior), given as logs, and counts drawn from them."""
+    """Return log p(rows) + log p(counts | rows), with rows ~ Dirichlet(prior); ``logs`` (row, column) are the log rows."""
     n_rows, n = logs.shape
     return float(
         ((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior))
@@ -181,7 +181,7 @@ def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
 
 
 def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State) -> dict:
-    """Return the parameters, and p(s_t | all words of the sequence) of each document."""
+    """Return the parameters, and p(s_t | all words of the sequence) for each document."""
     filtered, _ = filtered_of(corpus, state)
     of_documents = filtered * messages_of(corpus, state)
     of_documents /= of_documents.sum(axis=1, keepdims=True)
@@ -194,7 +194,7 @@ def counts(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State
 
 
 def messages_of(corpus: Corpus, state: State) -> np.ndarray:
-    """Return (document, state) the probability of the words after a document given its state, up to a factor."""
+    """Return the backward messages (document, state): p(later words of the sequence | state), up to a factor."""
     messages, n_sequences = (
         np.empty((corpus.n_documents, len(state.first_state))),
         len(corpus.by_sequence.names),
@@ -215,7 +215,7 @@ def predict(
 ) -> np.ndarray:
     """Return p(w) (pair,) of held-out pairs given their sequence's training words and the held-out words before them.
 
-    It is at least the smallest double: words that no state has been seen with may have drawn probabilities below that.
+    It is at least the smallest double, as drawn probabilities of words that a state has not emitted may underflow.
     """
     probability, n_sequences = np.empty(pairs.n_pairs), len(corpus.by_sequence.names)
     predict_pairs(

@@ -45,7 +45,7 @@ from workbench.kernels.uniforms import COMPONENTS, COMPONENTS_GAUSSIAN
 from workbench.models.stick_breaking.correlated_topics import LogisticNormalTopics
 
 COMPONENT_WORK = 64
-"""About how many pair-topics take as long as one component."""
+"""Work of drawing one component of a document, in units of a topic of a pair."""
 
 
 class State(NamedTuple):
@@ -77,7 +77,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics by sweeps of `cgs` or of another run, components from each document's topic shares."""
+    """Return the initial state: topics of `cgs` or of another run, components from each document's topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
     for name in ("topics", "n_dk", "n_wk", "n_k"):
@@ -87,13 +87,13 @@ def init(
 
 
 def initial_components(n_dk: np.ndarray) -> np.ndarray:
-    """Return (document, component) of mean 0 whose softmax is each document's topic shares."""
+    """Return components (document, component) with mean 0 whose softmax is the document's smoothed topic shares."""
     logs = np.log(n_dk + sb_ctm.START_ALPHA)
     return logs - logs.mean(axis=1, keepdims=True)
 
 
 def with_gaussian(model: LogisticNormalTopics, state: State, context: StepContext) -> State:
-    """Return the state with mu and Sigma drawn given the components of all documents."""
+    """Return the state with new draws of mu and Sigma given the components of all documents."""
     posterior = niw_posterior_in_slices(
         state.psi, model.components_prior, context.n_threads, context.interrupt
     )
@@ -125,7 +125,7 @@ def step(
 def watch(
     corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
 ) -> dict:
-    """Return log p(w, z, psi, mu, Sigma) with the topics integrated out, and the topics' counts."""
+    """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_softmax(state.psi, axis=1)).sum()
     of_components = log_joint_of_rows(
@@ -142,7 +142,7 @@ def watch(
 def counts(
     corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options, state: State
 ) -> dict:
-    """Return the sampled counts and components, the tokens' topics, and the mean and covariance of the components."""
+    """Return the sampled counts, components and topics of tokens, and mu and Sigma."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.psi,
         "psi_mean": state.mean,

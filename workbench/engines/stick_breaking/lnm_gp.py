@@ -56,8 +56,8 @@ class State(NamedTuple):
     psi: np.ndarray  # (document, word) float64
     mean: np.ndarray  # (word,) float64: mu
     kernel: np.ndarray  # (4,) float64: lengths in time and space, scale, noise
-    mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
-    # (document, word) float64: sum of their squared differences from it
+    mean_probability: np.ndarray  # (document, word) float64: running mean of the draws
+    # (document, word) float64: sum of squared deviations from the running mean
     squares: np.ndarray
     n_averaged: int
 
@@ -88,7 +88,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the kernel fitted to the raw process or as given, psi smoothed by it from log shares."""
+    """Return the initial state: the kernel fitted to the raw process or as given, and psi by regression of log shares."""
     state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
     state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
     targets = np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)) - state.mean
@@ -110,7 +110,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draw the columns of psi, word by word."""
+    """Draw psi by elliptical slice sampling, one word (column) after the other."""
     rows = rows_of(corpus, model)
     with one_blas_thread():
         prior = cached_covariance(corpus, model, kernel_of(state), options.rank)
@@ -144,7 +144,7 @@ def step(
 
 
 def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:
-    """Return (document, word) the drawn probabilities."""
+    """Return the drawn probabilities (document, word)."""
     return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
 
 

@@ -57,19 +57,19 @@ from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import LogisticNormalSystem
 
 SLICE_WORK = 2**24
-"""Products of a number of C and one of a particle in a slice: some milliseconds."""
+"""Multiplications of C with particles in a slice: some milliseconds."""
 WORDS_AT_ONCE = 32
-"""Rows of C in a slice."""
+"""Rows of C drawn in a slice."""
 
 
 class State(NamedTuple):
     states: np.ndarray  # (document, state_dim) float64: z
-    loadings: np.ndarray  # (word by place, state_dim) float64: C
+    loadings: np.ndarray  # (word in stick order, state_dim) float64: C
     system: np.ndarray  # (state_dim, state_dim) float64: A
     noise: np.ndarray  # (state_dim, state_dim) float64: B
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
-    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
-    # (document, state_dim) float64: sum of their squared differences from it
+    mean_states: np.ndarray  # (document, state_dim) float64: running mean of the draws
+    # (document, state_dim) float64: sum of squared deviations from the running mean
     squares: np.ndarray
     sigma_c2: float
     n_averaged: int
@@ -119,7 +119,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: C from its prior, A = I / 2, states from a draw that starts at 0."""
+    """Return the initial state: C drawn from its prior, A = I / 2, and one draw of the states given these."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
     state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
@@ -136,7 +136,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draw the states of every sequence, then C, its variance, A and B, and the states after all tokens."""
+    """Draw the states of every sequence, C, its variance, A and B, and the states after the last tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)
@@ -157,7 +157,7 @@ def draw_states(
     state: State,
     context: StepContext,
 ) -> int:
-    """Draw a path of every sequence given its present one; return how many states are new."""
+    """Draw the states of every sequence by particle Gibbs; return how many states changed."""
     rows, n, key = rows_of(corpus, model), options.sweep_particles, context.key(PATHS_OF_STATES)
     sequences, indptr = rows.sequences, rows.counts.indptr
     by_row, lanes, (mean, covariance) = (
@@ -221,7 +221,7 @@ def draw_states(
 def draw_states_ahead(
     corpus: Corpus, model: LogisticNormalSystem, state: State, context: StepContext
 ) -> None:
-    """Draw the states after the last document with tokens of each sequence forward; all states if a sequence has no tokens."""
+    """Draw forward the states after each sequence's last document with tokens; all its states if it has no tokens."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
     by_row, root, (mean, covariance) = (
         state.states[sequences.documents],
@@ -251,7 +251,7 @@ def draw_states_ahead(
 def draw_rows_of_loadings(
     rows: Rows, state: State, by_row: np.ndarray, context: StepContext
 ) -> None:
-    """Draw C given the states of the documents that have tokens."""
+    """Draw C, row by row, given the states of the documents that have tokens."""
     indptr, places, pair_counts, _ = rows.counts
     used = np.flatnonzero(np.diff(indptr))
     n_words, n_dims, width = len(rows.offset), by_row.shape[1], padded(len(used))
@@ -296,7 +296,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p of each pair given the drawn state; after the last training tokens, given all earlier words of the sequence."""
+    """Return p(w) (pair,) given the drawn states; after the last training tokens, given all earlier words of the sequence."""
     return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 

@@ -56,7 +56,7 @@ from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import GaussianDynamicalSystem
 
 SMALLEST = 1e-8
-"""Probability that a word has at least, before all are made to add up to one."""
+"""Smallest probability of a word, before normalisation."""
 
 
 class State(NamedTuple):
@@ -69,8 +69,8 @@ class State(NamedTuple):
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
     last_root: np.ndarray  # (sequence, state_dim, state_dim) float64: as in `sbm_lds`
     last: np.ndarray  # (sequence, state_dim) float64
-    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
-    # (document, state_dim) float64: sum of their squared differences from it
+    mean_states: np.ndarray  # (document, state_dim) float64: running mean of the draws
+    # (document, state_dim) float64: sum of squared deviations from the running mean
     squares: np.ndarray
     n_averaged: int
 
@@ -100,17 +100,17 @@ class Options:
 
 
 class Shares(NamedTuple):
-    """The shares of words in the documents with tokens."""
+    """Word shares of the documents with tokens, minus their mean m."""
 
-    documents: np.ndarray  # (observed,) int64
+    documents: np.ndarray  # (observed,) int64: documents with tokens
     centre: np.ndarray  # (word,) m
-    y: np.ndarray  # (observed, word)
+    y: np.ndarray  # (observed, word): x / N - m
     products: np.ndarray  # (word, word) y'y
 
 
 @cached_by_corpus
 def shares_of(corpus: Corpus) -> Shares:
-    """Return the shares of words of a training corpus minus its word frequencies."""
+    """Return the word shares of a training corpus minus its word frequencies."""
     documents = np.flatnonzero(corpus.document_tokens)
     y = np.zeros((corpus.n_documents, corpus.n_words))
     y[corpus.documents, corpus.words] = corpus.counts / corpus.document_tokens[corpus.documents]
@@ -138,7 +138,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: states from a system with A = I / 2, and C and R given these."""
+    """Return the initial state: states drawn from the prior with A = I / 2, and C and R drawn given these."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
     start_dynamics(state)
@@ -173,7 +173,7 @@ def step(
 def emission_posterior(
     corpus: Corpus, states: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """Return (mean, precision, nu, scale) of C and R given the states (document, state_dim); see `mniw_posterior`."""
+    """Return the posterior (mean, precision, nu, scale) of C and R given the states (document, state_dim)."""
     shares, n_words = shares_of(corpus), corpus.n_words
     z = states[shares.documents]
     precision = n_words * np.eye(z.shape[1]) + z.T @ z
@@ -183,7 +183,7 @@ def emission_posterior(
 
 
 def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
-    """Draw R, as L and T (Bartlett's decomposition), and C given the states."""
+    """Draw R, as L and T of Bartlett's decomposition, and C, given the states; in place."""
     mean, precision, nu, scale = emission_posterior(corpus, state.states)
     state.root[:] = np.linalg.cholesky(scale)
     draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
@@ -194,13 +194,13 @@ def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
 
 
 def with_covariance(state: State, noise: np.ndarray) -> np.ndarray:
-    """Return L T^-T times standard normal numbers (word, draw): draws of N(0, R)."""
+    """Return draws (word, draw) of N(0, R), from standard normal ``noise`` (word, draw)."""
     return state.root @ solve_triangular(state.bartlett, noise, lower=True, trans="T")
 
 
 @kernel
 def draw_bartlett(nu, key, lower):
-    """Write T, lower triangular: T_ii^2 ~ chi^2 of nu - i, T_ij ~ N(0, 1)."""
+    """Draw the lower triangular T of Bartlett's decomposition in place: T_ii^2 ~ chi^2(nu - i), T_ij ~ N(0, 1)."""
     for i in range(len(lower)):
         stream, half = gamma(stream_of(key, i), 0.5 * (nu - i))
         lower[i, i] = np.sqrt(2.0 * half)
@@ -209,7 +209,7 @@ def draw_bartlett(nu, key, lower):
 
 
 def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Return J_t (row, state_dim, state_dim) and h_t (row, state_dim) of all rows; 0 for rows without tokens."""
+    """Return the potentials J_t (row, state_dim, state_dim) and h_t (row, state_dim); 0 for rows without tokens."""
     shares, sequences = shares_of(corpus), sequences_of(corpus)
     # R^-1 = (T'L^-1)'(T'L^-1)
     white = state.bartlett.T @ solve_triangular(state.root, state.loadings, lower=True)
@@ -223,7 +223,7 @@ def potentials(corpus: Corpus, state: State) -> tuple[np.ndarray, np.ndarray]:
 
 
 def clipped(shares: np.ndarray) -> np.ndarray:
-    """Return shares (row, word) of at least 1e-8, normalised."""
+    """Clip shares (row, word) to at least 1e-8 and normalise them."""
     shares = np.maximum(shares, SMALLEST)
     return shares / shares.sum(axis=1, keepdims=True)
 
@@ -236,7 +236,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p of each pair by the mean given the drawn state; after the last training tokens, by a forecast."""
+    """Return p(w) (pair,): the mean given the drawn states; after the last training tokens a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
     row, probability = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
@@ -257,7 +257,7 @@ def predict(
             probability[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
     def forecast(s: int, n_rows: int, begun):
-        """Return (row, word) forecast probabilities in the rows after the last tokens of a sequence."""
+        """Return forecast probabilities (row, word) of the rows after the last training tokens of sequence ``s``."""
         own = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":
             means, before = [], np.linalg.solve(state.last_root[s], state.last[s])

@@ -1,4 +1,4 @@
-"""What engines of tables and of sequences share: counts by row, kernels and covariances, orders, running means."""
+"""Functions shared by engines of tables and of sequences: counts by row, covariances, word orders, running means."""
 
 import hashlib
 from collections.abc import Callable
@@ -25,22 +25,22 @@ from workbench.models.model import Model
 from workbench.models.options import OptionError, option
 
 SMOOTHING = 0.1
-"""What is added to the counts that the raw process is fitted to."""
+"""Pseudo-count in the smoothed shares to which the raw process is fitted."""
 
 
 class Rows(NamedTuple):
-    """A corpus as a table, with the words in stick order."""
+    """A corpus as a table of counts (document, word), with the words in stick order."""
 
-    words: np.ndarray  # (word,) number of the word that is first on the stick, second, …
+    words: np.ndarray  # (word,) word ids in stick order
     counts: np.ndarray  # (document, word) int64
     observed: np.ndarray  # (observed,) documents with tokens
-    empty: np.ndarray  # (empty,) documents without
+    empty: np.ndarray  # (empty,) documents without tokens
     inputs: Inputs
 
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model: Model) -> Rows:
-    """Return the table of a corpus."""
+    """Return a corpus as a table with the words in the stick order of the model."""
     words = model.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
@@ -51,22 +51,22 @@ def rows_of(corpus: Corpus, model: Model) -> Rows:
 
 
 def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
-    """Return (x + added) / (N + W added) (document, word)."""
+    """Return the smoothed shares (document, word), (x + added) / (N + W added)."""
     return (counts + added) / (counts.sum(axis=1, keepdims=True) + added * counts.shape[1])
 
 
 def raw_targets(rows: Rows) -> np.ndarray:
-    """Return (observed, stick) the sticks of smoothed shares, the targets of the raw process."""
+    """Return the targets of the raw process, the sticks (observed, stick) of smoothed shares of documents with tokens."""
     return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
 
 
 def mean_share(rows: Rows) -> np.ndarray:
-    """Return (word,) the mean over documents with tokens of (x + 1) / (N + W)."""
+    """Return the mean (word,) of (x + 1) / (N + W) over documents with tokens."""
     return smoothed_shares(rows.counts[rows.observed], 1.0).mean(axis=0)
 
 
 def threshold(value) -> str:
-    """Return a threshold of eigenvalues as text; raise OptionError if it is invalid."""
+    """Return the option ``rank``, a threshold of eigenvalues, as text; raise OptionError if it is invalid."""
     try:
         if 0.0 < float(value) < 1.0:
             return f"{float(value):g}"
@@ -82,7 +82,7 @@ def threshold(value) -> str:
 
 
 def rank_option():
-    """Return the option for the form of the covariance."""
+    """Return the option ``rank``: whether the covariance is dense or of low rank."""
     return option(
         "1e-08",
         "covariance of all documents: dense, or its eigenvectors with eigenvalues above this share of the largest",
@@ -92,7 +92,7 @@ def rank_option():
 
 
 def kernel_option(sampled: bool = False):
-    """Return the option for the source of the kernel."""
+    """Return the option ``kernel``: whether it is fitted, given or sampled."""
     return option(
         "fitted",
         "kernel: fitted to the raw process by marginal likelihood before the first iteration, or fixed"
@@ -102,7 +102,7 @@ def kernel_option(sampled: bool = False):
 
 
 def average_option(first: int):
-    """Return the option for the number of iterations before averaging."""
+    """Return the option for the number of iterations before averaging of the probabilities begins."""
     return option(
         first,
         "iterations before averaging of the probabilities begins",
@@ -113,7 +113,7 @@ def average_option(first: int):
 
 
 def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
-    """Return the kernel of the first iteration."""
+    """Return the initial kernel: as given, or fitted to the raw process by marginal likelihood."""
     if how == "given":
         return model.kernel
     targets = raw_targets(rows)
@@ -122,7 +122,7 @@ def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
 
 
 def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """Return the covariance of all documents under a kernel."""
+    """Return the covariance of all documents given a kernel, dense or of low rank."""
     return (
         dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
     )
@@ -132,7 +132,7 @@ _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """Return `covariance_of` a corpus from a cache that holds the last kernel of each corpus."""
+    """Return `covariance_of` a corpus; the covariance of each corpus's last kernel is cached."""
     wanted = model, hyper, rank
     if _latest.get(corpus, (None,))[0] != wanted:
         _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
@@ -140,14 +140,14 @@ def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) ->
 
 
 def in_corpus_order(rows: Rows, probability: np.ndarray) -> np.ndarray:
-    """Return (…, word) probabilities in corpus order, from those in stick order."""
+    """Reorder probabilities (…, word) from stick order to the word order of the corpus."""
     in_order = np.empty_like(probability)
     in_order[..., rows.words] = probability
     return in_order
 
 
 def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
-    """Return one task for each number below n; a task can be interrupted before it starts."""
+    """Return the tasks ``work(0)`` … ``work(n - 1)``; each can be interrupted before it starts."""
 
     def task(k: int, interrupt: Callable[[], None]):
         interrupt()
@@ -157,14 +157,14 @@ def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
 
 
 def process_bytes(corpus: Corpus, rank: str) -> int:
-    """Return the bytes of the covariance of all documents: two (document, document) matrices, or at most one for its factor."""
+    """Return the bytes of the covariance of all documents: two square matrices if dense, at most one if of low rank."""
     return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)
 
 
 def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first: int) -> State:
-    """Return the state with a step's values added to their running mean and ``squares``, which start after ``first``.
+    """Update the running mean and squared deviations of a state with a step's values; averaging begins after ``first``.
 
-    ``mean`` is the array of the state that holds the mean of these values.
+    ``mean`` is the array of the state that holds the running mean.
     """
     if step <= first + 1:
         mean[:], state.squares[:] = values, 0.0
@@ -176,7 +176,7 @@ def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first
 
 
 def kernel_of(state: State) -> Kernel:
-    """Return the hyperparameters of a state."""
+    """Return the kernel of a state."""
     return Kernel(*state.kernel.tolist())
 
 
@@ -186,7 +186,7 @@ def watch(corpus: Corpus, model: Model, options: Options, state: State) -> dict[
 
 
 def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, np.ndarray]:
-    """Return the processes and their mean, their order of the words, and the running mean of the probabilities."""
+    """Return psi and its mean mu, the stick order of words, and running mean and deviation of the probabilities."""
     return {
         "psi": state.psi,
         "mu": state.mean,
@@ -199,12 +199,12 @@ def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict
 def fixed_probabilities(
     corpus: Corpus, model: Model, options: Options, state: State
 ) -> dict[str, np.ndarray]:
-    """Return the counts of a baseline: its probabilities."""
+    """Return the snapshot of a baseline: its probabilities."""
     return {"running_probability": state.probability}
 
 
 def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[str, Callable]:
-    """Return `predict` and `predict_rows` of an engine, given a function that returns its probabilities (document, word)."""
+    """Return `predict` and `predict_rows` of an engine, from the function that returns its probabilities (document, word)."""
 
     def predict(
         corpus: Corpus,
@@ -230,24 +230,24 @@ def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[s
 
 
 class Sequences(NamedTuple):
-    """The documents of all sequences as rows, one sequence after the other, each in the order of its positions."""
+    """The documents of all sequences as rows, sequence after sequence, in the order of positions."""
 
     documents: np.ndarray  # (row,) int64: the document of each row
     # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
     indptr: np.ndarray
-    # (sequence,) int64: behind the last of its rows that has tokens; its first row where none has
+    # (sequence,) int64: the row after its last row with tokens; its first row if none has tokens
     ends: np.ndarray
-    # (sequence,) uint64: a hash of its name, so that draws do not depend on the order of sequences
+    # (sequence,) uint64: hash of its name, so that draws do not depend on the order of sequences
     keys: np.ndarray
 
     @property
     def rows(self) -> np.ndarray:
-        """Row of each document, (document,)."""
+        """Row (document,) of each document."""
         return np.argsort(self.documents)
 
     @property
     def pairs(self) -> np.ndarray:
-        """Rows that follow another row of their sequence, up to its last tokens: (step,) int64."""
+        """Rows (step,) int64 that follow another row of their sequence, up to its last row with tokens."""
         after = [
             np.arange(first + 1, end)
             for first, end in zip(self.indptr[:-1], self.ends, strict=True)
@@ -256,17 +256,17 @@ class Sequences(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The pairs of a corpus by row and place on the stick."""
+    """The pairs of a corpus sorted by row and by position on the stick."""
 
     indptr: np.ndarray  # (row + 1,) int64
-    places: np.ndarray  # (pair,) int64: place on the stick of the word, ascending within a row
+    places: np.ndarray  # (pair,) int64: position of the word on the stick, ascending within a row
     counts: np.ndarray  # (pair,) int64
-    pairs: np.ndarray  # (pair,) int64: where the pair stands in the corpus
+    pairs: np.ndarray  # (pair,) int64: index of the pair in the corpus
 
 
 @cached_by_corpus
 def sequences_of(corpus: Corpus) -> Sequences:
-    """Return the sequences of a training corpus; rows without tokens at the end of a sequence are to be forecast."""
+    """Return the sequences of a training corpus; rows at the end of a sequence without tokens are to be forecast."""
     names, indptr, documents = corpus.by_sequence
     places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
     ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
@@ -275,7 +275,7 @@ def sequences_of(corpus: Corpus) -> Sequences:
 
 
 def counts_of(pairs: Corpus, sequences: Sequences, order: np.ndarray) -> Counts:
-    """Return the pairs of a training or test corpus by row; order (word,): the word numbers in stick order."""
+    """Return the pairs of a training or test corpus sorted by row; ``order`` (word,) are word ids in stick order."""
     rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
     by_row = np.lexsort((places, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])

@@ -77,21 +77,21 @@ def draw_in_order(
     draw_own,
     own_work: int,
 ) -> int:
-    """Draw the topic of every token in canonical order; after each slice of documents, draw the documents' own variables.
+    """Draw all tokens' topics in canonical order; after each slice of documents, draw the variables of these documents.
 
     Parameters
     ----------
     draw_topics
-        Kernel of a slice of tokens, phi integrated out, on the first five arrays of the state; returns how many topics changed.
+        Kernel that draws the tokens of a slice given the first five arrays of the state; returns how many changed topic.
     draw_own
-        ``draw_own(first, last)`` for documents whose tokens have been drawn; in any order, on any thread.
+        ``draw_own(first, last)`` draws the variables of documents whose tokens have been drawn; in any order and thread.
     own_work
-        How many pair-topics take as long as a topic's part of one document there.
+        Work of `draw_own` for one document and topic, in units of a topic of a pair.
 
     Returns
     -------
     int
-        How many tokens moved to another topic.
+        Number of tokens that changed topic.
     """
     slices = slice_bounds(
         corpus.indptr + own_work * np.arange(corpus.n_documents + 1), model.n_topics
@@ -115,7 +115,7 @@ def draw_in_order(
 
 
 START_ALPHA = 0.1
-"""alpha of the sweeps of collapsed Gibbs sampling at the start, and what is added to their counts for the first sticks."""
+"""alpha of the initial sweeps of collapsed Gibbs sampling, and pseudo-count for the initial sticks."""
 
 
 class State(NamedTuple):
@@ -170,7 +170,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics by sweeps of `cgs` or of another run, sticks from each document's topic shares."""
+    """Return the initial state: topics of `cgs` or of another run, sticks from each document's topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -187,7 +187,7 @@ def ordered_start(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> tuple:
-    """Return (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with the topics in stick order."""
+    """Return initial (topics, n_dk, n_wk, n_k), as in a state of `cgs`, with the topics in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
     rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
@@ -208,7 +208,7 @@ def initial_counts(
     context: StepContext,
     warm_start: WarmStart | None,
 ) -> cgs.State:
-    """Return topics and counts by sweeps of `cgs`, or of another run."""
+    """Return initial topics and counts: from some sweeps of `cgs`, or from another run."""
     start = cgs.init(
         corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
     )
@@ -219,13 +219,13 @@ def initial_counts(
 
 
 def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
-    """Return the forecast of memory including the state of `cgs` during the initial sweeps."""
+    """Return ``memory`` increased, if necessary, to what the initial sweeps of `cgs` need."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
 
 
 def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
-    """Return the state with mu and Sigma drawn given the sticks of all documents."""
+    """Return the state with new draws of mu and Sigma given the sticks of all documents."""
     posterior = niw_posterior_in_slices(
         state.sticks, model.sticks_prior, context.n_threads, context.interrupt
     )
@@ -265,7 +265,7 @@ def step(
 def draw_given_phi(
     corpus: Corpus, model: CorrelatedTopics, state: State, context: StepContext
 ) -> int:
-    """Draw phi, then every token's topic given it, in any order; return how many moved."""
+    """Draw phi, then all tokens' topics given phi; return how many changed."""
     phi, live, key = (
         aligned_zeros(state.n_wk.shape, np.float64),
         slice(model.n_topics),
@@ -295,22 +295,22 @@ def draw_given_phi(
 
 
 def weighted(precision: np.ndarray, mean) -> np.ndarray:
-    """Return Sigma^-1 mu (stick,), summed in a fixed order: the bits of BLAS depend on its threads."""
+    """Return Sigma^-1 mu (stick,), summed in a fixed order, since results of BLAS depend on its threads."""
     return (precision * mean).sum(axis=1)
 
 
 def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
-    """Return ranges of documents whose matrices take some milliseconds."""
+    """Cut the documents into ranges whose sticks take some milliseconds to draw."""
     return slice_bounds(np.arange(n_documents + 1) * stick_work(n_topics), n_topics)
 
 
 def stick_work(n_topics: int) -> int:
-    """Return the cost of a stick and its row of a document's matrix, in pair-topics."""
+    """Return the work of drawing one stick of a document, in units of a topic of a pair."""
     return n_topics**2 // 8 + 8
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return log p(w, z, psi, mu, Sigma) with the topics integrated out, and the topics' counts."""
+    """Return log p(w, z, psi, mu, Sigma) with phi integrated out, and the topic sizes."""
     n_topics = model.n_topics
     of_topics = (state.n_dk[:, :n_topics] * log_probabilities(state.sticks)).sum()
     of_sticks = log_joint_of_rows(state.sticks, state.mean, state.precision, *model.sticks_prior)
@@ -323,7 +323,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return the sampled counts and sticks, the tokens' topics, and the mean and covariance of the sticks."""
+    """Return the sampled counts, sticks and topics of tokens, and mu and Sigma."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
         "psi_mean": state.mean,
@@ -339,7 +339,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, with theta as drawn and phi its mean given the sampled counts."""
+    """Return p(w|d) (pair,) given the drawn theta and the posterior mean of phi given the sampled counts."""
     live = slice(model.n_topics)
     phi = (state.n_wk[:, live] + model.beta) / (state.n_k[live] + corpus.n_words * model.beta)
     # the fifth array of a state is psi, as sticks or components

@@ -104,9 +104,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics by sweeps of `cgs` or of another run; documents have their shares, years the overall
-    ones.
-    """
+    """Return the initial state: topics of `cgs` or of another run, and sticks from the topic shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -123,7 +121,7 @@ def init(
 def with_system(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> State:
-    """Return the state with Sigma, A, b and Q drawn given the sticks of documents and years."""
+    """Return the state with new draws of Sigma, A, b and Q given the sticks of documents and years."""
     states = state.states
     inputs = np.hstack([states[:-1], np.ones((len(states) - 1, 1))])
     posterior = mniw_posterior(np.ascontiguousarray(states[1:]), inputs, *model.system_prior)
@@ -143,7 +141,7 @@ def with_system(
 def step(
     corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw every token's topic in canonical order, the sticks of documents and of years, and the parameters of both."""
+    """Draw all tokens' topics, the sticks of documents and of years, and Sigma, A, b and Q."""
     n_moved, potentials = draw_documents(corpus, model, state, context)
     context.interrupt()
     mean, covariance = model.first_year
@@ -161,7 +159,7 @@ def step(
 def draw_documents(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
-    """Draw tokens and the sticks of documents that have any; return how many tokens moved, and the potentials (J_t, h_t)."""
+    """Draw all tokens' topics and the documents' own sticks; return how many topics changed, and the potentials (J_t, h_t)."""
     years, in_order = (
         years_at(corpus),
         partial(draw_in_order, corpus, model, state, context, draw_topics),
@@ -190,7 +188,7 @@ def watch(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: St
 
 
 def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
-    """Return the sampled counts and sticks, the tokens' topics, and the system of the years."""
+    """Return the sampled counts, sticks and topics of tokens, and the parameters of the years' system."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
         "psi_by_time": state.states,
@@ -206,13 +204,13 @@ class LearntPrevalence(NamedTuple):
 
     of_words: LearntTopics
     states: np.ndarray  # (year, stick)
-    covariance: np.ndarray  # (stick, stick) of documents around their year
-    first: int  # year
+    covariance: np.ndarray  # (stick, stick) Sigma, of documents around their year
+    first: int  # first year
     shared: bool  # whether documents have the sticks of their year
 
 
 def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) -> LearntPrevalence:
-    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
+    """Return the learnt parameters of a run from the arrays of its last snapshot, by name."""
     states, covariance = (np.asarray(last[name]) for name in ("psi_by_time", "psi_within"))
     return LearntPrevalence(
         topics, states, covariance, int(np.asarray(last["time"])[0]), model.documents == "shared"
@@ -222,9 +220,9 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 def by_gibbs(
     learnt: LearntPrevalence, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return the mean of theta (document, topic) over 50 Gibbs sweeps after 20; theta of the year if documents share it.
+    """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, or the year's theta if shared.
 
-    A document is of its year, the nearest that the run knows, the last where it is not given.
+    A document outside the years of the run takes the nearest year; a document without a year takes the last.
     """
     year = nearest_years(documents, learnt.first, len(learnt.states))
     if learnt.shared:

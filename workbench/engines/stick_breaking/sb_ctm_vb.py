@@ -72,7 +72,7 @@ from workbench.models.options import OptionError, option
 from workbench.models.stick_breaking.correlated_topics import CorrelatedTopics, NormalInverseWishart
 
 TOGETHER = 64
-"""Slices of documents whose sums of V are held at a time."""
+"""Number of slices of documents whose sums of V are in memory at a time."""
 
 
 class State(NamedTuple):
@@ -81,7 +81,7 @@ class State(NamedTuple):
     mean_dk: np.ndarray  # (document, topic) float64, padded: expected counts as last fitted
     mean_wk: np.ndarray  # (word, topic) float64, padded: q(phi) is Dirichlet(beta + mean_wk)
     mean_k: np.ndarray  # (topic,) float64, padded
-    # (word, topic) float64, padded: expected counts as last fitted; no rows where mean_wk is that
+    # (word, topic) float64, padded: expected counts as last fitted; no rows if equal to mean_wk
     fitted_wk: np.ndarray
     mean: np.ndarray  # (stick,) float64: of q(mu, Sigma), with kappa, nu, scale
     kappa: float
@@ -89,12 +89,12 @@ class State(NamedTuple):
     scale: np.ndarray  # (stick, stick) float64
     total: np.ndarray  # (stick,) float64: sum over documents of m - m0, as last fitted
     scatter: np.ndarray  # (stick, stick) float64: sum over documents of V + (m - m0)(m - m0)'
-    # what the documents add to the bound, log p(words, psi) excepted, as last fitted, nats
+    # terms of the bound from documents, as last fitted, without log p(words, psi), nats
     of_documents: float
 
     @property
     def gaussian(self) -> NormalInverseWishart:
-        """Return q(mu, Sigma)."""
+        """The normal-inverse-Wishart q(mu, Sigma)."""
         return NormalInverseWishart(self.mean, self.kappa, self.nu, self.scale)
 
 
@@ -140,7 +140,7 @@ class Options:
 
 
 def check_options(options: Options, corpus: Corpus) -> None:
-    """Raise OptionError for batches larger than the corpus, and for rates of batches without batches."""
+    """Raise OptionError for batches larger than the corpus, or for learning rates without batches."""
     for name in () if options.batch else ("tau", "kappa"):
         if (value := getattr(options, name)) != getattr(Options, name):
             raise OptionError(
@@ -185,7 +185,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: counts of sweeps of `cgs` or of another run, independent sticks from each document's shares."""
+    """Return the initial state: counts of `cgs` or of another run, sticks from each document's topic shares."""
     prior = model.sticks_prior
     made = zeros(arrays(corpus, model.n_topics, options))
     state = State(**made, kappa=prior.kappa, nu=prior.nu, of_documents=np.nan)
@@ -204,14 +204,14 @@ def init(
 
 
 def with_gaussian(state: State, q: NormalInverseWishart) -> State:
-    """Return the state with this q(mu, Sigma)."""
+    """Return the state with q(mu, Sigma) replaced by ``q``."""
     return state._replace(mean=q.mean, kappa=float(q.kappa), nu=float(q.nu), scale=q.scale)
 
 
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Fit the documents, then q(phi) and q(mu, Sigma) to them: all at once, or batch by batch."""
+    """Fit the documents, then q(phi) and q(mu, Sigma), for all documents at once or batch by batch."""
     prior, n_visited = model.sticks_prior, 0
     state = state._replace(
         of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)
@@ -246,7 +246,7 @@ def step(
 
 
 def batches_of(n_documents: int, options: Options, context: StepContext) -> list[np.ndarray]:
-    """Return the documents of each batch of an iteration, ascending; every document is in one. Without batches: all in one."""
+    """Partition all documents at random into the batches of an iteration; a single batch if ``options.batch`` is 0."""
     if not options.batch:
         return [np.arange(n_documents)]
     order = permutation(context.key(BATCHES), n_documents)
@@ -264,10 +264,10 @@ def fit(
     state: State,
     context: StepContext,
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
-    """Fit documents, `rows` of the corpus, to q(phi) and q(mu, Sigma) in place.
+    """Fit q of the documents `rows` of the corpus, given q(phi) and q(mu, Sigma), in place.
 
-    Returns their sums (of the bound, of m, of V + m m', both about m0), their expected counts of words (word, topic) and in all
-    (topic,), and how many pairs were visited. Sums go over slices in order: the same bits for any number of threads.
+    Returns their sums (of the bound, of m - m0, of V + (m - m0)(m - m0)'), their expected counts (word, topic) and (topic,),
+    and how many pairs were visited. The result does not depend on the number of threads.
     """
     n_topics, lanes, prior = model.n_topics, len(state.mean_k), model.sticks_prior
     words = weigh_words(state.mean_wk, state.mean_k, model.beta, n_topics, context)
@@ -329,7 +329,7 @@ def fit(
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return the bound, with documents as last fitted and the present q(phi), q(mu, Sigma); NaN before the first iteration."""
+    """Return the bound, with each document's last q and the current q(phi) and q(mu, Sigma); NaN before the first iteration."""
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
     topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
     if options.batch:
@@ -347,7 +347,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return expected counts and sticks, the mean of mu, and E[Sigma^-1]^-1, which exists under the improper prior too."""
+    """Return expected counts and sticks, E[mu], and E[Sigma^-1]^-1, which exists under the improper prior too."""
     live = slice(model.n_topics)
     return {
         "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T,
@@ -366,7 +366,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair: means of theta and phi under q, with independent sticks in a document."""
+    """Return p(w|d) (pair,) with the means of theta and phi under q, taking a document's sticks as independent."""
     live = slice(model.n_topics)
     phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
     return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)

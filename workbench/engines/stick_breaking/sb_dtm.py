@@ -52,9 +52,9 @@ from workbench.models.options import option
 from workbench.models.stick_breaking.dynamic_topics import DynamicTopics
 
 START_BETA = 0.1
-"""beta of the sweeps of collapsed Gibbs sampling at the start, and what is added to their counts for the first sticks."""
+"""beta of the initial sweeps of collapsed Gibbs sampling, and pseudo-count for the initial sticks."""
 WALK_WORK = 8
-"""Work of a draw of one stick in one year, in pair-topics."""
+"""Work of drawing one stick in one year, in units of a topic of a pair."""
 
 
 class State(NamedTuple):
@@ -76,23 +76,23 @@ class Options:
 
 
 class Rows(NamedTuple):
-    """The corpus with one row per word and year, and the stick order of words."""
+    """A corpus with a row for each word in each year, and the stick order of words."""
 
     years: Years
     order: np.ndarray  # (word,) the words by decreasing tokens
-    of_pairs: np.ndarray  # (pair,) int32 or int64: year * n_words + place of the word on the stick
+    of_pairs: np.ndarray  # (pair,) int32 or int64: year * n_words + position on the stick
 
 
 @cached_by_corpus
 def rows_of(corpus: Corpus) -> Rows:
-    """Return the rows of the pairs of a corpus."""
+    """Return the rows (word in a year) of the pairs of a corpus, with words in stick order."""
     years, tokens = years_of(corpus), np.bincount(corpus.words, corpus.counts, corpus.n_words)
     order = np.argsort(-tokens, kind="stable")
     return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
 
 
 def rows_in(corpus: Corpus, year, n_years: int, order: np.ndarray | None = None) -> np.ndarray:
-    """Return (pair,) the row of each pair's word in its document's year; ``order`` is the words' order, default: their own."""
+    """Return the row (pair,) of each pair's word in its document's year; ``order``: stick order, by default the vocabulary."""
     words = corpus.words if order is None else np.argsort(order)[corpus.words]
     kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
     return (np.repeat(year, np.diff(corpus.indptr)) * corpus.n_words + words).astype(kind)
@@ -114,7 +114,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics by sweeps of `cgs` or of another run; every year has the sticks of all tokens."""
+    """Return the initial state: topics of `cgs` or of another run; the sticks of every year are those of all tokens."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
     start = initial_counts(corpus, lda, options, context, warm_start)
     state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
@@ -127,7 +127,7 @@ def init(
 def step(
     corpus: Corpus, model: DynamicTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw every token's topic, document by document, then the random walk of every stick, then the variance of a step."""
+    """Draw all tokens' topics, then the random walk of every stick, then the step variance q if it is learnt."""
     rows, phi = rows_of(corpus), probabilities_of(state.sticks, context)
     draw = partial(
         draw_topics,
@@ -160,7 +160,7 @@ def step(
 def draw_sticks(
     corpus: Corpus, model: DynamicTopics, state: State, context: StepContext
 ) -> list[float]:
-    """Draw all random walks given the topics; return the sums of their squared steps, by range of sticks."""
+    """Draw the random walks of all sticks given the topics; return the sum of squared steps of each range of sticks."""
     n_years, n_sticks, n_topics = state.sticks.shape
     bounds = stick_slices(*state.sticks.shape)
     if not bounds:
@@ -196,12 +196,12 @@ def draw_sticks(
 
 
 def stick_slices(n_years: int, n_sticks: int, n_topics: int) -> list[tuple[int, int]]:
-    """Return ranges of sticks whose walks take some milliseconds."""
+    """Cut the sticks into ranges whose walks take some milliseconds to draw."""
     return slice_bounds(np.arange(n_sticks + 1) * n_years * WALK_WORK, n_topics)
 
 
 def token_counts(corpus: Corpus, state: State) -> np.ndarray:
-    """Return (year * word, topic) int32, padded: the tokens of each topic in each row."""
+    """Count the tokens of each topic in each row, (year * word, topic) int32, padded."""
     rows = rows_of(corpus)
     n_rk = aligned_zeros((rows.years.n * corpus.n_words, state.n_dk.shape[1]), np.int32)
     count_rows(rows.of_pairs, corpus.counts, corpus.tokens_before, state.topics, n_rk)
@@ -257,7 +257,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, with theta its mean given the sampled counts and phi as drawn for the document's year."""
+    """Return p(w|d) (pair,) given the posterior mean of theta and the drawn phi of the document's year."""
     rows, theta = rows_of(corpus), state.n_dk[:, : model.n_topics] + model.alphas
     theta /= theta.sum(axis=1, keepdims=True)
     of_pairs = rows_in(pairs, rows.years.of_documents, rows.years.n, rows.order)
@@ -267,7 +267,7 @@ def predict(
 def mixture_of_rows(
     theta: np.ndarray, phi: np.ndarray, pairs: Corpus, rows: np.ndarray
 ) -> np.ndarray:
-    """Return p(w|d) (pair,): theta (document, topic), phi (row, topic), rows (pair,)."""
+    """Return p(w|d) (pair,) from theta (document, topic), phi (row, topic) and the row of each pair (pair,)."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
     return probability
@@ -278,16 +278,16 @@ class LearntDrift(NamedTuple):
 
     alphas: np.ndarray  # (topic,)
     phi: np.ndarray  # (year * word, topic)
-    first: int  # year
+    first: int  # first year
     n_years: int
 
     def rows(self, documents: Corpus) -> np.ndarray:
-        """Return (pair,) the row of each pair in its year: the nearest known year, the last if no year is given."""
+        """Return the row (pair,) of each pair's word in the nearest year of the run; in the last if no year is given."""
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 
 def learnt_of(model: DynamicTopics, last: Mapping, topics: LearntTopics) -> LearntDrift:
-    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
+    """Return the learnt parameters of a run from the arrays of its last snapshot, by name."""
     phi = np.maximum(np.asarray(last["phi_by_time"], float).transpose(0, 2, 1), SMALLEST)
     years = np.asarray(last["time"])
     return LearntDrift(model.alphas, phi.reshape(-1, model.n_topics), int(years[0]), len(years))
@@ -296,7 +296,7 @@ def learnt_of(model: DynamicTopics, last: Mapping, topics: LearntTopics) -> Lear
 def by_gibbs(
     learnt: LearntDrift, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return the mean of (alpha + n) / (A + N) over 50 Gibbs sweeps after 20, with the topics of each document's year."""
+    """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, with phi of each document's year."""
     rows, theta = learnt.rows(documents), np.empty((documents.n_documents, len(learnt.alphas)))
     tokens_before = documents.tokens_before + context.first_token
 

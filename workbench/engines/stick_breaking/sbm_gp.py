@@ -74,18 +74,18 @@ from workbench.models.options import option
 from workbench.models.stick_breaking.gaussian_process import GaussianProcess
 
 BRACKET = 2.0
-"""Width of the first bracket of a slice of the logarithm of a hyperparameter."""
+"""Initial width of the bracket in slice sampling of the logarithm of a hyperparameter."""
 MOST_POINTS = 50
-"""Points that a slice is shrunk by at most; by then it has closed on where it began."""
+"""Maximum of points tried in a slice; afterwards the value stays."""
 
 
 class State(NamedTuple):
     psi: np.ndarray  # (document, stick) float64
     mean: np.ndarray  # (stick,) float64: mu
     kernel: np.ndarray  # (4,) float64: lengths in time and space, scale, noise
-    prediction: np.ndarray  # (document without tokens, stick) float64: a draw of their psi
-    mean_probability: np.ndarray  # (document, word) float64: of the draws that are averaged
-    # (document, word) float64: sum of their squared differences from it
+    prediction: np.ndarray  # (document without tokens, stick) float64: drawn psi
+    mean_probability: np.ndarray  # (document, word) float64: running mean of the draws
+    # (document, word) float64: sum of squared deviations from the running mean
     squares: np.ndarray
     n_averaged: int
 
@@ -123,7 +123,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the kernel fitted to the raw process or as given, and psi of that process without noise."""
+    """Return the initial state: the kernel fitted to the raw process or as given, and psi, the mean of the raw process."""
     state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
     with one_blas_thread():
         hyper = initial_kernel(rows, model, options.kernel)
@@ -138,7 +138,7 @@ def init(
 
 
 def mean_of(rows: Rows, model: GaussianProcess) -> np.ndarray:
-    """Return mu (stick,), the mean of the sticks."""
+    """Return mu (stick,), the prior mean of the sticks."""
     if model.mean == "paper-code":
         return dirichlet_moments(np.full(rows.counts.shape[1], 2.0))[0]
     return sticks_of(np.log(mean_share(rows)))
@@ -171,7 +171,7 @@ def step(
 def draw_weights(
     counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (omega, h), each (stick, document), drawn given psi (document, stick) and ordered counts (document, word)."""
+    """Draw omega given psi (document, stick) and counts in stick order (document, word); return omega and h (stick, document)."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
@@ -192,7 +192,7 @@ def draw_sticks(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draw psi of every stick given omega and h, and the prediction of the empty documents, in place."""
+    """Draw psi of every stick given omega and h, and the predictions for documents without tokens, in place."""
 
     def work(k: int):
         noise = normals(
@@ -213,9 +213,9 @@ def sampled_kernel(
     h: np.ndarray,
     context: StepContext,
 ) -> tuple:
-    """Draw (hyperparameters, covariance of all documents) given omega and h (stick, document), psi integrated out.
+    """Draw the kernel's hyperparameters given omega and h, psi integrated out; return them and the covariance.
 
-    Neal (2003), "Slice sampling": a bracket of one width about the point, shrunk towards it.
+    Neal (2003), "Slice sampling": a bracket of fixed width around the value that shrinks towards it.
     """
 
     def log_density(hyper):
@@ -249,7 +249,7 @@ def sampled_kernel(
 
 
 def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
-    """Return (document, word) the drawn probabilities; predictions for documents without tokens."""
+    """Return the drawn probabilities (document, word); predictions for documents without tokens."""
     rows, psi = rows_of(corpus, model), state.psi.copy()
     psi[rows.empty] = state.prediction
     return in_corpus_order(rows, probabilities(psi))

@@ -70,9 +70,9 @@ from workbench.models.options import option
 from workbench.models.stick_breaking.linear_dynamical import LinearDynamicalSystem
 
 STICKS_AT_ONCE = 64
-"""Rows of C in a slice: their sums stay in the cache."""
+"""Rows of C drawn in a slice, whose sums fit in a cache."""
 START_SYSTEM = 0.5
-"""A at the start, on its diagonal; B is such that states have the variance 1."""
+"""Initial diagonal of A; B is such that states have variance 1."""
 
 
 class State(NamedTuple):
@@ -81,12 +81,12 @@ class State(NamedTuple):
     system: np.ndarray  # (state_dim, state_dim) float64: A
     noise: np.ndarray  # (state_dim, state_dim) float64: B
     noise_precision: np.ndarray  # (state_dim, state_dim) float64: its inverse
-    # (sequence, state_dim, state_dim) float64: U of the last state with tokens behind or in it
+    # (sequence, state_dim, state_dim) float64: U, for the state of the last document with tokens
     last_root: np.ndarray
-    # (sequence, state_dim) float64: y; it is N(U^-1 y, (U'U)^-1) given omega
+    # (sequence, state_dim) float64: y; that state is N(U^-1 y, (U'U)^-1) given omega
     last: np.ndarray
-    mean_states: np.ndarray  # (document, state_dim) float64: of the draws that are averaged
-    # (document, state_dim) float64: sum of their squared differences from it
+    mean_states: np.ndarray  # (document, state_dim) float64: running mean of the draws
+    # (document, state_dim) float64: sum of squared deviations from the running mean
     squares: np.ndarray
     sigma_c2: float
     n_averaged: int
@@ -113,20 +113,20 @@ class Options:
 
 
 class Rows(NamedTuple):
-    """A training corpus by row and stick."""
+    """A training corpus sorted by row and by position on the stick."""
 
     sequences: Sequences
-    order: np.ndarray  # (word,) number of the word that is first on the stick, second, …
+    order: np.ndarray  # (word,) word ids in stick order
     counts: Counts
-    starts: np.ndarray  # (row + 1,) int64: the sticks of a row with tokens, in omega
+    starts: np.ndarray  # (row + 1,) int64: index of each row's first stick in omega
     offset: np.ndarray  # (stick,) d
-    # (step,) int64: rows that come after another one of their sequence, none behind its last tokens
+    # (step,) int64: rows that follow another row of their sequence, up to its last row with tokens
     pairs: np.ndarray
 
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
-    """Return the rows of a training corpus."""
+    """Return a training corpus sorted by row and by position on the stick."""
     sequences, order = sequences_of(corpus), model.word_order(corpus)
     counts = counts_of(corpus, sequences, order)
     starts = stick_starts(counts.indptr, counts.places, corpus.n_words - 1)
@@ -157,7 +157,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: C from its prior, A = I / 2, and states drawn given these and omega at a state of 0."""
+    """Return the initial state: C drawn from its prior, A = I / 2, and states drawn given these and omega drawn at z = 0."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     rows = rows_of(corpus, model)
     nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
@@ -188,14 +188,14 @@ def step(
 
 
 def start_dynamics(state: State) -> None:
-    """Set A to I / 2, and B such that states have the variance 1, in place."""
+    """Set A to I / 2, and B such that states have variance 1, in place."""
     one = np.eye(len(state.system))
     state.system[:], state.noise[:] = START_SYSTEM * one, (1.0 - START_SYSTEM**2) * one
     state.noise_precision[:] = one / (1.0 - START_SYSTEM**2)
 
 
 def with_variance(model: LinearDynamicalSystem, state: State, key: np.uint64) -> State:
-    """Return the state with the variance of C drawn given C, if it is learnt."""
+    """Return the state with a new draw of sigma_c2, the variance of C, given C, if it is learnt."""
     if not model.learn_sigma_c2:
         return state
     shape = model.a_sigma_c2 + 0.5 * state.loadings.size
@@ -210,7 +210,7 @@ def draw_dynamics(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draw A and B given the states; pairs (step,): rows that follow another row of their sequence."""
+    """Draw A and B given the states, in place; ``pairs`` (step,) are rows that follow another row of their sequence."""
     by_row = state.states[sequences.documents]
     posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
     drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
@@ -223,7 +223,7 @@ def draw_dynamics(
 def draw_omega(
     corpus: Corpus, model: LinearDynamicalSystem, state: State, context: StepContext
 ) -> np.ndarray:
-    """Draw (entry,) omega of the sticks of all rows that have tokens."""
+    """Draw omega (entry,) of the sticks of all rows that have tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
     work = partial(
         draw_weights,
@@ -299,9 +299,9 @@ def draw_sequences(
     drawn,
     context: StepContext,
 ) -> None:
-    """Draw the states of every sequence given its rows' potentials; store the distribution of the last row with tokens.
+    """Draw the states of every sequence given its potentials; store the distribution of the state of its last row with tokens.
 
-    precision (row, state_dim, state_dim) and drawn (row, state_dim) : J_t and h_t, which are overwritten.
+    precision (row, state_dim, state_dim) and drawn (row, state_dim) are the potentials J_t and h_t; both are overwritten.
     """
     mean, covariance = model.first_state
     first_precision, root, key = (
@@ -343,12 +343,12 @@ def draw_sequences(
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the variance of C if it is drawn."""
+    """Return the variance of C by name if it is learnt."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 
 def counts(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the states, the parameters of their dynamics and emissions, and their running mean."""
+    """Return the drawn states, A, B and C, and the running mean and deviation of the states."""
     return {
         "states": state.states,
         "running_states": state.mean_states,
@@ -367,7 +367,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p of each pair given the drawn state; after the last training tokens, given all earlier words of the sequence."""
+    """Return p(w) (pair,) given the drawn states; after the last training tokens, given all earlier words of the sequence."""
     last = (state.last_root, state.last) if options.predict == "collapsed" else None
     return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
 
@@ -383,9 +383,9 @@ def forecasts(
     sticks: bool,
     last: int | None = None,
 ) -> np.ndarray:
-    """Return p of each pair by `forecast`, which starts at the last state of a sequence with tokens.
+    """Return p(w) (pair,) by the particle filter `forecast`, which starts at each sequence's last row with tokens.
 
-    last : its laws, (sequence, state_dim, state_dim) U and (sequence, state_dim) y, to draw from; None: the states as drawn.
+    last : (U, y), the distribution of that state by sequence (see `State`), from which particles start; None: the drawn state.
     """
     rows, (mean, covariance) = rows_of(corpus, model), model.first_state
     sequences, held_out = rows.sequences, counts_of(pairs, rows.sequences, rows.order)

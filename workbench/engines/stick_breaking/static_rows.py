@@ -1,4 +1,4 @@
-"""The smoothed shares of the last document of the same place, as what the next one will be: the baseline without a model.
+"""The baseline without a model: predict a document by the smoothed word shares of the last document of its place.
 
 Linderman, Johnson & Adams (2015), table 3: static; spec C.5::
 
@@ -38,7 +38,7 @@ class State(NamedTuple):
 
 
 def last_rows(inputs, observed: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """Return (empty,) the document with tokens whose shares each document without tokens takes."""
+    """Return, for each document without tokens (empty,), the document whose shares predict it."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)
     if inputs.time.shape[1]:
