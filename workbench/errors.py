@@ -1,7 +1,7 @@
-"""Errors about inputs: one sentence each (what was wanted, what came, what to do), and the field that it is about.
+"""Errors about inputs: each is one sentence (what was expected, what was given, what to do) with the field concerned.
 
-A sentence is made of parts, so that the command line can name the flag of a setting and the page its label where
-Python names the argument.
+A sentence consists of parts, so that the command line can name the flag of a setting, and the page its label, in
+place of the Python argument.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ DISTRIBUTION = "topic-workbench"
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 """Characters that end a line, or that a terminal cannot show."""
 LONGEST, END = 2000, 500
-"""Characters of a sentence, and of its end where its middle is left out: names and lists can have any length."""
+"""Maximum of characters of a sentence, and how many of its end are kept when its middle is left out."""
 
 
 class ALONE:
-    """Stands for no value beside the name of a setting; a class, so that a copy of it is itself."""
+    """Sentinel: the sentence has the name of a setting without a value. It is a class so that copies are identical."""
 
 
 LONGEST_SHOWN = 200
-"""Characters of a value that came, in a sentence."""
+"""Maximum of characters of a given value in a sentence."""
 
 
 def shown(text) -> str:
-    """The text in one line, and no longer than a sentence can bear."""
+    """Return a value as one line of text, cut at `LONGEST_SHOWN` characters."""
     line = " ".join(str(text).split())
     return (
         line
@@ -38,13 +38,13 @@ def shown(text) -> str:
 
 
 def not_installed(what: str, package: str, extra: str, otherwise: str = "") -> str:
-    """The sentence about something that needs a package which an extra of this one brings."""
+    """Return the sentence that ``what`` needs a package that is not installed, with the extra that installs it."""
     said = f"{what} need the package {package}, which is not installed; pip install '{DISTRIBUTION}[{extra}]' adds it"
     return f"{said}, {otherwise}" if otherwise else said
 
 
 class Named(NamedTuple):
-    """A setting in a sentence: its name, ``name=value``, or ``with name=…`` where the value is an ellipsis."""
+    """A setting in a sentence: "name", "name=value", or "with name=…" if the value is an ellipsis."""
 
     field: str
     value: object = ALONE
@@ -57,7 +57,7 @@ class Named(NamedTuple):
 
 
 class Got(NamedTuple):
-    """The end of a sentence: the value that came."""
+    """The end of a sentence: the value that was given."""
 
     value: object
 
@@ -78,7 +78,7 @@ class InputError(ValueError):
     field : str, optional
         Name of the setting, option or argument that is wrong; by default the first that the sentence names.
     value : optional
-        What came.
+        The value that was given.
     """
 
     def __init__(self, *parts, field: str | None = None, value=None):
@@ -88,23 +88,23 @@ class InputError(ValueError):
 
     @classmethod
     def must_be(cls, named: Named | str, wanted: str, value, **more) -> InputError:
-        """The error that a setting must be what is wanted, and that this value came."""
+        """Return the error that a setting must be ``wanted``, but has this value."""
         named = Named(named) if isinstance(named, str) else named
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
 
     def within(self, where: str) -> InputError:
-        """The same error with a beginning that says where."""
+        """Return the same error with its sentence preceded by ``where``."""
         return type(self)(where, *self.parts, field=self.field, value=self.value)
 
 
 def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=()) -> str:
-    """The end of a sentence about an unknown name: the nearest (of ``also`` too), else ``otherwise`` or all there are."""
+    """Return the end of a sentence on an unknown name: the nearest of ``known`` and ``also``; else ``otherwise``, or all."""
     near = get_close_matches(str(name)[:LONGEST_SHOWN], [*known, *also], 1, cutoff)
     return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"
 
 
 def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
-    """The parts of an error as one line of bounded length, whatever names and values stand in it; ``named`` words a part."""
+    """Join the parts of an error into one line of bounded length; ``named`` converts a part to text."""
     text = "".join(map(named, parts))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - END]} … {text[-END:]}"
@@ -112,4 +112,4 @@ def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
 
 
 class DataError(InputError):
-    """Data that cannot be used as they are, or a split that cannot be made."""
+    """Raised for invalid data, or for a split that is impossible."""

@@ -1,10 +1,10 @@
-"""Numbers as text for people, and back: one form of each on every page, table and line."""
+"""Format numbers for people, in the same form in pages, tables and the command line; and parse them."""
 
 import math
 from collections.abc import Sequence
 
 DASH = "–"
-"""Stands where there is no number."""
+"""Shown in place of a missing number."""
 MIB, GIB = 1 << 20, 1 << 30
 
 
@@ -17,14 +17,14 @@ def format_number(value: float | None, digits: int = 1, sign: bool = False, unit
 
 
 def format_with_error(mean: float, error: float, digits: int = 1, sign: bool = False) -> str:
-    """Return mean ± standard error; the mean alone where there is no error."""
+    """Return "mean ± standard error"; only the mean if the error is NaN."""
     text = format_number(mean, digits, sign)
     known = math.isfinite(mean) and math.isfinite(error)
     return f"{text} ± {format_number(error, digits)}" if known else text
 
 
 def format_interval(low: float, high: float, digits: int = 1, sign: bool = False) -> str:
-    """Return an interval, as in 2,210.4 … 2,319.0; empty where an end is missing."""
+    """Return an interval, as in "2,210.4 … 2,319.0"; "" if an end is missing."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
     return f"{format_number(low, digits, sign)} … {format_number(high, digits, sign)}"
@@ -50,7 +50,7 @@ def format_size(n_bytes: float) -> str:
 
 
 def parse_number(text: str) -> int | float | str:
-    """Return the text as a whole number, else as another number, else as it is without blanks around it."""
+    """Return the text as an int if possible, else as a float, else stripped."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -9,9 +9,9 @@ from typing import Any
 
 
 def find_plugins(kind: str, reserved: Collection[str]) -> dict[str, EntryPoint]:
-    """Return the installed plug-ins of a kind by name; none of them is imported.
+    """Return the entry points of the installed plug-ins of a kind by name, without importing them.
 
-    A plug-in whose name is ``taken``, or that of another plug-in, is left out with a warning.
+    A plug-in whose name is ``reserved``, or equals that of another plug-in, is left out with a warning.
 
     kind : "engines", "models", "views" or "formats": entry points of the group ``workbench.KIND``.
     """
@@ -26,12 +26,12 @@ def find_plugins(kind: str, reserved: Collection[str]) -> dict[str, EntryPoint]:
 
 @lru_cache(maxsize=1)
 def _installed(path: tuple[str, ...]) -> EntryPoints:
-    """Return the entry points of all packages on the path, which takes 20 ms."""
+    """Return the entry points of all packages on the path; cached, since it takes 20 ms."""
     return entry_points()
 
 
 def load_plugins(kind: str, reserved: Collection[str]) -> dict[str, Any]:
-    """Return what the plug-ins of a kind are, by name; one that fails is left out with a warning."""
+    """Import the plug-ins of a kind and return their objects by name; one that fails is left out with a warning."""
     plugins = {}
     for name, entry in find_plugins(kind, reserved).items():
         try:
@@ -42,7 +42,7 @@ def load_plugins(kind: str, reserved: Collection[str]) -> dict[str, Any]:
 
 
 def call_plugins(kind: str, reserved: Collection[str]) -> dict[str, Callable]:
-    """Return the plug-ins of a kind that are functions, by name; each is imported when it is called."""
+    """Return the plug-ins of a kind as functions by name; a plug-in is imported at its first call."""
 
     def caller(entry: EntryPoint) -> Callable:
         return lambda *values, **named: entry.load()(*values, **named)
@@ -51,5 +51,5 @@ def call_plugins(kind: str, reserved: Collection[str]) -> dict[str, Callable]:
 
 
 def describe(entry: EntryPoint) -> str:
-    """Return a plug-in in words: its group, its name and where it is."""
+    """Return the name, group and location of a plug-in as text."""
     return f"plug-in '{entry.name}' ({entry.group}, {entry.value})"

@@ -1,4 +1,4 @@
-"""Topic models as a scikit-learn estimator, for pipelines, grid searches and whatever else takes one."""
+"""Topic models as a scikit-learn estimator, for pipelines, grid searches and other tools."""
 
 import contextlib
 import math
@@ -41,11 +41,11 @@ CALLED = {
     "n_threads": "n_jobs",
     "stop_tolerance": "tol",
 }
-"""Setting of a run → the parameter that it is here."""
+"""Setting of a run → the parameter of the estimator."""
 
 
 def _goes_on(estimator: "TopicModel") -> bool:
-    """Return whether the engine of an estimator continues with further documents; else raise AttributeError that names one."""
+    """Return True if the engine of an estimator supports partial_fit; else raise AttributeError that names one that does."""
     if estimator.engine == STREAMING:
         return True
     sentence = (
@@ -55,50 +55,50 @@ def _goes_on(estimator: "TopicModel") -> bool:
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Topics of a matrix of counts (document, word), by an engine of this package.
+    """A topic model of a matrix of counts (document, word), fitted by an engine of this package.
 
-    A fit is the run that `workbench.fit` makes with the same settings, with the same bits; names are those of scikit-learn's
-    LatentDirichletAllocation where it has them, and those of the engine in ``options``.
+    A fit gives the same bits as `workbench.fit` with the same settings. Parameters have the names of scikit-learn's
+    LatentDirichletAllocation if it has them; those of the engine are in ``options``.
 
     Parameters
     ----------
     n_components : int, default=10
-        Topics. Of ``cv-hdp`` the most that there may be, of ``g-hdp`` the number that it begins with; ``n_components_`` is
-        how many came out.
+        Number of topics; for ``cv-hdp`` the maximum, for ``g-hdp`` the initial number. ``n_components_`` is the number
+        after the fit.
     engine : str, default="svb-cgs"
-        One that learns from counts alone, of LDA, the HDP or correlated topics: "vb", "svb", "online-vb", "cvb", "cvb0", "cgs",
+        An engine that needs only counts, of LDA, the HDP or correlated topics: "vb", "svb", "online-vb", "cvb", "cvb0", "cgs",
         "svb-cgs", "cvb-cgs", "cvb0-cgs", "adaptive-cgs", "cv-hdp", "g-hdp", "sb-ctm", "ln-ctm", "ctm-em", "sb-ctm-vb"; those of
         networks infer LDA here. See `workbench.engines`.
     doc_topic_prior : float or array of shape (n_components,), default=None
-        alpha, the Dirichlet prior of each topic in a document; None: 0.1, where scikit-learn takes 1 / n_components. HDP and
-        correlated topics have priors of their own, and refuse it.
+        alpha, the Dirichlet prior of each topic in a document; None: 0.1 (scikit-learn: 1 / n_components). The HDP and
+        correlated topics have other priors, and raise an error.
     topic_word_prior : float, default=None
-        beta, the Dirichlet prior of each word in a topic; None: 0.1. The HDP refuses it.
+        beta, the Dirichlet prior of each word in a topic; None: 0.1. The HDP raises an error.
     max_iter : int, default=100
-        Iterations over the documents. Those of samplers are quick, and more are needed than of scikit-learn.
+        Iterations over the documents. Samplers have fast iterations, and need more than scikit-learn.
     tol : float, default=None
-        End earlier, once the bound changes by at most this share of itself in ten iterations; for engines that have a bound.
-        None: ``max_iter`` iterations in any case.
+        Stop early when the bound changes by at most this relative amount in ten iterations; for engines that have a bound.
+        None: always ``max_iter`` iterations.
     options : dict, default=None
-        Of the engine, as ``{"r": 1}`` or ``{"learn_alpha": "maximised"}``; `workbench.engines` lists them. Of ``partial_fit``
-        ``total_documents`` says how many documents a batch stands for; by default as many as have come.
+        Options of the engine, as ``{"r": 1}`` or ``{"learn_alpha": "maximised"}``; `workbench.engines` lists them. For
+        ``partial_fit``, ``total_documents`` is the size of the corpus that a batch represents; by default the documents so far.
     store : path, default=None
-        Folder of runs that each fit is kept in; one that is there already is read and not computed again. None: in memory.
+        Folder in which each fit is stored as a run; a fit that exists is read, not computed again. None: in memory only.
     n_jobs : int, default=None
-        Threads of one fit or transform, which never change a bit: None is 1, -1 one for each processor. Samplers also need
+        Threads of one fit or transform; they do not change results. None: 1; -1: one per processor. Samplers also need
         ``options={"partition": 4}`` to use them.
     verbose : int, default=0
-        Above 0 a bar on stderr shows how far a fit is.
+        Above 0, a progress bar is shown on stderr.
     random_state : int, RandomState or None, default=None
-        An int is the ``seed`` of `workbench.fit`; otherwise one is drawn at each fit. `transform` draws nothing anew.
+        An int is the ``seed`` of `workbench.fit`; otherwise each fit draws a seed. `transform` uses the seed of the fit.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Pseudo-counts, as those of LatentDirichletAllocation: (expected) tokens of each word in each topic, and their prior.
-        Rows that are divided by their sums are the probabilities of words.
+        Pseudo-counts as in LatentDirichletAllocation: (expected) tokens of each word in each topic plus the prior.
+        Rows divided by their sums are the probabilities of words.
     n_components_ : int
-        Topics that came out.
+        Number of topics after the fit.
     n_iter_ : int
         Iterations of the fit; each `partial_fit` is one more.
     n_features_in_ : int
@@ -107,12 +107,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     seed_ : int
         The seed of fit, transform and perplexity.
     run_ : xarray.Dataset
-        The run, for all else in this package, as ``workbench.topics(model.run_)``; not after `partial_fit`.
+        The run, for other functions of this package, as ``workbench.topics(model.run_)``; missing after `partial_fit`.
 
     Notes
     -----
-    `fit`, `transform` and the others take counts alone, dense or of scipy.sparse: an entry that is negative, not finite or no
-    whole number is refused (DataError, a ValueError). A document without words is taken; its theta is the prior mean.
+    All methods take counts, dense or of scipy.sparse. They raise DataError, a ValueError, for an entry that is negative,
+    not finite or not whole. A document may have no words; its theta is the prior mean.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Whole numbers from 0 on, at least one of them above.
+            Whole numbers of at least 0, not all 0.
         y : ignored
 
         Returns
@@ -173,8 +173,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Raises
         ------
         SpecError, ModelError, OptionError, DataError
-            One sentence each, a ValueError; the estimator is then as it was before. Ctrl-C is a KeyboardInterrupt, after which
-            a run in a ``store`` continues with the next fit.
+            Each is a ValueError; the estimator does not change. Ctrl-C raises KeyboardInterrupt; the next fit resumes a run in
+            a ``store``.
         """
         with _unless_it_fails(self):
             corpus = self._corpus(X, first=True)
@@ -183,10 +183,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @available_if(_goes_on)
     def partial_fit(self, X, y=None):
-        """Move the topics by further documents, in batches of ``options["batch_size"]`` in their order; of `online-vb` alone.
+        """Update the topics with further documents, in batches of ``options["batch_size"]``; only with `online-vb`.
 
-        The first call, where there are no topics yet, is a fit of one iteration. Later ones visit each document once, as
-        `workbench.update` does, with priors as they were after the last fit.
+        The first call, without topics yet, is a fit of one iteration. Later calls visit each document once, as
+        `workbench.update` does, with the priors of the last fit.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def transform(self, X):
-        """Return theta, the shares of topics in documents, which the engine folds in.
+        """Return theta, the topic proportions of documents, inferred with fixed topics.
 
         Parameters
         ----------
@@ -226,9 +226,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Returns
         -------
         ndarray of shape (n_samples, n_components_)
-            Rows sum to one; of an HDP the share of topics that have no token is left out. A row is a function of the words of
-            its document alone, for samplers too, and the same at each call. That of documents in training is not quite
-            ``run_.theta``, the one of the run itself.
+            Rows sum to one; for an HDP the share of topics without tokens is left out. A row depends only on the words of
+            its document, also for samplers, and is the same at each call. For training documents it differs slightly from
+            ``run_.theta``.
         """
         corpus = self._unseen(X)
         with _worded():
@@ -240,13 +240,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def perplexity(self, X, y=None) -> float:
         """Return the perplexity by document completion: theta is fitted to a random half of each document, the other is scored.
 
-        exp of the mean negative log probability of the scored tokens, as `workbench.document_completion` has it. That of
-        LatentDirichletAllocation is exp of a bound, of the very words that theta is fitted to: the two differ.
+        It is exp of the mean negative log probability of the scored tokens, as in `workbench.document_completion`. The one
+        of LatentDirichletAllocation differs: exp of a bound, on the same words that theta is fitted to.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Documents of fewer than two words are left out; without any other a DataError.
+            Documents of fewer than two tokens are left out; DataError if there are no others.
         y : ignored
         """
         corpus = self._unseen(X)
@@ -261,7 +261,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return -math.log(self.perplexity(X))
 
     def _corpus(self, X, first: bool) -> Corpus:
-        """Return the counts as documents; where they are the first, their features are those of the estimator."""
+        """Return the counts as a corpus; ``first`` sets the features of the estimator, otherwise they are checked."""
         counts = validate_data(
             self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
         )
@@ -273,12 +273,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return corpus_of_counts(counts, tuple(map(str, words)))
 
     def _unseen(self, X) -> Corpus:
-        """Return the documents that are folded in."""
+        """Return the corpus of unseen documents; raise an error if the estimator is not fitted."""
         check_is_fitted(self)
         return self._corpus(X, first=False)
 
     def _learn(self, corpus: Corpus, n_iterations: int, store) -> None:
-        """Run an engine from its beginning, and keep what it has learnt."""
+        """Fit the engine from the start and store the learnt topics in the estimator."""
         _refuse_empty(corpus)
         seed, n_threads = _seed_of(self.random_state), self._n_threads()
         engine = _engine_of_counts(self.engine)
@@ -319,7 +319,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
 
     def _go_on(self, corpus: Corpus) -> None:
-        """Move the topics by the batches of a corpus."""
+        """Update the topics with the batches of a corpus."""
         _refuse_empty(corpus)
         options, (priors, n_kw) = self._topics.spec.parts()[2], self._topics.of_words
         rows = np.flatnonzero(corpus.document_tokens)
@@ -337,13 +337,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         vars(self).pop("run_", None)
 
     def _keep(self, topics: Topics) -> None:
-        """Keep what was learnt, as `transform` needs it and as scikit-learn's users read it."""
+        """Store the learnt topics for `transform`, and as the public attributes of scikit-learn."""
         priors, n_kw = topics.of_words
         self._topics, self.n_components_ = topics, topics.n_topics
         self.components_ = (n_kw + priors.beta)[: topics.n_topics]
 
     def _n_threads(self) -> int:
-        """Return the number of threads, by the rules of joblib."""
+        """Return the number of threads for ``n_jobs``, by the rules of joblib."""
         n_jobs = self.n_jobs
         if n_jobs is None:
             return 1
@@ -358,7 +358,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 @contextlib.contextmanager
 def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
-    """Within it an estimator may change; where the block raises, it is again as it was before."""
+    """Restore all attributes of an estimator if the block raises an error."""
     before = dict(vars(estimator))
     try:
         yield
@@ -370,7 +370,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """Within it errors call settings as the parameters of the estimator are called."""
+    """In errors of the block, replace names of settings by names of the estimator's parameters."""
 
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:
@@ -398,7 +398,7 @@ def _seed_of(random_state) -> int:
 
 
 def _engine_of_counts(name: str) -> Engine:
-    """Return the engine of a name; raise OptionError where there is none, SpecError where counts are not enough for it."""
+    """Return the engine of a name; raise OptionError if it is unknown, SpecError if it needs more than counts."""
     engine = get_engine(name)
     if lacking := _lacking(engine):
         sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
@@ -407,7 +407,7 @@ def _engine_of_counts(name: str) -> Engine:
 
 
 def _able(*watched: str) -> str:
-    """Return the engines that learn topics of counts, and record these scalars, for a sentence."""
+    """Return the names of engines that learn topics from counts and record these scalars, joined by commas."""
     engines = (get_engine(name) for name in ENGINES)
     return ", ".join(
         engine.name
@@ -417,7 +417,7 @@ def _able(*watched: str) -> str:
 
 
 def _lacking(engine: Engine) -> str:
-    """Return what keeps an engine from learning topics of counts, as the end of a sentence; empty where nothing does."""
+    """Return why an engine cannot learn topics from counts, as the end of a sentence; "" if it can."""
     if engine.model.data is not Corpus:
         return f"infers from {engine.model.data.__name__}"
     if engine.fold_in is None:
@@ -431,7 +431,7 @@ def _lacking(engine: Engine) -> str:
 
 
 def _refuse_empty(corpus: Corpus) -> None:
-    """Raise DataError for documents without a single word."""
+    """Raise DataError if no document has a word."""
     if not corpus.n_tokens:
         shape = f"{corpus.n_documents} x {corpus.n_words}"
         raise DataError(
@@ -456,14 +456,14 @@ INSTEAD = "give counts, as of CountVectorizer, and no weights, as of TfidfVector
 
 
 def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") -> Corpus:
-    """Return the corpus of a matrix (document, word), dense or of scipy.sparse, which is not changed.
+    """Return the corpus of a matrix of counts (document, word), dense or of scipy.sparse; the matrix is not changed.
 
-    Documents without a word are legal, all of them too: they are to be folded in beside others.
+    Documents may have no words, even all of them.
 
     Raises
     ------
     DataError
-        One sentence with row and column of the first entry that is not finite, negative, no whole number, or too large.
+        The error names row and column of the first entry that is not finite, negative, not whole, or too large.
     """
     from scipy.sparse import csr_array
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of a `Table`. A value is None where there is none; a text is shown as it is."""
+    """A column of a `Table`: its name, and how its values are formatted. None is a missing value."""
 
     name: str
     label: str | None = None  # the name, unless given
@@ -35,7 +35,7 @@ class Column(NamedTuple):
         return self.kind == "text"
 
     def shown(self, value: object) -> str:
-        """Return a value as text; a dash for a number that is missing."""
+        """Format a value of the column as text; a missing number is a dash."""
         if isinstance(value, str):
             return value
         if self.is_text:
@@ -48,17 +48,17 @@ class Column(NamedTuple):
 
 
 def texts(*names: str) -> list[Column]:
-    """Return columns of texts."""
+    """Return columns of texts with these names."""
     return [Column(name) for name in names]
 
 
 def numbers(*names: str, **looks) -> list[Column]:
-    """Return columns of numbers, whole ones by default."""
+    """Return columns of numbers with these names, without decimals by default."""
     return [Column(name, **{"kind": "number"} | looks) for name in names]
 
 
 class Table:
-    """Rows with a value for each column."""
+    """A table: columns, and rows with a value for each column."""
 
     def __init__(
         self, columns: Iterable[Column], rows: Iterable[Sequence | Mapping], caption: str = ""
@@ -91,14 +91,14 @@ class Table:
         return Table([self.columns[place] for place in kept], rows, self.caption)
 
     def markdown(self) -> str:
-        """Return the table in Markdown; bars in cells are escaped, line breaks become blanks."""
+        """Return the table as Markdown; bars in cells are escaped, line breaks become blanks."""
         lines = [[column.heading for column in self.columns], *self.cells()]
         heading, *rows = (f"| {' | '.join(map(_markdown_cell, line))} |\n" for line in lines)
         rule = "|".join("---" if column.is_text else "---:" for column in self.columns)
         return f"{heading}|{rule}|\n{''.join(rows)}"
 
     def latex(self) -> str:
-        """Return the table in LaTeX, with rules of booktabs."""
+        """Return the table as LaTeX, with the rules of booktabs."""
         import pandas as pd
 
         headings = [column.heading for column in self.columns]
@@ -139,7 +139,7 @@ class Table:
         )
 
     def rich(self) -> RichTable:
-        """Return the table for a terminal; cells are folded, and never read as markup."""
+        """Return the table for a terminal; long cells are wrapped, and markup in cells is not interpreted."""
         from rich.table import Table as RichTable
         from rich.text import Text
 

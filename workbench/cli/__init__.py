@@ -1,7 +1,7 @@
-"""The command line. Results for programs go to stdout (``--json``), everything for people to stderr.
+"""The command line. Results for programs go to stdout (``--json``), messages for people to stderr.
 
 Exit status: 0 done, 2 wrong input (one line says what and how to mend it), 130 interrupted and
-resumable, 1 anything else. Nothing is imported here before somebody is there to catch a Ctrl-C.
+resumable, 1 anything else. Imports come after Ctrl-C can be caught.
 """
 
 import gc
@@ -10,8 +10,8 @@ from threading import Timer
 
 INTERRUPTED = 130
 STARTING = 5.0
-"""Seconds of a command in which no cycles of dead objects are searched for: imports make many objects and hardly any
-garbage, and the search took an eighth of the CPU time of a short run."""
+"""Seconds from the start of a command without garbage collection: imports make many objects and hardly any
+garbage, and the collection took an eighth of the CPU time of a short run."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def end_with(message: str, status: int) -> int:
-    """Print a reason as one line on stderr and return the exit status."""
+    """Print a message as one line on stderr and return the exit status."""
     print("workbench: " + " ".join(message.split()), file=sys.stderr)
     return status
 

@@ -231,7 +231,7 @@ def convert(
 
 
 def _say_written(documents, written: list[Path], lost: list[str], json: bool) -> None:
-    """Print the sizes of a corpus and of the files written of it; of a folder their sum."""
+    """Print the sizes of a corpus and of the files to which it was written; of a folder the sum of its files."""
     sizes = {
         name: getattr(documents, name) for name in ("n_documents", "n_words", "n_pairs", "n_tokens")
     }
@@ -320,7 +320,7 @@ def _shares(shown: bool):
 
 
 def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
-    """Return the files that a corpus is read from; for a named corpus all its files."""
+    """Return the files from which a corpus is read; for a named corpus all its files."""
     from workbench.runs.loading import named_set
 
     files, data_set = [vocabulary] if vocabulary else [], named_set(corpus)
@@ -335,7 +335,7 @@ def _sources(corpus: str, vocabulary: Path | None) -> list[Path]:
 
 
 def _found(name: str):
-    """Return the named corpus or records; raise an error with the nearest names otherwise."""
+    """Return the named corpus or records; for an unknown name raise an error that suggests the nearest ones."""
     from workbench.corpus import find_data_set
 
     return wb.record_sets().get(name) or find_data_set(name)
@@ -502,7 +502,7 @@ def _kernels() -> str:
 
 
 def _fit_tiny(store: str | None = None) -> None:
-    """Fit two iterations on a few tokens."""
+    """Fit a run of two iterations on a few tokens, to check the installation."""
     wb.fit(
         wb.LDA(2).simulate(4, 6, 10)[0],
         n_topics=2,

@@ -1,4 +1,4 @@
-"""The commands as one application, and the exit status of their errors."""
+"""The application with all commands, and the exit status of their errors."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ from workbench.cli.flags import Command, unreadable
 
 
 class _Commands(typer.core.TyperGroup):
-    """The commands; Ctrl-C is raised as an Abort, which typer would turn into a silent exit otherwise."""
+    """The group of all commands; Ctrl-C raises Abort, which typer would otherwise turn into a silent exit."""
 
     def invoke(self, context):
         try:
@@ -86,7 +86,7 @@ def run_command(arguments: list[str] | None) -> int:
     Raises
     ------
     KeyboardInterrupt
-        Ctrl-C, wherever it came.
+        On Ctrl-C.
     """
     try:
         status = typer.main.get_command(app)(

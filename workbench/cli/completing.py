@@ -1,7 +1,7 @@
 """Completion in a shell: names of corpora, engines, runs, formats and figures.
 
-A parameter is known by its metavar (CORPUS, RUN …) or else by its name, so that a new command completes
-by itself. Nothing heavy is imported: a shell waits for the answer.
+The completion of a parameter is chosen by its metavar (CORPUS, RUN …), else by its name, so new commands need none of
+their own. Slow imports are avoided, because the shell waits.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def _lists(incomplete: str, names: Iterable[str]) -> list[str]:
 def _names_in(
     module: str, names: str, complete: Callable = _beginning, more: tuple = ()
 ) -> Callable:
-    """Return a completion over names that a module has or a function of it returns; imported when a shell asks."""
+    """Return a function that completes names from an attribute or function of a module, which it imports when called."""
 
     def completions(incomplete: str) -> list[str]:
         value = getattr(import_module(module), names)
@@ -42,7 +42,7 @@ def figure_formats(incomplete: str) -> list[str]:
 
 
 def _runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Return complete names of runs in the store given earlier on the line, or the default store."""
+    """Complete the name of a run in the store given earlier on the command line, or in the default store."""
     from workbench.runs.store.places import default_store, is_run
 
     store = Path(context.params.get("store") or default_store())
@@ -64,7 +64,7 @@ VALUES = {
 
 
 def complete_values(app: typer.Typer, command_class: type) -> None:
-    """Set the class of every command, and the completion of every parameter."""
+    """Set the class of every command of an application, and the completion of every parameter."""
     for command in app.registered_commands:
         command.cls = command_class
         hints = get_type_hints(command.callback, include_extras=True)

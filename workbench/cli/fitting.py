@@ -241,7 +241,7 @@ def check_detached(scheduler: str | None, detach: bool, warm: bool = False) -> N
 
 
 def places(jobs: int, scheduler: str | None, detach: bool) -> int:
-    """Return the number of active runs: --jobs, or all places of the store for runs in the background."""
+    """Return how many runs are active at once: --jobs, or the maximum of the store for runs in the background."""
     from workbench.runs.execution.worker import SLOTS
 
     return SLOTS if detach and scheduler is None else jobs
@@ -258,9 +258,9 @@ def _created(
     here=False,
     **more,
 ):
-    """Create or reopen the runs of a comparison; return them and what was planned for each.
+    """Create or reopen the runs of a comparison; return the runs, and the plan of each.
 
-    ``check`` is called with their specs and ``connect`` with their training corpus before the first is made.
+    Before the first run is created, ``check`` is called with the specs and ``connect`` with the training corpus.
     """
     from workbench.runs.execution.compare import plan
     from workbench.runs.execution.fit import warn_of_idle_threads
@@ -355,7 +355,7 @@ def _engines(text: str) -> list[tuple[str, dict]]:
 
 
 def _parse_grid(texts: list[str]) -> dict[str, list[str]]:
-    """Parse ``r=0,1,inf`` flags into lists by the full names of settings."""
+    """Parse flags such as ``r=0,1,inf`` into lists of values by the full names of settings."""
     from workbench.runs.execution.sweep import SHORT
 
     axes: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Flags that commands share; those of run settings are made from their description."""
+"""Flags that commands share; flags of run settings are generated from the descriptions of the settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workbench.runs.settings import (
 
 
 def flag_of(about: Field):
-    """Return the flag of a setting."""
+    """Return the typer flag of a setting from its description."""
     flags, help, metavar = (about.metadata[name] for name in ("flags", "help", "metavar"))
     return typer.Option(*flags.split(), help=help, metavar=metavar)
 
@@ -117,17 +117,17 @@ SHARED = {
     "quiet": (Quiet, False),
     "json": (Json, False),
 }
-"""What every command that makes runs takes beside their settings: its type and default."""
+"""Flags, besides settings, of every command that creates runs: their types and defaults."""
 FOLLOWING = {
     "seed": ("seeds", "jobs", "options", *names(SplitSettings)),
     "snapshot_every": ("store", "scheduler", "name", "restarts", "start", "warm"),
     "n_threads": ("vocabulary", "read", "detach", "quiet", "json"),
 }
-"""Setting of the model or of the run → the flags that stand after it in the help."""
+"""Setting of the model or of the run → the flags that follow it in the help."""
 
 
 def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED)) -> Callable:
-    """Return the command with flags for the settings of a run and the shared ones, or some of them, instead of ``**flags``."""
+    """Return the command with its ``**flags`` replaced by flags of run settings and the shared flags, or ``only`` some."""
     types = get_type_hints(command, include_extras=True)
     parameters = [
         one.replace(annotation=types[one.name])
@@ -155,7 +155,7 @@ def with_settings(command: Callable, only: Collection[str] = (*SETTINGS, *SHARED
 
 
 def settings_of(flags: dict) -> dict:
-    """Return the settings of a run as Python takes them, from the values of the flags."""
+    """Return the settings of a run as Python arguments, from the values of the flags."""
     from workbench.runs.execution.run import find_run
 
     return {name: flags[name] for name in SETTINGS} | {
@@ -173,9 +173,9 @@ def load_documents(
     engine: str | None = None,
     counted: dict | None = None,
 ):
-    """Load data by name or path, of the type that the engine infers from (a corpus without one), read as the flags say.
+    """Load data by name or path as the flags say: records if the engine needs them, otherwise a corpus.
 
-    ``counted``: how raw text is counted where they leave it open, as the spec of a run has it.
+    ``counted``: options with which raw text is counted unless the flags say otherwise, as in the spec of a run.
     """
     from workbench.cli.printing import saying_warnings
     from workbench.corpus import Corpus
@@ -193,7 +193,7 @@ def load_documents(
 def reading_options(
     vocabulary: Path | None, read: list[str] | None, of_corpus: bool = True
 ) -> dict:
-    """Return the reading options, as `load_corpus` and `load_records` take them."""
+    """Return the reading options as arguments of `load_corpus` or `load_records`."""
     options = parse_options(read, "read", lambda value: True)
     if of_corpus:  # those of records are all text
         options = {name: _scalar(value) for name, value in options.items()}
@@ -201,7 +201,7 @@ def reading_options(
 
 
 def load_training_data(*arguments):
-    """Load data as `load_documents` does; print a line each about empty, duplicate and nearly duplicate documents."""
+    """Load data as `load_documents` does; print a line about empty documents and one about duplicates."""
     from workbench.cli.printing import say
     from workbench.corpus.quality import describe_quality
 
@@ -213,7 +213,7 @@ def load_training_data(*arguments):
 
 
 def _scalar(text: str):
-    """Return a JSON number or null, None for empty text, and other text unchanged."""
+    """Parse a JSON number or null; return None for empty text, and other text unchanged."""
     try:
         value = json.loads(text or "null")
     except ValueError:
@@ -224,7 +224,7 @@ def _scalar(text: str):
 def split_pairs(
     pairs: list[str] | None, wanted: str, field: str, is_value: Callable[[str], object] = bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each ``name=value`` flag; raise InputError for one that is neither."""
+    """Yield the name and value of each ``name=value`` flag; raise InputError for a flag of another form."""
     for pair in pairs or []:
         name, value = (part.strip() for part in pair.partition("=")[::2])
         if not name or not is_value(value):
@@ -242,7 +242,7 @@ def parse_options(
 
 
 def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
-    """Parse ``super=5`` flags into sizes by name; return None if there is none."""
+    """Parse flags such as ``super=5`` into sizes by name; return None if there are none."""
     sizes = split_pairs(
         pairs, "a size is written name=number, as in --size super=5", "sizes", str.isdecimal
     )
@@ -250,7 +250,7 @@ def parse_sizes(pairs: list[str] | None) -> dict[str, int] | None:
 
 
 def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
-    """Parse one number, or one per topic separated by commas; return None for None."""
+    """Parse alpha: one number, or one per topic separated by commas; return None for None."""
     if text is None:
         return None
     try:
@@ -263,7 +263,7 @@ def parse_alpha(text: str | None) -> float | tuple[float, ...] | None:
 
 
 class Command(typer.core.TyperCommand):
-    """A command that ends with one sentence and status 2 for a wrong input, in which settings have the names of their flags."""
+    """A command that reports wrong input in one sentence, with settings named by their flags, and exits with status 2."""
 
     def invoke(self, context):
         try:
@@ -272,7 +272,7 @@ class Command(typer.core.TyperCommand):
             return end_with(self.worded(error), 2)
 
     def worded(self, error: InputError) -> str:
-        """Return the sentence of an error with the flags of settings instead of their names."""
+        """Return the message of an error with settings named by their flags."""
         flags = {each.name: each.opts[0] for each in self.params if each.opts[0].startswith("--")}
 
         def named(part) -> str:
@@ -286,7 +286,7 @@ class Command(typer.core.TyperCommand):
 
 
 def unreadable(error: typer.BadParameter) -> str:
-    """Return the sentence for a value that has not the type of its flag or argument."""
+    """Return the message for a value that does not have the type of its flag or argument."""
     # of pydantic, which typer reads values with
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:

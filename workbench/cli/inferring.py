@@ -179,7 +179,7 @@ def _documents(inferred) -> list[dict]:
 
 
 def _print_topics(learnt, inferred) -> None:
-    """Print the first documents with their largest topics and the top words of these."""
+    """Print the first documents with their largest topics and these topics' top words."""
     from workbench.measures import top_words
 
     words = [" ".join(row) for row in top_words(learnt, SHOWN_WORDS)["word"].values.astype(str)]

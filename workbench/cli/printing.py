@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.runs.execution.run import Run
 
 MOST_FILES = 8
-"""Paths that are listed one by one."""
+"""Maximum of paths that are listed one by one."""
 FINAL = (
     "test_perplexity",
     "test_perplexity_state",
@@ -32,7 +32,7 @@ FINAL = (
 
 
 def print_json(values: dict) -> None:
-    """Print one JSON object on stdout; values that JSON lacks (NaN) become null."""
+    """Print one JSON object on stdout; NaN becomes null."""
     json.dump(_jsonable(values), sys.stdout, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -46,7 +46,7 @@ def _jsonable(value):
 
 
 def summary(run: Run, last: int | None = None) -> dict:
-    """Return the final scalars of a run, or those of its ``last`` iteration; null where there is none."""
+    """Return the scalar results of a run at its final iteration, or at iteration ``last``; None for missing ones."""
     rows, spec = run.rows(), run.spec
     rows = rows[rows[:, 0] <= (math.inf if last is None else last)]
     final = dict(
@@ -72,8 +72,8 @@ def summary(run: Run, last: int | None = None) -> dict:
 def print_runs(summaries: list[dict], as_json: bool, **more) -> int:
     """Print runs as JSON on stdout, with further entries, or as a table on stderr.
 
-    For the cells of a sweep the first columns are the values of the ``grid`` instead of engine and seed.
-    Returns the exit status of a command that was to finish these runs.
+    For a sweep the first columns are the values of the ``grid`` instead of engine and seed.
+    Returns the exit status of a command that should have finished these runs.
     """
     grid = list(summaries[0].get("grid", ())) if summaries else []
     if as_json:
@@ -122,7 +122,7 @@ def print_files(paths: list[Path], as_json: bool) -> None:
 
 
 def perplexity(value: float | None) -> str:
-    """Format a perplexity with as many decimals as it needs; a dash for none."""
+    """Format a perplexity with as many decimals as it needs; return a dash for None."""
     from workbench.runs.progress import decimals
 
     return DASH if value is None else format_number(value, decimals(value))

@@ -150,7 +150,7 @@ def ledger(
 
 
 def _describe_entry(row) -> dict:
-    """Return the JSON of an item of the ledger and its result, null where it was not run."""
+    """Return an item of the ledger with its result as a dict for JSON; the result is None if it was not run."""
     item = {
         name: getattr(row.item, name) for name in ("id", "paper", "where", "target", "test", "why")
     }
@@ -175,7 +175,7 @@ def parse_topics(text: str | None) -> list[int] | None:
 
 
 def _describe(reproduced) -> dict:
-    """Return the JSON of a figure, its files, runs and verdicts."""
+    """Return a figure with its files, runs and verdicts as a dict for JSON."""
     claims = [
         asdict(verdict.claim)
         | {name: getattr(verdict, name) for name in ("outcome", "difference", "error", "n_pairs")}
@@ -194,7 +194,7 @@ def _describe(reproduced) -> dict:
 
 
 def _print_figures(figures: list, json: bool) -> None:
-    """Print the figures with their full and quick cost; those without runs have none."""
+    """Print the figures with the cost of their full and quick versions, if they need runs."""
     from workbench.numbers import format_duration
     from workbench.papers.figure import Drawing
 

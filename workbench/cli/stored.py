@@ -24,9 +24,9 @@ from workbench.cli.printing import (
 from workbench.tables import numbers, texts
 
 SHOWN_TOPICS, SHOWN_WORDS = 20, 8
-"""Topics and words of each that end a fit."""
+"""Numbers of topics, and of words of each, that are printed at the end of a fit."""
 LARGE = 2 * 10**7
-"""Numbers of a snapshot from which on it is not read just to end a fit."""
+"""Size of a snapshot, in numbers, from which it is not read just to print topics."""
 
 
 def topics(
@@ -93,7 +93,7 @@ def documents(
 
 
 def print_words(run: "wb.Run") -> None:
-    """Print the largest topics of a run with their words; nothing if it has no topics, no words, or very many documents."""
+    """Print the largest topics of a run with their words; nothing if it lacks topics or words, or its snapshot is large."""
     from workbench.measures.tables import topic_entries
 
     if max(map(math.prod, run.shapes().values()), default=0) > LARGE:
@@ -130,7 +130,7 @@ Untag = Annotated[list[str] | None, typer.Option("--untag", help="Tag to remove;
 
 
 def find(run: str, store: Path | None):
-    """Return the `Run` of a name in the store, or of a path."""
+    """Return the `Run` with a name in the store, or at a path."""
     from workbench.runs.execution.run import find_run
 
     return wb.Run(find_run(run, store))
@@ -184,7 +184,7 @@ def _notes(run: "wb.Run"):
 
 
 def labels_by_topic(run: "wb.Run", notes) -> dict[int, str]:
-    """Return labels by topic number; print a line on stderr and return none if the corpus of the run is missing."""
+    """Return labels by topic number; if the corpus of the run is missing, print a line on stderr and return {}."""
     from workbench.runs.store.notes import labels_of_topics
 
     try:
@@ -313,7 +313,7 @@ def remove(
 
 
 def _confirmed(question: str) -> bool:
-    """Ask a question and return the answer; False where nobody can answer."""
+    """Ask a yes-no question and return the answer; False without an interactive terminal."""
     try:
         return typer.confirm(question, err=True)
     except typer.Abort:

@@ -36,7 +36,7 @@ Files = Annotated[
 ]
 STDIN = "-"
 SAMPLE = ("text", "encoding")
-"""How a sample is read of which only the vocabulary is wanted, beside the options of its words."""
+"""Options, besides those of words, with which a sample is read to get its vocabulary."""
 
 
 @partial(
@@ -209,7 +209,7 @@ def _documents(files: list[str], options: dict) -> wb.FileDocuments | Iterator[s
 def _vocabulary(
     file: str | None, options: dict, store: Path | None
 ) -> tuple[Iterable[str] | None, dict, tuple[str, ...]]:
-    """Return (vocabulary, options that found its words, names of the options used here) of a file, run or corpus."""
+    """Return the vocabulary of a file, run or corpus, the options that found its words, and the options used up here."""
     from workbench.corpus import is_named
     from workbench.corpus.formats.interface import read_words
     from workbench.corpus.formats.readers import has_known_format
@@ -258,7 +258,7 @@ def _of_run(path: Path) -> tuple[Iterable[str], dict]:
 
 
 def _of_words(counted: dict | None) -> dict:
-    """Return the options that find words as they were found in other texts."""
+    """Return the options that find words in the same way as in other texts."""
     from workbench.corpus.texts.counting import as_counted
     from workbench.runs.execution.update import OF_WORDS
 

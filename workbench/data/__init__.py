@@ -1,1 +1,1 @@
-"""What corpora and records share: files read and written whole, subsets drawn, the one error of data."""
+"""What corpora and records share: read and write files, draw random subsets."""

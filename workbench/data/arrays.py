@@ -1,4 +1,4 @@
-"""Arrays of frozen data: checked, copied where others could change them, read-only; and plain values of texts and numbers."""
+"""Read-only arrays: check, convert and freeze them; and convert entries to Python's own types."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ import numpy as np
 from workbench.errors import DataError
 
 PLAIN = {str, int, float, bool, type(None)}
-"""Types that JSON has, and so a file of data."""
+"""Types that JSON, and so a stored file, can hold."""
 
 
 def as_array(values: object, what: str) -> np.ndarray:
@@ -20,7 +20,7 @@ def as_array(values: object, what: str) -> np.ndarray:
 
 
 def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int64) -> np.ndarray:
-    """Return the values as (row,) integers; the error for one that is not whole, or too large, has its row."""
+    """Return the values (row,) as integers; the error for a value that is not whole, or too large, names its row."""
     values = as_array(values, what)
     if values.ndim != 1:
         raise DataError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
@@ -30,7 +30,7 @@ def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int
 
 
 def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.ndarray:
-    """Return (row, …) numbers in an integer type; the error for one that is not whole, or too large, has its row."""
+    """Return numbers (row, …) in an integer type; the error for a value that is not whole, or too large, names its row."""
     if values.size == 0 or np.can_cast(values.dtype, dtype):
         return values.astype(dtype, copy=False)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -68,9 +68,9 @@ def sealed(array: np.ndarray) -> np.ndarray:
 
 
 def plain_values(values: Iterable, what: str) -> tuple:
-    """Return the entries with numpy scalars as Python's, so that equal contents have equal hashes.
+    """Return the entries with numpy scalars as Python's own types, so that equal contents have equal hashes.
 
-    Lists of them become tuples; values that are neither texts nor numbers, as dates, do not change.
+    Lists become tuples; other values, such as dates, do not change.
     """
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise DataError(f"{what} must be a list, an entry for each; got {values!r}")
@@ -81,7 +81,7 @@ def plain_values(values: Iterable, what: str) -> tuple:
 
 
 def _plain(value: object):
-    """Return one entry as Python's own type."""
+    """Return one entry in Python's own type."""
     value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))

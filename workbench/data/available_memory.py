@@ -1,4 +1,4 @@
-"""Memory that is available to what is read and run: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
+"""The memory that is available: free on the machine, left by its container, or set by WORKBENCH_MEMORY."""
 
 import os
 import re
@@ -27,9 +27,9 @@ class AvailableMemory(NamedTuple):
 
 
 def available_memory() -> AvailableMemory:
-    """Return the memory that is free on the machine, in its container, or below the limit of the process: the least.
+    """Return the available memory: the least of what machine, container and the limit of the process leave.
 
-    The value of WORKBENCH_MEMORY stands for machine and container where it is set.
+    If WORKBENCH_MEMORY is set, it replaces machine and container.
     """
     limits = [_shared_memory()]
     process = psutil.Process()
@@ -42,7 +42,7 @@ def available_memory() -> AvailableMemory:
 
 
 def check_fits(n_bytes: float, what: str, mend: str) -> None:
-    """Raise an error for what needs more memory than is available; ``mend`` ends its sentence."""
+    """Raise an error if ``n_bytes`` exceed the available memory; ``what`` needs them, ``mend`` ends the sentence."""
     there = available_memory()
     if not n_bytes <= there.n_bytes:  # NaN too
         size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
@@ -50,7 +50,7 @@ def check_fits(n_bytes: float, what: str, mend: str) -> None:
 
 
 def _shared_memory() -> AvailableMemory:
-    """Return the memory that this process shares with others."""
+    """Return the memory available to this and other processes, without the limit of this process."""
     if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
@@ -107,7 +107,7 @@ def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a system file; none where there is no such file."""
+    """Return the lines of a system file; [] if it does not exist."""
     try:
         return path.read_text().splitlines()
     except OSError:

@@ -1,26 +1,26 @@
-"""Rows in blocks: how many of a large array are read, computed or stored at a time; entries of a file in batches."""
+"""Split rows of large arrays into blocks, and entries of a file into batches, to bound memory."""
 
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 NUMBERS = 2**20
-"""Numbers of a block, at most, unless one row has more: 8 MB of float64."""
+"""Maximum of numbers in a block (8 MB of float64), unless one row has more."""
 
 
 def rows_per_block(width: int) -> int:
-    """Return the rows of a block, a power of two, so that blocks of different arrays of documents are aligned."""
+    """Return the number of rows of a block; it is a power of two, so that blocks of arrays of other widths are aligned."""
     return 1 << max(NUMBERS // max(width, 1), 1).bit_length() - 1
 
 
 def blocks(n_rows: int, n_at_once: int) -> Iterator[slice]:
-    """Yield the rows as slices of ``n_at_once``, the last one shorter."""
+    """Yield slices of ``n_at_once`` rows; the last may be shorter."""
     for first in range(0, n_rows, n_at_once):
         yield slice(first, min(first + n_at_once, n_rows))
 
 
 BATCH = 1 << 21
-"""Characters that are given at a time where a file is read in pieces; an entry counts a hundred besides its own."""
+"""Characters of a batch of a file; each entry counts a hundred more than it has."""
 
 
 def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
@@ -37,11 +37,11 @@ def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
 
 
 CHUNKS = "preferred_chunks"
-"""Under this name xarray looks among the encoding of an array for what is best read at once."""
+"""Key of an array's encoding in xarray under which the preferred chunk sizes are found."""
 
 
 def rows_at_once(values) -> int:
-    """Return how many rows of a (row, column) array are best read at a time: a block, or a chunk of a file if larger.
+    """Return how many rows of an array (row, column) to read at a time: a block, or a chunk of its file if that is larger.
 
     values : an xarray.DataArray, or an array in memory
     """
@@ -50,5 +50,5 @@ def rows_at_once(values) -> int:
 
 
 def as_slice(rows: np.ndarray) -> slice | np.ndarray:
-    """Return ascending numbers as a slice, which is read faster, where they are one."""
+    """Return ascending numbers as a slice if they are consecutive, since slices are read faster."""
     return slice(int(rows[0]), int(rows[-1]) + 1) if np.all(np.diff(rows) == 1) else rows

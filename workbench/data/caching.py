@@ -1,4 +1,4 @@
-"""Results that are kept, each computed by one thread alone."""
+"""A cache in which each result is computed by one thread only."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps

@@ -1,4 +1,4 @@
-"""Subsets drawn without replacement, and the checks of a split's share and seed.
+"""Draw subsets without replacement, and check the share and seed of a split.
 
 The bits come from PCG64 itself, not from a numpy distribution, so that a seed names the same subset on every platform and
 with every version of numpy.
@@ -13,28 +13,28 @@ from workbench.data.available_memory import check_fits
 from workbench.errors import DataError, Named, shown
 
 BLOCK = 1 << 19
-"""Tokens whose keys are held at a time."""
+"""Tokens whose random keys are in memory at a time."""
 DRAWING = 64 * BLOCK
-"""Bytes that these take: keys, their sorted copy, groups."""
+"""Bytes for one block of tokens: keys, their sorted copy, groups."""
 BIN_BITS = 16
-"""Keys of one long group are counted by this many of their highest bits."""
+"""Number of highest bits of the keys that are the bins of a histogram."""
 SHARE = Named("holdout", text="fraction")
-"""The share of the data that is held out, in sentences."""
+"""The name of the held-out share in errors."""
 
 
 def check_fraction(fraction: object, what: Named | str = SHARE) -> None:
-    """Raise an error for a share that is not at least 0 and below 1."""
+    """Raise an error unless the share is at least 0 and below 1."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 <= fraction < 1:
         raise DataError.must_be(what, "a number of at least 0 and below 1", fraction)
 
 
 def check_seed(seed: object) -> None:
-    """Raise an error for a seed that is no whole number of at least 0."""
+    """Raise an error unless the seed is a whole number of at least 0."""
     check_whole(Named("split_seed", text="seed"), seed, 0)
 
 
 def check_kind(data: object, kind: type, name: str) -> None:
-    """Raise an error for data of another type, such as the name of a data set."""
+    """Raise an error unless the data are of the given type; they may be the name of a data set."""
     if not isinstance(data, kind):
         raise DataError(
             f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "
@@ -52,10 +52,9 @@ def check_whole(what: Named | str, value: object, least: int) -> int:
 def draw_share(
     n: int, fraction: float, seed: int, stream: int, what: str, none: bool = False
 ) -> np.ndarray:
-    """Draw (item,) bool: ``round(fraction * n)`` of n items, every choice equally likely.
+    """Draw ``round(fraction * n)`` of n items at random; return which were drawn (item,) bool.
 
-    Refuses arguments out of range, and a share that leaves none to train on, or none to hold out unless fraction 0 may
-    (``none``).
+    Raise an error for arguments out of range, if all items are drawn, or if none are, unless ``none`` allows fraction 0.
     """
     check_fraction(fraction)
     check_seed(seed)
@@ -69,9 +68,9 @@ def draw_share(
 
 
 def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int) -> np.ndarray:
-    """Draw (token,) bool: ``wanted`` items of each group of consecutive tokens (or documents).
+    """Draw ``sizes`` (group,) tokens of groups of ``lengths`` consecutive tokens; return which were drawn (token,) bool.
 
-    Every token gets a random key, and the smallest keys of a group are chosen; of equal ones the first.
+    Every token gets a random key, and the tokens with the smallest keys of a group are drawn; of equal keys the first.
     """
     n_tokens = int(lengths.sum())
     check_fits(
@@ -89,7 +88,7 @@ def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int)
 def drawn_blocks(
     lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> Iterator[np.ndarray]:
-    """Yield what `draw_subsets` returns in pieces of about `BLOCK` tokens, to bound memory."""
+    """Yield the result of `draw_subsets` in pieces of about `BLOCK` tokens, to bound memory."""
     group_bits = (len(lengths) - 1).bit_length()
     ends = np.cumsum(lengths)
     keys = _Keys(seed, stream, group_bits)
@@ -106,9 +105,9 @@ def drawn_blocks(
 
 
 def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield, for each part of (pair,) counts, how many of each pair's tokens are chosen: (pair,) int32.
+    """Yield, for each part of the counts (pair,), how many tokens of each pair are drawn (pair,) int32.
 
-    ``blocks``: (token,) bool of all tokens, as `drawn_blocks` gives them.
+    ``blocks``: which tokens are drawn (token,) bool, as `drawn_blocks` yields them.
     """
     rest = np.empty(0, bool)
     for counts in parts:
@@ -131,7 +130,7 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
 
 
 class _Keys:
-    """The random keys of tokens from any token on; the highest bits are free for the number of a group."""
+    """The random keys of tokens, from any token on; their highest bits are 0, to hold the number of a group."""
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
@@ -142,7 +141,7 @@ class _Keys:
         )
 
     def of(self, first: int, n: int) -> np.ndarray:
-        """Return (token,) uint64 keys of the next tokens from ``first`` on."""
+        """Return the keys (token,) uint64 of n tokens from ``first`` on."""
         if first != self._at:
             # backwards too: as many steps come round
             self._bits.advance((first - self._at) % 2**128)
@@ -156,7 +155,7 @@ class _Keys:
 def _of_groups(
     keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
-    """Return (token,) bool of several groups; the group's number is above the random bits, so one sort orders all."""
+    """Return which tokens (token,) bool of several groups are drawn, by one sort of group numbers and keys."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
@@ -175,7 +174,7 @@ def _of_groups(
 
 
 def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
-    """Yield blocks of bool of one group whose keys are not in memory, by a histogram of the keys."""
+    """Yield blocks of which tokens (token,) bool of one long group are drawn, by a histogram of its keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
     if n_chosen == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)

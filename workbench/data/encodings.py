@@ -1,4 +1,4 @@
-"""Bytes of text files as text: UTF-8, what a byte order mark says, an encoding that is named, or one that is detected."""
+"""Decode the bytes of text files: by UTF-8, a byte order mark, a named encoding, or a detected one."""
 
 import codecs
 import unicodedata
@@ -21,7 +21,7 @@ STRICT = "utf-8"
 DETECT = "detect"
 WESTERN = "cp1252"
 LEAST = 32
-"""Bytes beyond ASCII from which the script of a text is detected; with fewer, Latin letters are taken."""
+"""Minimum of bytes beyond ASCII to detect the script of a text; with fewer, Latin letters are assumed."""
 SAMPLE = 1 << 18
 FITTING = 0.75
 """Share of the bytes beyond ASCII that must be letters of the language; of random bytes a half may be."""
@@ -53,9 +53,9 @@ LETTERS = {
 taken. French, German, Spanish, Portuguese, Swedish and Finnish, Danish and Norwegian, Italian, Icelandic, Estonian, Catalan,
 Dutch, Albanian; Polish, Czech, Slovak, Hungarian, Romanian, Slovenian and Croatian; Turkish; Lithuanian, Latvian."""
 LATIN = "LATIN"
-"""How Unicode begins the names of these letters."""
+"""Beginning of the Unicode names of Latin letters."""
 SIGNS = "‘’‚“”„«»‹›–—…•·€£§°©®™ªº¿¡½×\xa0"
-"""What texts in any language have besides letters."""
+"""Characters beyond ASCII, besides letters, that texts in any language have."""
 
 
 def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
@@ -70,7 +70,7 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
     Raises
     ------
     DataError
-        An encoding that there is not; a byte that is none of the encoding, with its line.
+        An unknown encoding; a byte that is invalid in the encoding, with its line.
     """
     try:
         return data.decode(_wanted(data, encoding))
@@ -108,14 +108,14 @@ def named_encoding(
 
 
 def _wanted(start: bytes, encoding: str) -> str:
-    """Return the encoding of the option, or of a byte order mark."""
+    """Return the encoding of the option, else of a byte order mark, else UTF-8."""
     if encoding not in (STRICT, DETECT):
         return _known(encoding)
     return next((known for mark, known in MARKS.items() if start.startswith(mark)), STRICT)
 
 
 def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
-    """Return line and value of the first byte that the encoding does not allow; None where there is none."""
+    """Return line and value of the first byte that is invalid in the encoding; None if all are valid."""
     decoder, n_lines, block = codecs.getincrementaldecoder(name)(), 0, b""
     try:
         for block in blocks:
@@ -129,7 +129,7 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
 
 
 def _known(encoding: object) -> str:
-    """Return Python's name of an encoding of text."""
+    """Return Python's name of a text encoding; raise an error for an unknown one."""
     try:
         codec = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError):
@@ -180,7 +180,7 @@ def _has_utf8(blocks: Iterable[bytes]) -> bool:
 
 
 def _best(data: bytes) -> str | None:
-    """Return the encoding that charset-normalizer finds by the script; None where that is Latin."""
+    """Return the encoding that charset-normalizer detects if the script is not Latin; else None."""
     from charset_normalizer import from_bytes
 
     match = from_bytes(data).best()
@@ -193,7 +193,7 @@ def _best(data: bytes) -> str | None:
 
 
 def _of_latin(beyond: Counter[int]) -> str:
-    """Return the encoding in which most bytes beyond ASCII are letters of one language; else Western European."""
+    """Return the Latin encoding in which most bytes beyond ASCII are letters of one language; else Western European."""
 
     def n_known(name: str, letters: str) -> int:
         return sum(

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a heading and a table of names and values, as HTML that has no style of its own."""
+"""HTML of an object for notebooks: a heading and a table of names and values, without a style."""
 
 from collections.abc import Iterable
 from html import escape

@@ -1,4 +1,4 @@
-"""Names of data sets with options, ``bars:side=5:seed=1``: read, checked, written; and the nearest of some names."""
+"""Names of data sets with options, as ``bars:side=5:seed=1``: parse, check and write them; and find similar names."""
 
 import difflib
 import json
@@ -8,7 +8,7 @@ from workbench.errors import DataError
 
 
 def with_options(name: str, options: Mapping) -> str:
-    """Return a name with options, by which a data set is loaded: ``bars:side=5:seed=1``."""
+    """Return the name of a data set with its options, as ``bars:side=5:seed=1``."""
     values = {
         key: f"{value:.12g}" if isinstance(value, float) else value
         for key, value in options.items()
@@ -17,7 +17,7 @@ def with_options(name: str, options: Mapping) -> str:
 
 
 def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
-    """Return the options in a name and those beside it; raise an error for one that is not ``known``."""
+    """Return the options in a name together with the ``keywords``; raise an error for an option that is not ``known``."""
     name, *pairs = name.split(":")
     options = dict(keywords)
     for pair in pairs:
@@ -42,13 +42,13 @@ def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Return the names nearest to one, as a part of a sentence."""
+    """Return the names most similar to ``name``, as a part of a sentence."""
     matches = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     return f", perhaps {' or '.join(repr(other) for other in matches)}" if matches else ""
 
 
 def _scalar(text: str):
-    """Return the text as a number where it is one."""
+    """Return the text as a number if it is one, else unchanged."""
     try:
         value = json.loads(text)
     except ValueError:

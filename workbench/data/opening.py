@@ -18,11 +18,11 @@ from workbench.numbers import format_size
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLOCK, FIRST = 1 << 20, 1 << 12
-"""Bytes that are read, or unpacked, at a time; that a format is known by."""
+"""Bytes that are read or decompressed at a time; bytes from which a format is recognised."""
 HEAD = 1 << 16
-"""Bytes in which all that stands before the rows of a file of numbers is looked for."""
+"""Bytes within which the header of a file of numbers must end."""
 LONGEST_LINE = 1 << 26
-"""Characters of a line of a file that is read line by line: each is in memory as a whole."""
+"""Maximum of characters in a line of a file that is read line by line, since a line is in memory as a whole."""
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -34,12 +34,12 @@ def data_folders() -> list[Path]:
 
 
 def bundled_folders(name: str) -> list[Path]:
-    """Return the folders of bundled data: in an installed package, in a clone."""
+    """Return the possible folders of bundled data: in an installed package, and in a clone."""
     return [PACKAGE / "_data" / name, PACKAGE.parent / "data" / name]
 
 
 def path_of(name: str | os.PathLike) -> Path:
-    """Return the path with ~ expanded; raise an error where no file can have it: a null, too long, an unknown home."""
+    """Return the path with ~ expanded; raise an error for an impossible path (null character, too long, unknown user)."""
     try:
         path = Path(name).expanduser()
         path.lstat()
@@ -52,10 +52,10 @@ def path_of(name: str | os.PathLike) -> Path:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return all bytes of the file, unpacked when its first two bytes are those of gzip.
+    """Return all bytes of the file, decompressed if its first two bytes are those of gzip.
 
-    A file that is missing, unreadable, a device or empty is refused, a gzip stream that is damaged or ends early, and more
-    bytes than half of the memory that is available: whatever they are, more than as many again is needed to read them.
+    Raise an error for a file that is missing, unreadable, a device or empty, for a damaged gzip stream, and for more bytes
+    than half of the available memory, since parsing needs at least as much again.
     """
     try:
         refuse_device(path)
@@ -78,9 +78,9 @@ def refuse_device(path: Path) -> None:
 
 
 def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
-    """Return the first bytes, unpacked: enough to recognise a format; b"" when there is nothing to recognise.
+    """Return the first bytes of a file, decompressed, to recognise its format; b"" if they cannot be read.
 
-    Nothing is read from a pipe, which gives its bytes once.
+    Nothing is read from a pipe, which can be read only once.
     """
     start = b""
     try:
@@ -94,14 +94,14 @@ def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
 
 
 def _bounded(file: BinaryIO, path: Path) -> bytes:
-    """Return all bytes of a file, unpacked; raise an error beyond half of the available memory."""
+    """Return all bytes of an open file, decompressed; raise an error beyond half of the available memory."""
     packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
     _check_size(path, 0 if packed else os.fstat(file.fileno()).st_size, available_memory())
     return b"".join(bounded(_unpacked(file, path) if packed else _blocks(file), path))
 
 
 def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """Yield the blocks; raise an error beyond half of the available memory."""
+    """Yield the blocks; raise an error when they exceed half of the available memory."""
     there, n_bytes = available_memory(), 0
     for block in blocks:
         n_bytes += len(block)
@@ -118,7 +118,7 @@ def _check_size(path: Path, n_bytes: int, there: AvailableMemory) -> None:
 
 
 def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """Yield the bytes of the file, unpacked as by `read_bytes`, block by block; ``progress`` gets the share that is read."""
+    """Yield the bytes of the file in blocks, decompressed as by `read_bytes`; ``progress`` gets the share read."""
     try:
         refuse_device(path)
         size = path.stat().st_size
@@ -135,7 +135,7 @@ def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
 
 
 def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """Yield blocks as `byte_blocks` does, but of whole lines; a line over `LONGEST_LINE` bytes is an error."""
+    """Yield blocks of whole lines, else as `byte_blocks`; raise an error for a line over `LONGEST_LINE` bytes."""
     rest, n_lines = [], 0
     for block in byte_blocks(path, progress):
         end = block.rfind(b"\n") + 1
@@ -151,7 +151,7 @@ def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
 
 
 def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first blocks joined, enough for what precedes the rows, and the other blocks; an empty file is an error."""
+    """Return the first blocks joined, enough to hold the header, and the other blocks; raise an error for an empty file."""
     head = b""
     for block in blocks:
         head += block
@@ -175,7 +175,7 @@ def text_of(
 
 
 def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
-    """Yield the lines of a text with their ends; one over `LONGEST_LINE` characters is an error."""
+    """Yield the lines of a text with their line ends; raise an error for one over `LONGEST_LINE` characters."""
     n_lines = 0
     while line := file.readline(LONGEST_LINE + 1):
         n_lines += 1
@@ -192,7 +192,7 @@ def _too_long(path: Path, line: int) -> DataError:
 
 
 class _Unpacked(io.RawIOBase):
-    """A readable file made of blocks of bytes."""
+    """A file object that reads from an iterator of blocks of bytes."""
 
     def __init__(self, blocks: Iterator[bytes]):
         self._blocks, self._rest = blocks, memoryview(b"")
@@ -211,7 +211,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Return the bytes of a file: in one piece where it has a size, else block by block."""
+    """Return the bytes of a file: in one block if its size is known, else in several."""
     return (
         iter([file.read()])
         if os.fstat(file.fileno()).st_size
@@ -251,7 +251,7 @@ def read_text(path: Path, encoding: str = STRICT) -> str:
 def encoding_of(path: Path, encoding: str = STRICT) -> str:
     """Return the name of the encoding in which `read_text` reads a file; the file is read once, block by block.
 
-    Refuses what `read_text` refuses: an empty file, a byte that is none of the encoding.
+    Raise the errors of `read_text`: for an empty file, or a byte that is invalid in the encoding.
     """
     if not any(block.removeprefix(BYTE_ORDER_MARK).strip() for block in byte_blocks(path)):
         raise _empty(path)
@@ -259,7 +259,7 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
 
 
 def read_lines(path: Path, n_lines: int | None, what: str, mend: str = "") -> list[str]:
-    """Return one string a line: ``wanted`` of them (None: any number), none of them empty.
+    """Return the ``n_lines`` lines of a file (None: any number); raise an error for an empty line or another number.
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """

@@ -1,7 +1,7 @@
-"""The columns of a CSV file with a header, in any dialect that Python's csv module reads.
+"""Read the columns of a CSV file with a header, in any dialect that Python's csv module reads.
 
-Columns are separated by comma, semicolon, tab or bar, whichever the header has most of, or as a first line ``sep=;`` says.
-Blanks before a quote and quotes after a backslash are seen to where the file cannot be read otherwise.
+The separator is comma, semicolon, tab or bar, whichever the header has most of, or that of a first line ``sep=;``.
+Blanks before a quote and quotes after a backslash are allowed if the file cannot be read otherwise.
 """
 
 import csv
@@ -21,16 +21,16 @@ from workbench.errors import DataError
 
 SEPARATORS = ",;\t|"
 WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "none": None}
-"""What a character may be called where it cannot well be typed."""
+"""Names for characters that are hard to type."""
 SAYS = re.compile(r"\ufeff?sep=([^\w\r\n\"'])\r?\n")
-"""The first line by which a spreadsheet says what separates."""
+"""The first line with which a spreadsheet states the separator."""
 HEAD = 1 << 20
-"""Characters that are read at a time, of which the first have the header."""
+"""Characters that are read at a time; the first piece holds the header."""
 LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 
 
 class Dialect(NamedTuple):
-    """The characters of a CSV file with a special meaning."""
+    """The special characters of a CSV file: separator, quote, escape, comment."""
 
     separator: str | None = None  # None: found
     quote: str | None = '"'  # None: none
@@ -38,7 +38,7 @@ class Dialect(NamedTuple):
     comment: str | None = None  # lines that begin with it are left out
 
     def checked(self) -> "Dialect":
-        """Return the same with names replaced by characters; a DataError for no character, or one with two meanings."""
+        """Return the dialect with names ("tab") replaced by characters; raise DataError for an invalid or repeated one."""
         options = {
             name: WORDS.get(value, value) if isinstance(value, str) else value
             for name, value in self._asdict().items()
@@ -63,8 +63,8 @@ def read_columns(
 ) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
     """Return the header, the values of each column, and the line on which each row ends.
 
-    A row of another length than the header, quotes that do not close and bytes that are not of the encoding are refused, with
-    the line; see `workbench.data.encodings.decoded`.
+    Raise an error that names the line for a row of another length than the header, quotes that do not close, and bytes that
+    are invalid in the encoding; see `workbench.data.encodings.decoded`.
     """
     return columns_of(path, read_text(path, encoding), dialect)
 
@@ -72,7 +72,7 @@ def read_columns(
 def columns_of(
     path: Path, content: str, dialect: Dialect | None = None
 ) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
-    """Return what `read_columns` does, from the text of a file."""
+    """Return what `read_columns` returns, from the text of a file."""
     dialect = (dialect or Dialect()).checked()
     separator = dialect.separator or separator_of(content, dialect.comment)
     dialect = dialect._replace(separator=separator).checked()
@@ -94,9 +94,9 @@ def stream_columns(
     dialect: Dialect | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
-    """Return the header and an iterator of what else `read_columns` returns, some rows at a time.
+    """Return the header and an iterator of values and line numbers as of `read_columns`, some rows at a time.
 
-    The file is read several times. A line, or a value in quotes, of more than `LONGEST_LINE` characters is refused.
+    The file is read several times. Raise an error for a line, or a value in quotes, of over `LONGEST_LINE` characters.
     """
     dialect = (dialect or Dialect()).checked()
     encoding = encoding_of(path, encoding)
@@ -148,7 +148,7 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
-    """Return ways to read a file: as it is; without blanks before quotes; with quotes after a backslash."""
+    """Return settings of Python's csv module to try: the dialect itself, then allowing blanks before quotes, then escapes."""
     separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
@@ -177,7 +177,7 @@ def _fitting(
     rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]],
     quote: str | None,
 ) -> dict:
-    """Return the first form that reads all rows and leaves no quote after blanks, else the first that reads them."""
+    """Return the first settings that read all rows and leave no quote after a blank, else the first that read all rows."""
     if len(forms) == 1:
         return forms[0]
     fitting, errors = None, []
@@ -196,7 +196,7 @@ def _fitting(
 
 
 class _Lines:
-    """The lines of a file without comments between rows, and the number of the line that was read last."""
+    """An iterator of the lines of a file, without comments, that counts the lines read."""
 
     def __init__(self, lines: Iterable[str], comment: str | None):
         self._rest, self._comment, self.number, self.begins_row = lines, comment, 0, True
@@ -214,7 +214,7 @@ class _Lines:
 def _rows_in(
     path: Path, reading: _Lines, form: dict, longest: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield the rows of a file, all of one length, and the line on which each ends; ``longest`` bounds a value."""
+    """Yield the rows of a file and the line on which each ends; raise an error for unequal rows or too long values."""
     limit, length = csv.field_size_limit(longest), None
     try:
         for row in csv.reader(reading, strict=True, **form):

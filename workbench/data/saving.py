@@ -48,7 +48,7 @@ def partial_of(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces the path when the block ends: whole, or not at all."""
+    """Yield a file that replaces the path atomically when the block ends without an error."""
     partial = partial_of(path)
     try:
         with open(partial, "wb") as file:
@@ -70,9 +70,9 @@ def refuse_there(path: Path) -> None:
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder that is renamed to the path when the block ends: whole, or not at all.
+    """Yield a temporary folder that is renamed to the path when the block ends without an error.
 
-    A path that is there is refused, and a place that cannot be written is a DataError; nothing half-written is left.
+    Raise DataError for a path that exists or cannot be written. No partial folder is left.
     """
     refuse_there(path)
     partial = partial_of(path)
@@ -89,16 +89,16 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def checksum(values: dict) -> str:
-    """Return the CRC-32, in hex, of what is stored as JSON without its entry ``checksum``."""
+    """Return the CRC-32, in hex, of the values as JSON, without the entry ``checksum``."""
     content = {name: value for name, value in values.items() if name != "checksum"}
     return f"{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}"
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
-    """Write every file under a temporary name and rename them in order; gzip those whose names end in ``.gz``.
+    """Write all files under temporary names, then rename them in order; those whose names end in ``.gz`` are gzipped.
 
-    The same contents give the same bytes: no time is written into a gzip file. A place that cannot be written is a DataError,
-    and nothing is left half-written.
+    Equal contents give equal bytes: gzip files have no time. Raise DataError for a path that cannot be written. No partial
+    files are left.
     """
     partials = {}
     try:
@@ -121,23 +121,23 @@ def put_files(files: dict[Path, bytes]) -> list[Path]:
 
 
 class SavedByHash:
-    """Base of `Corpus` and `Records`: data in memory, saved in a file named by their content hash."""
+    """Base class of `Corpus` and `Records`: data in memory, saved in a file named by their content hash."""
 
     beside: ClassVar[tuple[str, ...]] = ()
-    """Fields that are no part of the content, and are left out of the file."""
+    """Fields that neither the content hash nor the file includes."""
     folder: ClassVar[None] = None
-    """Where shards would lie."""
+    """The folder of shards; None for data in memory."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return the data in a file that `save` wrote; a DataError where it is missing, damaged or of another type."""
+        """Return the data in a file that `save` wrote; raise DataError if it is missing, damaged or of another type."""
         return load_data(path, cls)
 
     def save(self, folder: str | Path) -> Path:
         """Write ``HASH.npz``, named by the content hash, into the folder unless it exists; return its path.
 
-        Arrays as they are, for to compress them took longer than all else in making a run; everything else as JSON. The file
-        is whole or not there, and holds no pickled objects.
+        Arrays are not compressed: that took longer than all other work of creating a run. All other fields are JSON. Writing
+        is atomic, and nothing is pickled.
         """
         path = Path(folder) / f"{self.content_hash}.npz"
         if not path.exists():
@@ -166,28 +166,28 @@ class SavedByHash:
         return path
 
     def parts(self) -> tuple[Self, ...]:
-        """Return the data as a sequence of parts: these, in memory as they are."""
+        """The data as a sequence of one part, as sharded data have several."""
         return (self,)
 
     @property
     def n_parts(self) -> int:
-        """Parts: one."""
+        """Number of parts: one."""
         return 1
 
     def in_memory(self) -> Self:
-        """Return the data themselves, which are in memory."""
+        """Return the data unchanged: they are in memory already."""
         return self
 
     def require_memory(self, what: str) -> Self:
-        """Return the data themselves; for a corpus in shards raise the error that it has no ``what``."""
+        """Return the data unchanged; a corpus in shards raises an error here, for the reason ``what``."""
         return self
 
     def check(self) -> None:
-        """Do nothing: data in memory were checked when they were made."""
+        """Do nothing: data in memory were checked when they were created."""
 
     @property
     def n_entries(self) -> int:
-        """Entries that have a weight: pairs, or cells."""
+        """Number of entries that have a weight: pairs, or cells."""
         return len(self.weights)
 
     def __repr__(self) -> str:
@@ -195,15 +195,16 @@ class SavedByHash:
 
 
 def refused_by_system(error: Exception) -> bool:
-    """Return whether the system, not the content, prevents reading: a failing disk, no permission."""
+    """Return whether an error of reading comes from the system (disk, permissions), not from the content."""
     # as damaged archives name wrong places
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
-    """Return the data in a file that `SavedByHash.save` wrote, of one of these types; ``mend`` ends the error.
+    """Return the data in a file that `SavedByHash.save` wrote, of one of the types ``kinds``.
 
-    A missing or damaged file, or one that holds something else than its name or the caller says, is a DataError.
+    Raise DataError if the file is missing or damaged, if its content does not have the hash of its name, or if it has
+    another type; ``mend`` ends the sentence.
     """
     path = Path(path)
     try:
@@ -229,11 +230,11 @@ def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
 
 
 NAMES = "names"
-"""The member that names all others: the archive has a checksum of what is in each, and none of what they are called."""
+"""The member that lists the names of all others: an archive has checksums of contents, but not of names."""
 
 
 def write_arrays(path: Path, arrays: dict) -> None:
-    """Write arrays and numbers to the file, or leave it as it was."""
+    """Write arrays and numbers to an npz file, atomically."""
     with replacing(path) as file:
         np.savez(file, **arrays, **{NAMES: sorted(arrays)})
 
@@ -241,7 +242,7 @@ def write_arrays(path: Path, arrays: dict) -> None:
 def read_arrays(
     path: Path, start: str = "", mend: str = "; write it again"
 ) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin with ``start``; a DataError, ended by ``mend``, where the file is damaged."""
+    """Return the arrays of a file whose names begin with ``start``; raise DataError, ended by ``mend``, for a damaged file."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             if not has_all(file):
@@ -254,7 +255,7 @@ def read_arrays(
 
 
 def has_all(file) -> bool:
-    """Return whether an open archive has exactly the members that it lists."""
+    """Return whether an open npz file has exactly the members that it lists."""
     return NAMES in file.files and set(file[NAMES].tolist()) == set(file.files) - {NAMES}
 
 
@@ -264,16 +265,16 @@ except ImportError:  # Windows
     fcntl = None
 
 HELD = (errno.EAGAIN, errno.EACCES)
-"""What the system answers where another process holds the lock."""
+"""Error numbers of the system if another process holds the lock."""
 CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
 """Flag of `os.open`; Windows closes files in children anyway."""
 
 
 def try_lock(file, shared: bool = False) -> bool:
-    """Lock an open file, or file number, unless another process has; return whether it is locked.
+    """Try to lock an open file, or file number; return False if another process holds the lock.
 
-    shared : do several processes hold the lock at once?
-    Raises OSError where the file system, or the operating system, has no such locks.
+    shared : whether several processes may hold the lock at once
+    Raises OSError if the file system or the operating system has no such locks.
     """
     if fcntl is None:
         raise OSError(

@@ -1,4 +1,4 @@
-"""Arrays, texts and plain values written piece by piece; texts are read one at a time, by their offsets."""
+"""Files of arrays, texts and JSON values that are written piece by piece; single texts are read by their offsets."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,9 +9,9 @@ import numpy as np
 
 
 class GrowingArray:
-    """An .npy file to which entries are appended; valid once it is closed.
+    """An .npy file to which entries are appended; it is valid once closed.
 
-    NumPy leaves space in the header for a length of 21 digits, so that the header is written anew in its place at the end.
+    NumPy leaves space in the header for a length of 21 digits, so the header is overwritten at the end.
     """
 
     def __init__(self, path: Path, dtype: np.typing.DTypeLike):
@@ -30,7 +30,7 @@ class GrowingArray:
         return self._n
 
     def close(self) -> None:
-        """Write the length; a second call does nothing."""
+        """Write the final length into the header and close the file; a second call does nothing."""
         if self._file.closed:
             return
         try:
@@ -49,22 +49,22 @@ class GrowingArray:
 
 
 BLOCK = 1 << 14
-"""Entries that are decoded at a time where all are read."""
+"""Entries that are decoded at a time when all are read."""
 SURROGATES = "surrogatepass"
-"""Half characters are no text, and are in some all the same."""
+"""Error handler for lone surrogates, which some texts contain though they are invalid."""
 
 
 class StoredTexts(Sequence):
-    """(entry,) texts, or JSON values, stored in a file; equal to a tuple of the same.
+    """A sequence of texts or JSON values (entry,) in a file, read on access; equal to a tuple of the same values.
 
     Parameters
     ----------
     content : (byte,) uint8
         All entries, one after the other.
     offsets : (entry + 1,) int64
-        Where each begins, and the end of the last.
+        The byte at which each entry begins, and the end of the last.
     as_json : bool, default False
-        Values as JSON, of which lists are tuples; otherwise texts.
+        Whether entries are JSON values, with tuples for lists; otherwise they are texts.
     """
 
     def __init__(self, content: np.ndarray, offsets: np.ndarray, as_json: bool = False):
@@ -129,7 +129,7 @@ class StoredTexts(Sequence):
 
 
 class NumberedTitles(Sequence):
-    """(document,) the default titles: document 0, document 1, …"""
+    """The default titles (document,): document 0, document 1, …"""
 
     def __init__(self, numbers: range):
         self._numbers = numbers
@@ -156,7 +156,7 @@ class NumberedTitles(Sequence):
 
 
 class TextsWriter:
-    """Writes texts, or plain values as JSON, to the two files of a stem for `StoredTexts`; must be closed."""
+    """Writes texts, or values as JSON, to the two files that `StoredTexts` reads; must be closed."""
 
     def __init__(self, stem: Path, as_json: bool = False):
         content, offsets = text_files(stem)
@@ -167,7 +167,7 @@ class TextsWriter:
         self._end, self._as_json = 0, as_json
 
     def add(self, values: Iterable) -> None:
-        """Append values; a value that JSON does not have is a TypeError."""
+        """Append values; raise TypeError for a value that JSON cannot hold."""
         written, entries = json.dumps if self._as_json else str, iter(values)
         while block := list(islice(entries, BLOCK)):
             parts = [written(value).encode("utf-8", SURROGATES) for value in block]
@@ -180,7 +180,7 @@ class TextsWriter:
         return len(self._offsets) - 1
 
     def close(self) -> None:
-        """Write what is still buffered."""
+        """Write what is still buffered and close both files."""
         try:
             self._file.close()
         finally:
@@ -188,10 +188,10 @@ class TextsWriter:
 
 
 def as_plain(value: object):
-    """Return a JSON value with its lists as tuples."""
+    """Return a JSON value with tuples in place of lists."""
     return tuple(map(as_plain, value)) if isinstance(value, list) else value
 
 
 def text_files(stem: Path) -> tuple[Path, Path]:
-    """Return the two files of a stem: the texts, their offsets."""
+    """Return the paths of the file of texts and of the file of their offsets."""
     return stem.with_name(f"{stem.name}.utf8"), stem.with_name(f"{stem.name}.offsets.npy")

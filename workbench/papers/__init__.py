@@ -1,4 +1,4 @@
 """Reproduction of the papers' figures: their table (`figures`), their runs (`reproduce`), and verdicts on the papers' claims.
 
-A layer of its own above the reports, whose figures it writes. Importing it, or the table in ``figures``, costs nothing.
+The package is a layer above the reports and writes their figures. Importing it, or ``figures``, is fast.
 """

@@ -2,7 +2,7 @@
 
 Linderman, Johnson & Adams (2015), section 3 and figure 2, middle and right: stick-breaking (SB-CTM) and logistic-normal
 (LN-CTM) correlated topics by Gibbs sampling, the latter by variational EM (CTM-EM) too, and LDA by collapsed Gibbs sampling.
-Section 2.3 says that the order of the sticks does no harm, which the paper has not measured: several orders, beside each other.
+Section 2.3 claims, without a measurement, that the order of the sticks does no harm: a figure compares several orders.
 """
 
 from dataclasses import replace
@@ -123,11 +123,11 @@ CORRELATED_FIGURES = (
 
 CORRELATED_PAIR = "house committee congress law", "bush dukakis president campaign"
 ANTICORRELATED_PAIR = "percent year billion rate", "court case attorney judge"
-"""The pairs of topics that the paper highlights, by their words."""
+"""The two pairs of topics that the paper highlights; each topic is given by some of its words."""
 
 
 def draw_topics(quick: bool):
-    """Return the correlations of the topics of one run of `sb-ctm` on Associated Press, with the paper's two pairs framed."""
+    """Draw the topic correlations of one run of `sb-ctm` on Associated Press, with the paper's two pairs of topics framed."""
     from workbench.corpus import load_corpus
     from workbench.measures.correlations import topic_correlations, topic_of_words
     from workbench.runs.execution.fit import fit
@@ -142,7 +142,7 @@ def draw_topics(quick: bool):
     )
 
     def checked(claim: str, pair: tuple[str, str], sign: int) -> Checked:
-        """Return the check of the sign of a pair's correlation."""
+        """Check that the correlation of a pair of topics has the claimed sign."""
         topics = [topic_of_words(run, words) for words in pair]
         value = float(correlations.sel(topic=topics[0], other_topic=topics[1]))
         words = " and ".join(

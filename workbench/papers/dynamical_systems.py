@@ -1,8 +1,9 @@
 """Forecasts of sequences of symbols, as in the paper on stick-breaking, and orders of the symbols on the stick.
 
 Linderman, Johnson & Adams (2015), section 5 and figure 4: linear dynamical systems by stick-breaking (SBM) and logistic-normal
-(LNM), a raw one, and a hidden Markov model (HMM) give the end of a protein, of stories and of a book. What the paper does not
-tell is as in the authors' program (specification of stick-breaking, D), but for the offset and the variance of C, one for all.
+(LNM), a raw one, and a hidden Markov model (HMM) forecast the end of a protein, of stories and of a book. Settings that the
+paper does not give are those of the authors' program (specification of stick-breaking, D), except the offset and the
+variance of C, which are the same for all methods.
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ GAINS = "gains"
 def _methods(
     alpha0: float, sbm: float, lnm: float, hmm: float, raw: float, particles: int = 100
 ) -> tuple[Method, ...]:
-    """Return the paper's four methods and a raw one with the mean forecast; the numbers are seconds per sweep and token."""
+    """Return the paper's four methods and `raw-lds` with mean forecasts; ``sbm`` to ``raw`` are seconds per sweep and token."""
     return (
         Method(SBM, "sbm-lds", samples=True, visit=sbm),
         Method(LNM, "lnm-lds", options={"sweep_particles": particles}, samples=True, visit=lnm),

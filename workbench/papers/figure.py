@@ -11,7 +11,7 @@ ALL, EACH, ONE = "0.1 in all", "0.1 each", "1 each"
 HOLDOUT = 0.1
 """Default share of held-out tokens or documents."""
 DRAW, SEQUENCE = "draw", "sequence"
-"""What a seed decides besides the initial state: the drawn counts of a data set (its option of this name), or the number of the
+"""What a seed sets besides the initial state: the drawn counts of a data set (its option of this name), or the number of the
 sequence."""
 HITS = "hits"
 """Name of the drawing: a table of hits by year."""
@@ -41,13 +41,13 @@ class Claim:
 
 
 def claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
-    """Return a claim for each pair of methods."""
+    """Return one claim per pair of methods, with the same kind and text."""
     return tuple(Claim(says, kind, *pair) for pair in pairs)
 
 
 @dataclass(frozen=True)
 class Method:
-    """An inference method of a paper: its name there, an engine with options, and the look of its curve."""
+    """An inference method of a paper: its name in the paper, our engine with options, and the look of its curve."""
 
     label: str
     engine: str
@@ -66,7 +66,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Extent:
-    """The part of a figure that is run; seed s decides the split and the initial state of run s."""
+    """How much of a figure is run: seeds, numbers of topics, iterations. Seed s sets split and initial state of run s."""
 
     n_seeds: int
     n_topics: tuple[int, ...]
@@ -80,7 +80,7 @@ class Extent:
     without: tuple[str, ...] = ()  # labels of methods that are left out
 
     def iterations(self, method: Method, n_topics: int) -> int:
-        """Return the length of a run; the maximum if the number of topics changes."""
+        """Return the number of iterations of a run; the maximum if its number of topics changes."""
         if method.label in self.lengths:
             return self.lengths[method.label]
         if self.steps:
@@ -88,7 +88,7 @@ class Extent:
         return self.n_iterations or self.sweeps[method.samples]
 
     def half(self, method: Method, n_topics: int) -> int:
-        """Return half of the expected length: burn-in if the other half is averaged."""
+        """Return half of the expected number of iterations, for burn-in; the other half is averaged."""
         if self.steps:
             return max(1, self.steps // (2 * (method.typical or n_topics)))
         return self.iterations(method, n_topics) // 2
@@ -96,7 +96,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper: its grid of runs, the paper's claims and numbers, and texts of its caption."""
+    """A figure or table of a paper: its grid of runs, the paper's claims and numbers, and its caption."""
 
     name: str
     what: str
@@ -143,7 +143,7 @@ class Figure:
         return ", ".join(self.corpora)
 
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:
-        """Return (model, method, number of topics) of the runs with one seed on one corpus."""
+        """Return (model, method, number of topics) of each run on one corpus with one seed."""
         cells = [
             (model, method, n_topics)
             for model in self.models
@@ -158,11 +158,11 @@ class Figure:
         )
 
     def n_runs(self, extent: Extent) -> int:
-        """Return the number of runs."""
+        """Return the number of runs of the figure in an extent."""
         return extent.n_seeds * len(self.corpora) * len(self.grid(extent))
 
     def cost(self, extent: Extent) -> float:
-        """Return an estimate of the seconds of the runs on two cores."""
+        """Return the estimated seconds of all runs on two cores."""
         seconds = 0.0
         for data in (data_sets()[name] for name in self.corpora):
             tokens = data.n_tokens * min(
@@ -177,7 +177,7 @@ class Figure:
 
 
 class Checked(NamedTuple):
-    """A claim about a drawing, whether it holds, and the numbers as a text."""
+    """A claim about a computed figure, whether it holds, and the computed numbers as a text."""
 
     says: str
     holds: bool
@@ -186,7 +186,7 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a paper without runs in the store: its function, and texts of its caption."""
+    """A figure of a paper that a function computes, without runs in the store: the function and the caption."""
 
     name: str
     what: str

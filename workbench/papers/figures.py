@@ -22,7 +22,7 @@ CURVES, FINALS = "perplexity-by-iterations", "ordering"
 
 
 def _engines(visit: float) -> tuple[Method, ...]:
-    """Return each engine as a method of its own name; ``visit`` is the mean over them."""
+    """Return one method per engine, named after it; ``visit`` is their mean seconds per iteration, token and topic."""
     return tuple(
         Method(
             name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit
@@ -187,12 +187,12 @@ DRAWINGS = STICKS | {TOPICS.name: TOPICS, MAPS.name: MAPS}
 
 
 def names() -> list[str]:
-    """Return the names of all reproducible figures: figures with runs, then those without."""
+    """Return the names of all reproducible figures: first those with runs, then those without."""
     return [*FIGURES, *DRAWINGS]
 
 
 def get_figure(name: str) -> Figure | Drawing:
-    """Return the record of a figure; raise ReportError with the nearest name for an unknown one."""
+    """Return a figure by its name; for an unknown name raise ReportError with the nearest one."""
     if name not in (figures := FIGURES | DRAWINGS):
         from workbench.report.files import ReportError
 

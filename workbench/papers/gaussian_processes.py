@@ -178,7 +178,7 @@ AS_WELL = 0.01
 
 
 def draw_name_maps(quick: bool):
-    """Return maps of the probabilities that `sbm-gp` infers from full counts, with the counted shares."""
+    """Draw maps of the name probabilities that `sbm-gp` infers from full counts, beside the observed shares."""
     from workbench.corpus import load_corpus, prepare
     from workbench.runs.execution.fit import fit
     from workbench.views.every import draw_view

@@ -30,7 +30,7 @@ METHODS = (
 
 
 class Published(NamedTuple):
-    """A column of the paper's table."""
+    """The numbers in one column of the paper's table."""
 
     hours: float  # until convergence
     seconds: float  # an iteration
@@ -62,7 +62,7 @@ PUBLISHED = {
 
 
 def network_for(model: str, n_topics: int) -> Network:
-    """Return the network of a column: one scalar prior is learnt per level, and for PAM a vector per super-topic."""
+    """Return the network of a model and size; it learns a scalar prior per level, and for PAM a vector per super-topic."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         network = Network.of(MODELS[PAM], n_topics, {"super": n_super})
@@ -78,17 +78,17 @@ def network_for(model: str, n_topics: int) -> Network:
 
 
 def pachinko_sizes(n_topics: int) -> tuple[int, int]:
-    """Return super-topics and topics of PAM: the paper's, and other sizes in the ratio of its smaller one."""
+    """Return PAM's numbers of super-topics and topics: the paper's, or for other sizes in the ratio of its smaller one."""
     return PACHINKO.get(n_topics, (max(1, n_topics // 5), max(1, 2 * n_topics // 5)))
 
 
 def format_size(model: str, n_topics: int) -> str:
-    """Return the size as written in the paper."""
+    """Return the size of a model as written in the paper."""
     return "({}, {})".format(*pachinko_sizes(n_topics)) if model == PAM else str(n_topics)
 
 
 def _weight(model: str, n_topics: int, samples: bool) -> int:
-    """Return the computations per token: topics, or pairs of them with an author or a super-topic if these are drawn."""
+    """Return the cost per token: the number of topics, or of (author or super-topic, topic) pairs if these are sampled."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         return n_super * n_topics if samples else n_topics

@@ -45,7 +45,7 @@ LEARNING = replace(
 
 
 def _with_alpha(method: Method, alpha: str, line: str = "-") -> Method:
-    """Return the method with an alpha, which is added to its label."""
+    """Return the method with this alpha, and its label extended by it."""
     return replace(method, label=f"{method.label}, {alpha}", alpha=alpha, line=line)
 
 
@@ -71,7 +71,7 @@ INITIALISED = tuple(
 
 
 def _claims(kind: str, says: str, first: str, second: str) -> tuple[Claim, ...]:
-    """Return a claim for each reading of alpha; methods without alpha have the same label in both."""
+    """Return the claim for both readings of the paper's alpha (0.1 in all, 0.1 each); HDP methods have no alpha."""
     return tuple(
         Claim(
             says.format(alpha),

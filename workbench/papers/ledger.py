@@ -1,4 +1,4 @@
-"""The ledger: every figure, table and number of the papers that has a target, and what reproduces it, if anything.
+"""The ledger: every figure, table and number of the papers that has a target, and our figures that reproduce it.
 
 `ITEMS` lists the contents of the papers; results are in files that `workbench reproduce` writes (`workbench.papers.results`),
 and `workbench.papers.ledger_table` joins the two. Importing it is cheap.
@@ -18,7 +18,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Item:
-    """A figure, table or number of a paper: its target, and the figures that reproduce it, or why none does."""
+    """A figure, table or number of a paper: its target, and our figures that reproduce it, or why none does."""
 
     # such as H19: the paper's letter and a number, the same for related items
     id: str

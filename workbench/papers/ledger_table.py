@@ -34,7 +34,7 @@ OF_PACKAGE = "results that come with the package"
 
 
 class Line(NamedTuple):
-    """A claim or number of an item."""
+    """The verdict on a claim or number of an item, with our numbers."""
 
     verdict: str  # of `VERDICTS`
     says: str
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An item and one figure that reproduces it, or none."""
+    """An item of the ledger with one figure that reproduces it, if any, and the result."""
 
     item: Item
     figure: str  # its name; empty without a figure
@@ -53,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """Return the extent that was run; "" without a result."""
+        """Return the extent of the result (whole, part or quick); "" without a result."""
         return self.result.extent if self.result else ""
 
     @property
     def command(self) -> str:
-        """Return the command that reproduces it; that of the whole if it was not run."""
+        """Return the command that reproduces the result, or the whole figure if it was not run."""
         if self.item.test:
             return f"python -m pytest tests/{self.item.test}"
         return (
@@ -76,7 +76,7 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
     Raises
     ------
     ReportError
-        A file is no ledger.
+        A file is not a ledger.
     """
     chosen: dict[str, tuple[Result, str]] = {}
     for path, source in ((shipped, OF_PACKAGE), *([(folder, str(folder))] if folder else [])):
@@ -92,7 +92,7 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
 
 
 def _rank(result: Result) -> tuple[int, str]:
-    """Return a sort key of results: the fullest, then the newest, is last."""
+    """Return the sort key that puts fuller results, and among equals newer ones, last."""
     return -EXTENTS.index(result.extent), result.date
 
 
@@ -130,7 +130,7 @@ def _lines(item: Item, result: Result) -> Iterable[Line]:
 
 
 def _means(result: Result) -> Iterable[str]:
-    """Yield a sentence for each kind of number that the paper does not print."""
+    """Yield one line per kind of number that the paper does not print, with the value of each method."""
     numbers = [number for number in result.numbers if number.published is None]
     for what in dict.fromkeys(number.what for number in numbers):
         yield f"{what}: " + "; ".join(
@@ -147,7 +147,7 @@ def _value(number: Number) -> str:
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return paper → its entries, in their order."""
+    """Return the entries of each paper by its name, in their order."""
     return {
         paper: list(paper_entries)
         for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper)
@@ -155,7 +155,7 @@ def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def verdict_of(line: Line, extent: str) -> str:
-    """Return the verdict as a text, with the extent if it was not the whole."""
+    """Return the verdict as a text, with the extent in addition if it was not the whole."""
     is_partial = extent not in ("", WHOLE) and line.verdict in (HOLDS, FAILS, UNDECIDED, NUMBER)
     return f"{line.verdict} ({extent})" if is_partial else line.verdict
 
@@ -173,7 +173,7 @@ def describe_result(entry: Entry) -> str:
 
 
 def counts(rows: Iterable[Entry]) -> dict[str, int]:
-    """Return verdict with extent → number of lines; in the order of `VERDICTS`, the whole first."""
+    """Return the number of lines with each verdict and extent, in the order of `VERDICTS`, the whole extent first."""
     counter = Counter(verdict_of(line, row.extent) for row in rows for line in row.lines)
     names = [
         name

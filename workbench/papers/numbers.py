@@ -1,4 +1,4 @@
-"""The numbers of the runs of a figure: of each run, and means over seeds."""
+"""Results of the runs of a figure: numbers of each run, and means over seeds."""
 
 import math
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 
 UNSEEN = ("foldin_same", "completion", "by_authors")
-"""Perplexities of unseen documents: of the same tokens that theta is fitted to, as in the paper; of one half of each document
+"""Perplexities of unseen documents: of the tokens that theta is fitted to, as in the paper; of one half of each document
 with theta fitted to the other; the same with known authors of the documents, if the model has authors, else NaN."""
 TOP, BOTTOM = "test_top_hits", "test_bottom_hits"
 OVER_ADDED, OVER_CLIPPED, OVER_SEEN = (
@@ -33,11 +33,11 @@ OVER_ADDED, OVER_CLIPPED, OVER_SEEN = (
 SETTLED = 0.01
 """A run has converged when its perplexity stays within one percent of the final one."""
 FITTED = 0.05
-"""The same for the training perplexity of single states, which varies by two to three percent with 662 symbols."""
+"""The same share for the training perplexity of single states, which varies by two to three percent with 662 symbols."""
 
 
 class Measured(NamedTuple):
-    """A run of a figure."""
+    """The results of one run of a figure."""
 
     corpus: str
     model: str
@@ -52,34 +52,34 @@ class Measured(NamedTuple):
     hits: dict[float, RowHits] | None = None
 
     def curve(self, name: str) -> np.ndarray:
-        """Return (iteration,) values of a quantity of `workbench.measures.quantity`; NaN if the run has none."""
+        """Return a quantity of `workbench.measures.quantity` at each iteration (iteration,); NaN if the run lacks it."""
         values = quantity(self.run, name)
         return np.full(self.run.sizes["iteration"], np.nan) if values is None else values.values
 
     def objective(self) -> np.ndarray:
-        """Return (iteration,) log p of a test word; with unseen documents the bound or log joint probability per token."""
+        """Return log p of a test word (iteration,); for figures with unseen documents the bound, or log joint, per token."""
         if self.unseen is None:
             return self.curve("log_likelihood")
         return self.run["bound" if "bound" in self.run else "log_joint"].values / n_tokens(self.run)
 
     def settled(self) -> int:
-        """Return the row after which exp(-objective) stays within `SETTLED` of its final value."""
+        """Return the index of the first record from which exp(-objective) stays within `SETTLED` of its final value."""
         objective = self.objective()
         outside = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
         return int(outside[-1]) + 1 if len(outside) else 0
 
     def fitted(self) -> int:
-        """Return the row after which the training perplexity of the state stays within `FITTED` of its final value."""
+        """Return the index of the first record from which the training perplexity stays within `FITTED` of its final value."""
         values = self.run["train_perplexity"].values
         outside = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
         return int(outside[-1]) + 1 if len(outside) else 0
 
     def number(self, name: str) -> float:
-        """Return one of `NUMBERS`, or the last value of a curve."""
+        """Return one of `NUMBERS`, else the last value of the curve of this name."""
         return float(NUMBERS[name](self) if name in NUMBERS else self.curve(name)[-1])
 
     def priors(self) -> dict[str, float]:
-        """Return level → its learnt prior at the end, mean over values and groups."""
+        """Return the final learnt prior of each level by name, as the mean over its values and groups."""
         levels = (level.name for level in network_for(self.model, self.n_topics).levels)
         return {
             name: float(np.nanmean(self.run[f"alpha_{name}"].values[-1]))
@@ -89,7 +89,7 @@ class Measured(NamedTuple):
 
 
 def _seconds(measured: Measured) -> float:
-    """Return the CPU time of an iteration, without the first record, which includes the start; NaN for a single record."""
+    """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN for one record."""
     clock, iterations = measured.run["cpu_time"].values, measured.run["iteration"].values
     return (clock[-1] - clock[0]) / (iterations[-1] - iterations[0]) if len(clock) > 1 else math.nan
 
@@ -124,13 +124,13 @@ NUMBERS = {
     ),
     **{name: lambda measured, name=name: measured.unseen[name] for name in UNSEEN},
 }
-"""Numbers of a run that are not the last value of a curve."""
+"""Functions of a run's results that compute numbers other than the last value of a curve, by name."""
 
 
 def measure(
     figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict[str, Corpus]
 ) -> list[Measured]:
-    """Return the numbers of the runs with committed iterations; with unseen documents only of finished runs."""
+    """Return the results of the runs with committed iterations; if unseen documents are scored, only of finished runs."""
     results = []
     for cell, run in zip(cells, runs, strict=True):
         rows, n_iterations = run.progress(), cell.spec.n_iterations
@@ -181,7 +181,7 @@ def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> 
 
 
 class Row(NamedTuple):
-    """The runs that differ in their seeds alone."""
+    """Runs that differ only in their seeds."""
 
     corpus: str
     model: str
@@ -190,12 +190,12 @@ class Row(NamedTuple):
     runs: list[Measured]
 
     def mean(self, name: str) -> tuple[float, float]:
-        """Return the mean of a number over the runs, and its standard error; NaN for one run."""
+        """Return the mean of a number over the runs, and its standard error, NaN for one run."""
         return mean_and_error([run.number(name) for run in self.runs])
 
 
 def table(measured: list[Measured]) -> list[Row]:
-    """Return a row for each corpus, model, method and number of topics, in the order of the runs."""
+    """Group the results by corpus, model, method and number of topics, in the order of the runs."""
     groups = grouped([result[:4] for result in measured], measured)  # the first four fields of both
     return [Row(*key, runs) for key, runs in groups.items()]
 
@@ -216,7 +216,7 @@ PRINTED = {"perplexity": "perplexity", "converged": "iterations"}
 
 
 def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
-    """Return a number for each row of the figure's table; means over seeds with standard errors."""
+    """Return the mean over seeds with standard error of each number in the figure's table."""
     rows = table(measured)
     if figure.shows == HITS:
         return [number for row in rows for number in _hits(figure, row)]
@@ -239,7 +239,7 @@ def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
 
 
 def _hits(figure: Figure, row: Row) -> Iterator[Number]:
-    """Yield the hits of a method in each year, mean over states; the error is over draws of births."""
+    """Yield the mean hits over states of a method in each year; the standard error is over draws of births."""
     for year in row.runs[0].hits:
         published = figure.published.get((row.method, int(year)))
         for field in ("top", "bottom"):
@@ -255,7 +255,7 @@ def _hits(figure: Figure, row: Row) -> Iterator[Number]:
 
 
 def _place(figure: Figure, row: Row, sized: bool) -> str:
-    """Return corpus, model and size, if the figure has several, and the method."""
+    """Return the name of a row as text: the method, with corpus, model and size if the figure has several."""
     parts = [row.corpus] * (len(figure.corpora) > 1) + [row.model] * bool(row.model) + [row.method]
     return ", ".join(
         [*parts, *([f"K={format_size(row.model, row.n_topics)}"] if sized and row.n_topics else [])]

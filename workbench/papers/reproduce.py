@@ -1,4 +1,4 @@
-"""Reproduction of a figure: its runs in the store, the figure with its data, and verdicts on the paper's claims."""
+"""Reproduce a figure of a paper: its runs in the store, the figure with its data, and verdicts on the paper's claims."""
 
 import math
 import sys
@@ -59,14 +59,14 @@ class Reproduction(NamedTuple):
 
     @property
     def left_out(self) -> list[str]:
-        """Return the reductions and the failed runs in sentences; empty if nothing is missing."""
+        """Sentences on what is missing: reductions of the published extent, and failed runs; [] if nothing is."""
         return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
             self.reduced
         ) + self.failures
 
     @property
     def command(self) -> str:
-        """Return the command that reproduces it."""
+        """The command that reproduces the figure in this extent."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
         if self.extent is None:
             return " ".join(words)
@@ -185,7 +185,7 @@ def reproduce(
 
 
 def _with_ledger(reproduction: Reproduction, ledger: str | Path | None) -> Reproduction:
-    """Write the result to the ledger, if one is given, and return the reproduction with that file."""
+    """Write the result to the ledger, if one is given; return the reproduction with the ledger among its files."""
     return (
         reproduction
         if ledger is None
@@ -208,7 +208,7 @@ def _created(folder: str | Path) -> Path:
 
 
 def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Reproduction:
-    """Return the reproduction of a figure without runs, with its verdicts."""
+    """Compute, check and write a figure without runs; return its reproduction."""
     picture, checks = figure.draw(quick)
     verdicts = [
         Verdict(
@@ -257,7 +257,7 @@ def _extent(
     iterations: int | None,
     topics: Iterable[int] | None,
 ) -> Extent:
-    """Return the seeds, iterations and topics to run: those of the figure, of --quick, or the given ones."""
+    """Return the seeds, iterations and topics to run: the given ones, else those of --quick or of the figure."""
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
         raise SpecError(
@@ -282,7 +282,7 @@ def _extent(
 
 
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
-    """Return n random documents with the whole vocabulary, always the same ones; all for None."""
+    """Return n random documents, always the same ones, with the whole vocabulary; None returns all."""
     if n is None or n >= corpus.n_documents:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
@@ -292,7 +292,7 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
-    """Return the corpus of a seed: the drawn counts or the sequence of that seed, if the figure has these."""
+    """Return the corpus for a seed: other drawn counts or another sequence per seed, if the figure asks for it."""
     if figure.of_seed == DRAW and seed:
         return load_corpus(f"{corpus.name}:{DRAW}={seed}")
     if figure.of_seed == SEQUENCE:
@@ -311,7 +311,7 @@ def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
 def stages(
     figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path
 ) -> Iterator[list[Planned]]:
-    """Yield the cells with a random initial state; when these have been run, the warm-started ones."""
+    """Yield the planned runs with random initial states; then, when these have been run, the warm-started ones."""
     parent_of, all_cells = (
         {method.label: method.start for method in figure.methods},
         lay_out_figure(figure, corpora, extent),
@@ -341,7 +341,7 @@ def stages(
 
 
 def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Planned]:
-    """Return the runs of a figure as cells, on each corpus with each seed, which is also the seed of the split."""
+    """Return the planned runs of a figure, on each corpus with each seed, which also sets the split."""
     cells = []
     for corpus, documents in corpora.items():
         for seed in range(extent.n_seeds):
@@ -393,7 +393,7 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
 
 
 def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: int) -> dict:
-    """Return the network, or the number of topics and the priors of LDA; engines of the HDP use their defaults."""
+    """Return the model settings of a run: a network, or number of topics and priors of LDA, or the HDP's defaults."""
     if model:
         return {"model": network_for(model, n_topics)}
     takes = get_engine(method.engine).model.takes
@@ -408,7 +408,7 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
-    """Return the reductions of an extent compared with the published one, a clause each; ``n_documents`` is the total."""
+    """Return what an extent reduces compared with the published one, a clause each; ``n_documents`` is the total."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
         parts.append(
@@ -449,7 +449,7 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
 
 
 def caption(reproduction: Reproduction, lines: list[str]) -> str:
-    """Return the caption of a figure: meaning of its numbers, runs, and each claim with its verdict."""
+    """Return the caption of a figure: the meaning of its numbers, its runs, and the verdict on each claim."""
     figure, last = reproduction.figure, reproduction.extent.n_seeds - 1
     others = [
         method.label

@@ -26,7 +26,7 @@ FILE = "ledger.json"
 SHIPPED = Path(__file__).with_name(FILE)
 """The results in the package."""
 LOCK_TIMEOUT = 10.0
-"""Seconds that a writer waits for another one."""
+"""Seconds that a writer waits until another process releases the file."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a figure: mean over runs and standard error, with the paper's if it prints one."""
+    """A number of a figure: its mean over runs with standard error, and the paper's number if it prints one."""
 
     what: str
     of: str
@@ -75,7 +75,7 @@ class Result:
 
     @property
     def code(self) -> str:
-        """Return the code that judged the runs as a text."""
+        """Return the version or commit of the code that computed the verdicts, as a text."""
         return (
             f"commit {self.commit}{', changed since' * self.changed}"
             if self.commit
@@ -84,7 +84,7 @@ class Result:
 
 
 def result_of(reproduction) -> Result:
-    """Return the result of a `workbench.papers.reproduce.Reproduction`, with the present time and code."""
+    """Return the result of a `workbench.papers.reproduce.Reproduction`, with the current time and commit."""
     is_whole = not reproduction.left_out and not reproduction.quick
     commit, changed = code_commit()
     outcomes = tuple(
@@ -116,7 +116,7 @@ def result_of(reproduction) -> Result:
 
 
 def read_results(path: Path) -> list[Result]:
-    """Return the results of a file, empty if it is missing; raise ReportError for a file of another format."""
+    """Return the results in a file, [] if it is missing; raise ReportError for a file of another format."""
     try:
         values = json.loads(Path(path).read_bytes())
         if values["format"] != FORMAT:
@@ -181,7 +181,7 @@ def code_commit() -> tuple[str | None, bool]:
 
 
 def _file_content(results: Iterable[Result]) -> bytes:
-    """Return the content of the file, sorted, so that the same results give the same bytes."""
+    """Return the bytes of a file with these results, sorted, so that equal results give equal bytes."""
     figures: dict[str, dict] = {}
     for result in sorted(results, key=lambda result: (result.figure, EXTENTS.index(result.extent))):
         values = asdict(result)
@@ -195,7 +195,7 @@ def _file_content(results: Iterable[Result]) -> bytes:
 
 
 def _read(name: str, extent: str, values: dict) -> Result:
-    """Return a result from its values in the file; raise ValueError or TypeError for wrong ones."""
+    """Return the result from its values in the file; raise ValueError or TypeError for invalid ones."""
     outcomes, numbers = (
         tuple(_checked(kind(**fields_of_record)) for fields_of_record in values[key])
         for key, kind in (("outcomes", Outcome), ("numbers", Number))
@@ -210,7 +210,7 @@ def _read(name: str, extent: str, values: dict) -> Result:
 
 
 def _checked(record):
-    """Return the record if its fields have the declared types; else raise TypeError."""
+    """Return the record unchanged; raise TypeError unless its fields have the declared types."""
     for field in fields(record):
         value, kind = (
             getattr(record, field.name),

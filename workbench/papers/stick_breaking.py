@@ -23,7 +23,7 @@ TRIANGLE = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
 
 
 def _shades(x: np.ndarray, y: np.ndarray, density: np.ndarray, names: list, cmap: str) -> list:
-    """Return shaded levels of a density (y, x), and the lines between them."""
+    """Draw a density (y, x) as shaded levels with lines between them."""
     from holoviews.operation import contours
 
     from workbench.views.elements import axis, element
@@ -51,7 +51,7 @@ def _curve(x, y, x_axis, y_axis, colour: str, label: str = "", **look):
 
 
 def draw_pushed(quick: bool):
-    """Return three Gaussians of two sticks with their densities on the simplex, and the integrals over the simplex."""
+    """Draw three Gaussians of two sticks and their densities on the simplex; check that these integrate to 1."""
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.views.elements import axis, bare_panel, panel, text_labels
     from workbench.views.picture import Picture
@@ -144,7 +144,7 @@ def draw_pushed(quick: bool):
 
 
 def draw_marginals(quick: bool):
-    """Return the density of each stick under a Dirichlet, its logarithm, and the Gaussian of the same moments."""
+    """Draw the density of sticks under a Dirichlet, its logarithm, and the Gaussian with the same moments."""
     from scipy.special import gammaln
 
     from workbench.kernels.stick_breaking import sticks as kernel
@@ -308,7 +308,7 @@ def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: in
 
 
 def draw_steps(quick: bool):
-    """Return the posterior of two sticks, and the ellipses of the Gaussian given Polya-gamma variables at four steps."""
+    """Draw the posterior of two sticks, and the ellipses of the Gaussian given Polya-gamma variables at four steps."""
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.views.elements import axis, element, panel
     from workbench.views.picture import Picture
@@ -338,7 +338,7 @@ def draw_steps(quick: bool):
     )
 
     def z(values: np.ndarray, expected: np.ndarray) -> np.ndarray:
-        """Return the z scores of the mean over independent chains compared with the expected value."""
+        """Return z scores that compare the mean over independent chains with the expected value."""
         chain_means = values.mean(axis=0)
         return (chain_means.mean(axis=0) - expected) / (
             chain_means.std(axis=0, ddof=1) / len(chain_means) ** 0.5

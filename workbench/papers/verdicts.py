@@ -1,4 +1,4 @@
-"""Verdicts on the papers' claims by our runs, with standard errors."""
+"""Judge the papers' claims by our runs, with standard errors."""
 
 import math
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ LEVEL = 0.01
 SAME = 1e-9
 """Relative tolerance for rounding in another order of summation."""
 MOVING = {"until_converged": "moving", "until_fitted": "fit_moving"}
-"""Name of a time → number that shows that it would be longer in a longer run."""
+"""Name of a time → number that is positive if the time would be longer in a longer run."""
 AS_WELL = 0.01
 """Gains are on a level if they differ by at most this many nats, one percent of a perplexity."""
 HITS = 0.5
@@ -40,7 +40,7 @@ from 40 splits of the 500 documents of KOS (0.016 each)."""
 
 
 class Kind(NamedTuple):
-    """The number of a run that a kind of claim compares, and its format."""
+    """What a kind of claim compares: a number of the runs, its format, and the claimed relation."""
 
     number: str  # see `workbench.papers.numbers.Measured.number`
     unit: str = ""
@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
 
 
 def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verdict]:
-    """Return a verdict for each claim of a figure, each known number, and each inferred number of topics.
+    """Return a verdict on each claim of a figure, each number in the paper, and each inferred number of topics.
 
     A claim holds, or does not, if the whole 95 % interval of the mean difference over pairs of runs is on one side; otherwise,
     and with a single pair, it is undecided. Runs of a pair differ only in what the claim compares. Numbers are compared if the
@@ -105,7 +105,7 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
 
 
 def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Verdict:
-    """Return the verdict on a claim from all pairs of runs that differ only in what it compares."""
+    """Judge a claim by all pairs of runs that differ only in what it compares."""
     kind = KINDS[claim.kind]
     first, second = (
         [
@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return what a run of that method, model or size shares with the runs it is paired with; None for another run."""
+    """Return the key by which a run of the method, model or size ``name`` is paired; None for other runs."""
     attributes = {
         "model": result.model,
         "method": result.method,
@@ -219,7 +219,7 @@ def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, i
 
 
 def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[Verdict]:
-    """Yield whether the means agree with the specification, and the inferred numbers of topics with the paper.
+    """Yield verdicts on whether means agree with the specification, and inferred numbers of topics with the paper.
 
     The difficulty of test words depends on the split and is the same for all methods: the common difference is the first
     verdict, and subtracted in the others. Bounds are of training words and are compared directly. A number of topics may differ
@@ -237,7 +237,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
         n: int,
         enough: bool = True,
     ) -> Verdict:
-        """Return the verdict on a number."""
+        """Return the verdict on one number: it agrees if the difference is at most ``within``."""
         outcome = (
             UNDECIDED if not whole or not enough else HOLDS if abs(difference) <= within else FAILS
         )
@@ -294,5 +294,5 @@ def _count(n: int, noun: str) -> str:
 
 
 def verdict_lines(verdicts: list[Verdict]) -> list[str]:
-    """Return each claim with its outcome and the numbers, a line each."""
+    """Return one line per verdict: the claim, its outcome, and the numbers."""
     return [f"{verdict.outcome}: {verdict.claim.says}; {verdict.measured}" for verdict in verdicts]

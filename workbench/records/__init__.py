@@ -1,4 +1,4 @@
-"""Categorical records as arrays: `Records`, what reads and splits them, and the named ones."""
+"""Categorical records as arrays: `Records`, their readers and splits, and the named sets of records."""
 
 from workbench.errors import DataError
 from workbench.records.catalog import load_records, record_sets

@@ -1,7 +1,7 @@
-"""The catalog of records: sets that have a name, found, verified by content, and read.
+"""The catalog of named sets of records, which are found, verified by content, and read.
 
-``votes`` comes with the package; the files of the others are looked for in the folders that the environment variable
-WORKBENCH_DATA names, and in their folders ``records``. Nothing of them is stored. data/README.md describes the origin of each.
+``votes`` comes with the package; the files of the others are searched in the folders that the environment variable
+WORKBENCH_DATA names, and in their subfolders ``records``. data/README.md describes the origin of each.
 """
 
 import os
@@ -22,7 +22,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def votes(path: Path, party: str = "drop") -> Records:
-    """Return the votes; with ``party="keep"`` the party is the first field."""
+    """Return the records of votes; with ``party="keep"`` the party is the first field."""
     if party not in ("drop", "keep"):
         raise DataError.must_be("party", "drop or keep", party)
     records = read_records(path)
@@ -39,7 +39,7 @@ def neuroticism(path: Path) -> Records:
 
 
 def words_of_text(path: Path) -> Records:
-    """Return the words of a text in lower case: a record a word, a field a letter, missing after its end."""
+    """Return the lower-case words of a text as records: one per word, with a field per letter, missing after its end."""
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
@@ -94,7 +94,7 @@ class RecordSet:
         return "by hand" if self.folder() is None else "here"
 
     def facts(self) -> dict:
-        """Return everything known of the set as JSON can hold it."""
+        """Return the facts about the set (name, sizes, licence, file, folder …) as values that JSON can hold."""
         names = (
             "name",
             "title",
@@ -116,12 +116,12 @@ class RecordSet:
         }
 
     def fetch(self) -> Path:
-        """Return the folder with its file, verified; raise DataError where it is missing, as no public address has it."""
+        """Verify the file and return its folder; raise DataError if it is missing: there is no address to download it from."""
         self.load()
         return self.folder()
 
     def load(self, **options) -> Records:
-        """Return the records with these options; raise DataError where the file is missing or has other content."""
+        """Return the records with these options; raise DataError if the file is missing or not the expected one."""
         folder = self.folder()
         if folder is None:
             raise DataError(self._how_to_get())
@@ -239,12 +239,12 @@ RECORD_SETS = MappingProxyType(
 
 
 def record_sets() -> Mapping[str, RecordSet]:
-    """Name → records, everything in the catalog of records: the bundled ones first."""
+    """Return all record sets of the catalog by name, the bundled ones first."""
     return RECORD_SETS
 
 
 def load_records(name_or_path: str | os.PathLike, **options) -> Records:
-    """Return the records of that name in the catalog, or those in a file.
+    """Return the records of a name in the catalog, or of a file.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     Raises
     ------
     DataError
-        Neither a name nor a file, a file that is missing or is another, an unknown option, or whatever is wrong with the file.
+        Neither a name nor a file, a file that is missing, invalid or not the expected one, or an unknown option.
     """
     name = str(name_or_path)
     if record_set := RECORD_SETS.get(name.split(":")[0]):

@@ -1,4 +1,4 @@
-"""Records from files, CSV or Parquet."""
+"""Read records from CSV or Parquet files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -26,18 +26,19 @@ def read_records(
     Parameters
     ----------
     path : path
-        A row a record, a column a field; an empty cell is missing. CSV may be gzipped; comma, semicolon or tab separate.
+        One record per row, one field per column; an empty cell is missing. CSV may be gzipped; comma, semicolon or tab
+        separate.
     fields : names of columns, default all
         A text has them separated by commas.
     levels : see `workbench.records.records.table_of_columns`
     missing : texts that stand for a missing value, default the empty one
         A text has them separated by commas; the empty one is among them then.
     multiplicity : str, optional
-        The column that says how often each row stands.
+        The column with the number of equal records that a row stands for.
     name : str, default from the file's name
 
-    Rows of several lengths, a field that stands twice or is not there, a value that is no known level, what is not UTF-8 and
-    no record at all are a DataError, with the file and, of CSV, the line; and so are options that there are not.
+    Raise DataError, with the file and for CSV the line, for rows of unequal lengths, a repeated or missing field, a value that
+    is not a known level, bytes that are not UTF-8, a file without records, and unknown options.
     """
     if others:
         raise DataError(
@@ -73,7 +74,7 @@ def read_records(
 
 
 def _listed(text: str) -> list[str]:
-    """Return the parts of a text between commas."""
+    """Split a text at commas and return the parts."""
     return [part.strip() for part in text.split(",")]
 
 

@@ -1,4 +1,4 @@
-"""Categorical records as arrays: level numbers by record and field, missing cells, multiplicities of equal records."""
+"""Categorical records as arrays: the level of each record and field, missing cells, multiplicities of equal records."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ def table_of_columns(
         Text, numbers or truth values; 3.0 is the level "3". None and NaN are missing.
     fields : names of columns, default all but that of the multiplicities
     levels : name of a field → names of its levels, optional
-        Their order, and those that occur nowhere; another value is refused. Without, the levels are those that occur, in the
-        order of numbers where all are numbers and of text otherwise.
+        All levels in order, also those that occur nowhere; other values raise an error. By default the levels that occur,
+        in numerical order if all are numbers, else in alphabetical order.
     missing : texts that stand for a missing value, default the empty one
     multiplicity : str, optional
-        The column that says how often each row stands.
-    where(row) : what a sentence about a value calls its row
+        The column with the number of equal records that a row stands for.
+    where(row) : how an error about a value names its row
 
-    No row, columns of several lengths, a value that is no known level, a field without a known value are a DataError.
+    Raise DataError if there is no row, if columns differ in length, for a value that is not a known level, and for a field
+    without known values.
     """
     columns = {
         str(name): values.tolist() if hasattr(values, "tolist") else list(values)
@@ -87,7 +88,7 @@ def table_of_columns(
 
 
 def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct rows in ascending order, and the sum of the multiplicities of each."""
+    """Return the distinct rows in ascending order, and the sum of the multiplicities of each."""
     order = np.lexsort(values.T[::-1])
     values = values[order]
     first = np.concatenate([[True], np.any(values[1:] != values[:-1], axis=1)])
@@ -95,7 +96,7 @@ def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, 
 
 
 def check_total(multiplicities: np.ndarray) -> None:
-    """Raise an error for more records, by multiplicity, than a sum can hold exactly."""
+    """Raise an error if the sum of the multiplicities is too large to be exact."""
     if (total := multiplicities.sum(dtype=np.float64)) > MOST_RECORDS:
         raise DataError(
             f"there may be {MOST_RECORDS} records, equal ones counted as often as they came; these are {total:.0f}"
@@ -103,7 +104,7 @@ def check_total(multiplicities: np.ndarray) -> None:
 
 
 def level_name(value: object) -> str | None:
-    """Return the name of the level of a value; None for None and NaN."""
+    """Return the name of a value's level, as "3" for 3.0; None for None and NaN."""
     if value is None or value != value:
         return None
     return (
@@ -155,7 +156,7 @@ def _numbered(
 
 
 def _multiplicity(name: str, value: object, where: str) -> int:
-    """Return the multiplicity of a row."""
+    """Return the multiplicity of a row as an int; raise an error unless it is a whole number of at least 1."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -169,7 +170,7 @@ def _multiplicity(name: str, value: object, where: str) -> int:
 
 
 def _sorted(names: set[str]) -> list[str]:
-    """Return names of levels sorted as numbers where all are numbers, else as text."""
+    """Return names of levels sorted as numbers if all are numbers, else as text."""
     try:
         return sorted(names, key=lambda name: (float(name), name))
     except ValueError:
@@ -177,7 +178,7 @@ def _sorted(names: set[str]) -> list[str]:
 
 
 class Cells(NamedTuple):
-    """The known cells, record by record."""
+    """The known (not missing) cells, record by record."""
 
     records: np.ndarray  # (cell,) int64
     fields: np.ndarray  # (cell,) int64
@@ -185,15 +186,17 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(SavedByHash):
-    """Records of categorical fields, checked once and never changed; arrays that do not fit together are a DataError.
+    """Records of categorical fields, checked once and never changed.
+
+    Raise DataError for arrays that do not fit together.
 
     Parameters
     ----------
     values : (record, field) integers
         The number of each cell's level; -1 where the cell is missing.
     multiplicities : (record,) integers
-        How often each record came, at least 1. `from_columns` merges equal records; after `hold_out_cells` equal ones may
-        stand apart, because other cells of theirs are held out.
+        Number of equal records that each row stands for, at least 1. `from_columns` merges equal records; after
+        `hold_out_cells` equal rows may remain, because different cells of them are held out.
     fields : (field,) str
     levels : (field,) tuples of str
         The names of each field's levels; those that occur nowhere keep their number.
@@ -208,7 +211,7 @@ class Records(SavedByHash):
     name: str = "records"
 
     item: ClassVar[str] = "cell"
-    """What a score is per."""
+    """The unit of a score: scores are per known cell."""
 
     def __post_init__(self):
         fix = object.__setattr__
@@ -256,7 +259,7 @@ class Records(SavedByHash):
     def from_columns(
         cls, columns: Mapping[str, Sequence], name: str = "records", **options
     ) -> Records:
-        """Return the records of columns by name; equal records are merged and sorted by their levels.
+        """Return the records in columns by name; equal records are merged, and sorted by their levels.
 
         See `workbench.records.records.table_of_columns` for the options: fields, levels, missing, multiplicity.
         """
@@ -270,7 +273,7 @@ class Records(SavedByHash):
         levels: Mapping[str, Sequence] | None = None,
         **options,
     ) -> Records:
-        """Return the records of a DataFrame: a row a record, a column a field; options as for `from_columns`.
+        """Return the records of a DataFrame, one per row, with a field per column; options as for `from_columns`.
 
         A categorical column has its categories as levels, in their order.
         """
@@ -287,7 +290,7 @@ class Records(SavedByHash):
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
-        """Return the records with these fields alone, in this order; those that become equal are merged."""
+        """Return the records with only these fields, in this order; records that become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
             raise DataError(
                 f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
@@ -325,7 +328,7 @@ class Records(SavedByHash):
 
     @cached_property
     def n_levels(self) -> np.ndarray:
-        """(field,) int64: levels of each field."""
+        """Number of levels of each field (field,) int64."""
         return sealed(np.array([len(names) for names in self.levels]))
 
     @cached_property
@@ -335,26 +338,26 @@ class Records(SavedByHash):
 
     @cached_property
     def n_items(self) -> int:
-        """Items that a score is a mean over: known cells, those of equal records counted as often as they came."""
+        """Number of items over which a score is averaged: known cells, times the multiplicity of their record."""
         return int(self.weights.sum())
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(cell,) int64: how many items each entry stands for, the multiplicity of its record."""
+        """The weight of each known cell (cell,) int64 in a score: the multiplicity of its record."""
         return sealed(self.multiplicities[self.cells.records])
 
     @property
     def groups(self) -> np.ndarray:
-        """(cell,) int64: the record of each entry."""
+        """The record of each known cell (cell,) int64."""
         return self.cells.records
 
     @property
     def memory_bytes(self) -> int:
-        """About what its arrays take, with the entries that are derived from them."""
+        """Estimated bytes of the arrays and of the cells derived from them."""
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
     def same_rows(self, other: object) -> bool:
-        """Return whether other records have as many distinct records, and the same fields and levels, as a test set has."""
+        """Return whether other records have as many rows and the same fields and levels, as a test set must have."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,
             self.fields,
@@ -362,7 +365,7 @@ class Records(SavedByHash):
         )
 
     def describe(self) -> dict[str, int]:
-        """Return sizes for tables and captions, each by its name in the plural."""
+        """Return the sizes for tables and captions, as ``{"records": 100, "fields": 5, …}``."""
         return {
             "records": self.n_records,
             "distinct": self.n_distinct,
@@ -373,7 +376,7 @@ class Records(SavedByHash):
 
     @cached_property
     def content_hash(self) -> str:
-        """sha256 (hex) of everything but the name; equal contents have equal hashes on every machine."""
+        """The sha256 (hex) of all fields except the name; equal contents have equal hashes on every machine."""
         digest = hashlib.sha256(f"records {self.fields!r} {self.levels!r}|".encode())
         digest.update(self.values.astype("<i4", copy=False))
         digest.update(self.multiplicities.astype("<i8", copy=False))

@@ -1,4 +1,4 @@
-"""Splits of records: held-out cells, held-out records."""
+"""Splits of records into training and test part: by cells, or by whole records."""
 
 import numpy as np
 
@@ -8,19 +8,19 @@ from workbench.errors import DataError, Named
 from workbench.records.records import MISSING, Records, merged
 
 SPLITTING = 32
-"""Bytes a cell, of records of which equal ones stand apart: values, both parts, their order."""
+"""Bytes per cell to split records without merging equal ones: values, both parts, their order."""
 CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function of another
 
 
 def hold_out_cells(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and test records: known cells drawn without replacement, every subset of that size equally likely.
+    """Return training and test records; test cells are drawn among the known ones, all subsets of their number equally likely.
 
-    Record r of one is record r of the other: training has its cells but for the held-out ones, the test set has these alone,
-    all others missing. Equal records of which other cells are held out stand apart. ``fraction`` is the share of the known
-    cells, equal records counted as often as they came; with 0 the test records have no known cell. Equal seeds give equal
-    splits everywhere. An argument out of range, or a split that would leave no test or no training cell, is a DataError.
+    Row r is the same record in both: held-out cells are missing in training, all other cells in test. Equal records with
+    different held-out cells are separate rows. ``fraction`` is the share of the known cells, counted by multiplicity; with 0
+    the test records have no known cell. Equal seeds give equal splits everywhere. Raise DataError for an argument out of
+    range, and for a split without test cells or without training cells.
     """
     check_kind(records, Records, "Records")
     n_cells = records.n_records * records.n_fields
@@ -41,11 +41,11 @@ def hold_out_cells(
 def hold_out_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and unseen records: every choice of ``round(fraction * n_records)`` equally likely.
+    """Return training and unseen records, drawn at random: ``round(fraction * n_records)`` are unseen.
 
-    Equal records are drawn one by one, so that some may be for training and some unseen; both parts keep all fields and levels.
-    Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. An argument out of range, or
-    a part without records or without known cells, is a DataError.
+    Equal records are drawn one by one, so some may be for training and some unseen; both parts keep all fields and levels.
+    Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. Raise DataError for an
+    argument out of range, and for a part without records or without known cells.
     """
     unseen = _drawn(records, fraction, seed)
     counts = records.multiplicities - unseen, unseen
@@ -57,9 +57,9 @@ def hold_out_whole_records(
 ) -> tuple[Records, Records]:
     """Return training and test records of the same rows; whole records are held out, as by `hold_out_records`.
 
-    Record r of one is record r of the other, as of `hold_out_cells`: of a record for training all test cells are missing, of a
-    held-out one all training cells. Held-out ones come last, equal ones apart, so that each has a probability of its own.
-    Refused is what `hold_out_records` refuses.
+    Row r is the same record in both, as for `hold_out_cells`: all cells of a training record are missing in test, all cells
+    of a held-out record in training. Held-out records come last and are not merged, so that each is scored separately.
+    Raise the errors of `hold_out_records`.
     """
     unseen = _drawn(records, fraction, seed)
     left = records.multiplicities - unseen
@@ -71,7 +71,7 @@ def hold_out_whole_records(
 
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
-    """Return (record,) how many of each distinct record are held out; raise an error for a part without known cells."""
+    """Return how many of each distinct record (record,) are held out; raise an error for a part without known cells."""
     check_kind(records, Records, "Records")
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
@@ -96,18 +96,18 @@ def prepare_records(
     merge: int = 1,
     repeat: int = 1,
 ) -> tuple[Records, Records | None, dict | None]:
-    """Return training records, test records (None where nothing is held out) and the record of the split.
+    """Return training records, test records and a dict that describes the split; the last two None without a split.
 
     Parameters
     ----------
     holdout : float
-        Share that is held out; 0 for no test records.
+        The held-out share; 0 for no test records.
     seed : int
         Of the held-out split.
     per : "cell" or "record"; "corpus" is "cell"
-        What the share is of: see `hold_out_cells` and `hold_out_whole_records`.
+        What the share is taken from: see `hold_out_cells` and `hold_out_whole_records`.
     top_words, singletons, rows, merge, repeat
-        Of `workbench.corpus.prepare`; records do not have them, and others than the defaults are refused.
+        Parameters of `workbench.corpus.prepare` that records do not have; other values than the defaults raise an error.
     """
     changed = {
         "top_words": (top_words, None),
@@ -133,4 +133,4 @@ def prepare_records(
 
 
 PER = {"cell": hold_out_cells, "record": hold_out_whole_records}
-"""What a share can be of → what holds it out."""
+"""What a share can be taken from → the function that holds it out."""

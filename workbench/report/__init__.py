@@ -1,4 +1,4 @@
-"""Figures for papers, one self-contained page, its tables as text, and runs as files for other programs."""
+"""Reports about runs: figures for papers, a self-contained HTML page, tables, and exports for other programs."""
 
 from workbench.report.export import export_run
 from workbench.report.figures import save_figures

@@ -1,4 +1,4 @@
-"""Settings of runs, definitions of measures and remarks, as texts for captions and reports."""
+"""Texts for captions and reports: settings of runs, definitions of measures, and remarks."""
 
 import json
 from collections.abc import Iterable
@@ -100,7 +100,7 @@ TOPICS = (
 
 
 def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
-    """Return (name, sentences) of every measure on a page about the runs; ``by_documents`` adds intervals over documents."""
+    """Return (name, definition) of each measure in a report on the runs; ``by_documents`` adds intervals over documents."""
     runs = [entry.dataset for entry in reported]
     n_labels, scored = (
         len(set(labels_of(runs))),
@@ -138,17 +138,17 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
 
 
 def rows_of(reported: list[ReportedRun]) -> str:
-    """Return the name of the rows of the runs' data: documents, records."""
+    """Return what the rows of the runs' data are: "documents" or "records"."""
     return ROWS[get_engine(reported[0].spec.engine).model.data]
 
 
 def _item(spec: RunSpec) -> str:
-    """Return the unit of a score of the run: a token, a cell."""
+    """Return the unit of the run's scores: "token" or "cell"."""
     return get_engine(spec.engine).model.data.item
 
 
 def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of every setting that decides the runs; values in which they differ are all listed."""
+    """Return (name, value) of every setting of the runs; if runs differ in a setting, all its values are listed."""
     specs = [entry.spec for entry in reported]
     splits = [spec.split or {} for spec in specs]
 
@@ -191,7 +191,7 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
 
 
 def _topics(spec: RunSpec) -> str:
-    """Return the number of topics, and its role in a model that infers it."""
+    """Return the number of topics as text, with its meaning if the model infers the number."""
     n_topics = spec.n_topics
     if not spec.parts()[1].nonparametric:
         return str(n_topics)
@@ -203,7 +203,7 @@ def _topics(spec: RunSpec) -> str:
 
 
 def _priors(spec: RunSpec) -> list[tuple[str, str]]:
-    """Return (label, text) of the priors of a run's model, and how they are learnt."""
+    """Return (label, text) of each prior of a run's model: its value, and how it is learnt."""
     rows = []
     for name, per in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model and spec.n_topics:
@@ -225,7 +225,7 @@ def lineage(entry: ReportedRun) -> str:
 
 
 def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of the sizes of the data, as far as the runs and their stores have them."""
+    """Return (name, value) of the sizes of the data that are known from the runs and their stores."""
     rows: dict[str, dict[str, None]] = {}
     for entry in reported:
         (train, test), run = entry.corpora, entry.dataset
@@ -251,7 +251,7 @@ def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
 
 
 def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
-    """Return remarks for a reader who compares the numbers, one sentence each; ``left_out`` names runs without a record."""
+    """Return cautions for comparing the numbers, one sentence each; ``left_out`` names runs without a recorded iteration."""
     notes = []
     ends = {int(last_iteration(entry.dataset)) for entry in reported if entry.spec.length}
     if left_out:
@@ -330,7 +330,7 @@ def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] |
 
 
 def _reached(entry: ReportedRun) -> str:
-    """Return the last iteration, with the planned one if the run is unfinished."""
+    """Return the number of the last iteration as text, as "50 of 100" if the run is unfinished."""
     end = int(last_iteration(entry.dataset))
     return str(end) if end >= entry.spec.n_iterations else f"{end} of {entry.spec.n_iterations}"
 

@@ -1,4 +1,4 @@
-"""Command lines that reproduce a set of runs."""
+"""Write the command lines that reproduce a set of runs."""
 
 import re
 import shlex
@@ -50,7 +50,7 @@ def commands(specs: list[RunSpec]) -> list[str]:
 
 
 def command_of(spec: RunSpec) -> str:
-    """Return the command of one run: `workbench fit …`, `workbench update …` (further documents), or `workbench import …`."""
+    """Return the command that reproduces one run: `workbench fit …`, `update …` (further documents), or `import …`."""
     if not spec.length:
         return shlex.join(["workbench", "import", MODEL, "--like", LIKE])
     if _stream(spec):
@@ -61,7 +61,7 @@ def command_of(spec: RunSpec) -> str:
 
 
 def missing_in_commands(specs: list[RunSpec]) -> list[str]:
-    """Return what the commands of these runs do not include, one sentence each."""
+    """Return notes on what the user must supply to the commands, such as a file, one sentence each."""
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("The test set was given as a corpus; the command draws another one.")
@@ -107,7 +107,7 @@ def missing_in_commands(specs: list[RunSpec]) -> list[str]:
 
 
 def wrapped(command: str, width: int = 84) -> str:
-    """Return the command over several lines, in shell syntax."""
+    """Return the command wrapped over several lines, in shell syntax."""
     lines = [""]
     for word in re.split(r" (?=--)", command):
         if lines[-1] and len(lines[-1]) + len(word) > width:
@@ -118,7 +118,7 @@ def wrapped(command: str, width: int = 84) -> str:
 
 
 def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
-    """Group engines greedily into commands without contradicting options."""
+    """Group runs greedily by the command that can run them: engines of one command must agree on their options."""
     plans: list[list[RunSpec]] = []
     for spec in specs:
         for plan in plans:
@@ -131,7 +131,7 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
 
 
 def _agree(spec: RunSpec, other: RunSpec) -> bool:
-    """Return whether two engines with their options fit in one command."""
+    """Return whether one command can run both: their engines differ, and options of both have equal values."""
     return spec.engine != other.engine and all(
         _value(second.options[name]) == _value(value)
         for first, second in ((spec, other), (other, spec))
@@ -151,7 +151,7 @@ def _changed(spec: RunSpec) -> dict:
 
 
 def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
-    """Return the command of runs that differ in engine and options alone."""
+    """Return the command of the runs in ``plan``, which differ only in engine and options."""
     spec, model, options = plan[0], {}, {}
     for member in plan:
         model |= member.model
@@ -189,7 +189,7 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
 
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
-    """Return the flags of the model; a network that is not built in is a file of its name."""
+    """Return the command-line flags of the model; a network that is not built in is given as a file of its name."""
     words = []
     if "nodes" in spec.model:
         return ["--model", f"{spec.model['name']}.json"]
@@ -209,7 +209,7 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
 
 
 def _stream(spec: RunSpec) -> dict | None:
-    """Return the record of the documents with which a run was continued, or None."""
+    """Return the spec's entry about the documents with which a run was continued; None for other runs."""
     return (spec.start or {}).get("stream")
 
 
@@ -225,7 +225,7 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
 
 
 def _shared(spec: RunSpec) -> tuple:
-    """Return the settings that the runs of one command share, without priors."""
+    """Return the settings that must be equal for runs of one command, except priors."""
     return (
         spec.corpus,
         spec.n_topics,

@@ -106,7 +106,7 @@ def export_run(
 
 
 def _csv(entry: ReportedRun) -> dict[str, bytes]:
-    """Return everything except the counts of earlier snapshots, as long tables."""
+    """Return the CSV and JSON files of a run by name: progress, topics, documents, spec and notes."""
     run = entry.dataset
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}
@@ -141,7 +141,7 @@ def _csv(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _long(entry: ReportedRun) -> dict[str, bytes]:
-    """Return the table of the probability of each topic in each document."""
+    """Return ``document_topics.csv``, the probability of each topic in each document, by file name."""
     run = _with_counts(entry, "long")
     n_dk = run["n_dk"].isel(snapshot=-1).values
     document, topic = np.indices(n_dk.shape).reshape(2, -1)
@@ -161,7 +161,7 @@ def _long(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _notes(entry: ReportedRun) -> dict[str, bytes]:
-    """Return notes, tags and labels of a run in a store; labels are matched to the current topics."""
+    """Return ``notes.json`` with note, tags and topic labels of a stored run; labels are matched to the current topics."""
     try:
         notes = read_notes(entry.path) if entry.path is not None else Notes()
     except NoteError:  # reported by `gather`
@@ -183,12 +183,12 @@ def _notes(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _table(frame: pd.DataFrame) -> bytes:
-    """Return CSV with all digits; missing values are empty."""
+    """Return a table as CSV with all digits; missing values are empty."""
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _npz(entry: ReportedRun) -> dict[str, bytes]:
-    """Return every array and coordinate of the Dataset."""
+    """Return ``run.npz`` with every array and coordinate of the Dataset, by file name."""
     run = entry.dataset
     arrays = {str(name): values.values for name, values in run.variables.items()}
     arrays = {
@@ -269,7 +269,7 @@ def _ldac(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _warn_of_means(run: xr.Dataset, where: str) -> None:
-    """Warn if the model has no Dirichlet prior, so that "alpha" in the files is the mean share of each topic."""
+    """Warn if the model has no Dirichlet prior: the files then have the mean share of each topic instead of alpha."""
     if not priors_of(run).of_shares:
         warnings.warn(
             f"theta of {run.attrs['engine']} has no Dirichlet prior; instead of alpha {where} the mean share of each topic",
@@ -278,16 +278,16 @@ def _warn_of_means(run: xr.Dataset, where: str) -> None:
 
 
 def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
-    """Return a matrix as text, a row per line."""
+    """Return a matrix as text, one line per row."""
     file = io.BytesIO()
     np.savetxt(file, values, form, separator)
     return file.getvalue()
 
 
 def pyldavis_arguments(entry: ReportedRun) -> dict[str, list]:
-    """Return name → value of each required argument of ``pyLDAvis.prepare``.
+    """Return the required arguments of ``pyLDAvis.prepare`` by name.
 
-    A model of another program can have words outside the corpus; its phi of the words of the corpus is renormalised.
+    A model of another program can have words outside the corpus; its phi is renormalised over the words of the corpus.
     """
     run = _with_counts(entry, "pyldavis")
     tokens = {
@@ -318,7 +318,7 @@ def _with_counts(entry: ReportedRun, format: str):
 
 
 def _theta(run: xr.Dataset) -> np.ndarray:
-    """Return (document, topic) proportions that sum to 1; for an HDP without those of topics that are left out."""
+    """Return theta (document, topic) with rows that sum to 1; for an HDP they are renormalised over the topics kept."""
     theta = run["theta"].values
     return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 

@@ -1,4 +1,4 @@
-"""All figures of a set of runs as files: SVG, PDF, PNG, a caption and the data."""
+"""Write all figures of a set of runs to files: SVG, PDF, PNG, a caption and the data."""
 
 import csv
 import io
@@ -67,7 +67,7 @@ def save_figures(
 
 
 def checked_formats(formats: str | Iterable[str]) -> list[str]:
-    """Return the formats of figures in lower case; raise ReportError for an unknown one or none."""
+    """Return the formats of figures in lower case; raise ReportError for an unknown format, or if none is given."""
     formats = [
         str(name).lower().lstrip(".")
         for name in ([formats] if isinstance(formats, str) else formats)
@@ -83,7 +83,7 @@ def checked_formats(formats: str | Iterable[str]) -> list[str]:
 def put_picture(
     picture: Picture, folder: Path, formats: Iterable[str], columns: int, text: str
 ) -> list[Path]:
-    """Write a figure in each format, its caption and its table; return the paths."""
+    """Write a figure to a file in each format, its caption (``text``) to .txt and its table to .csv; return the paths."""
     files = draw_picture(picture, formats, columns, text) | {
         "txt": text.encode(),
         "csv": table_of(picture),
@@ -97,7 +97,7 @@ def put_picture(
 def draw_picture(
     picture: Picture, formats: Iterable[str], columns: int, text: str
 ) -> dict[str, bytes]:
-    """Return a figure in each format, with its title and caption inside."""
+    """Return the bytes of a figure by format; the files include its title and its caption (``text``)."""
     return draw(
         picture.panels, columns, formats, picture.legend, picture.height, picture.title, text
     )

@@ -14,7 +14,7 @@ MOST_NAMED = 5
 
 
 def findings(reported: list[ReportedRun]) -> list[str]:
-    """Return the three sentences about some runs."""
+    """Return the three sentences that begin a report on these runs."""
     runs = [entry.dataset for entry in reported]
     labels, seeds = (
         list(dict.fromkeys(labels_of(runs))),
@@ -35,7 +35,7 @@ def findings(reported: list[ReportedRun]) -> list[str]:
 
 
 def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
-    """Return the sentence with the result, and the one with cautions."""
+    """Return two sentences: the best held-out perplexity compared with the next, and cautions."""
     runs = [entry.dataset for entry in reported]
     table = summary(runs).to_dataframe()
     ranked = table[np.isfinite(table["test_perplexity"])].sort_values(
@@ -104,7 +104,7 @@ def _times(n: int, noun: str) -> str:
 
 
 def once(captions: list[str]) -> list[str]:
-    """Return the captions without sentences of earlier ones, and a reference to those."""
+    """Return the captions with sentences that occurred in an earlier caption replaced by "see above"."""
     known, texts = set(), []
     for caption in captions:
         sentences = caption.split(". ")

@@ -1,4 +1,4 @@
-"""The Datasets of the runs of a report, with the corpora of their stores."""
+"""Collect the Datasets of the runs of a report, with the corpora of their stores."""
 
 import os
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ AnyRun = Run | str | os.PathLike | xr.Dataset
 
 
 class ReportedRun(NamedTuple):
-    """A run of a report."""
+    """A run of a report: its Dataset and spec, and its corpora and path if it is in a store."""
 
     dataset: xr.Dataset
     spec: RunSpec
@@ -41,7 +41,7 @@ class ReportedRun(NamedTuple):
 def gather(
     runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
 ) -> list[ReportedRun]:
-    """Return the runs without duplicates, in the given order.
+    """Open the runs and return them without duplicates, in the given order.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def gather(
 def gather_started(
     runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
 ) -> tuple[list[ReportedRun], list[str]]:
-    """Return the runs as `gather`, and the names of runs without a committed iteration, if others have one."""
+    """Return the runs with a committed iteration, as `gather` does, and the names of the other runs."""
     datasets, paths = [], {}
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
@@ -95,7 +95,7 @@ def gather_started(
 
 
 def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
-    """Return the available training and test tokens by their hash."""
+    """Return the available training and test corpora of the runs by their content hash."""
     hashes = ((entry.spec.train, entry.spec.test) for entry in reported)
     return {
         content: corpus
@@ -106,20 +106,20 @@ def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
 
 
 def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
-    """Return the available training and test tokens of one run of a store by their hash."""
+    """Return the available training and test corpora of one stored run by their content hash."""
     corpora_by_hash = zip((spec.train, spec.test), _corpora(store, spec), strict=True)
     return {content: corpus for content, corpus in corpora_by_hash if corpus is not None}
 
 
 def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return `scores` of the runs with sequences of documents."""
+    """Return the result of `scores` for the runs whose documents are in sequences."""
     return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
 
 
 def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return the held-out scores of each document, for runs of a store, by the hash of their specs.
+    """Return the held-out scores of each document for stored runs, by the hash of the spec of the run.
 
-    Runs without test tokens or checkpoint are left out, and those whose checkpoint is not of the last iteration.
+    Left out are runs without test tokens, and runs without a checkpoint of the last iteration.
     """
     scores_by_hash = {}
     for entry in (
@@ -134,7 +134,7 @@ def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
 
 
 def pooled(reported: list[ReportedRun]) -> list[Pooled]:
-    """Return the pooled predictions of the long chains of a store that are references for runs of their model and split."""
+    """Return the pooled predictions of long Gibbs chains, which are the reference for runs of the same model and split."""
     candidates = [
         entry for entry in reported if entry.path is not None and entry.spec.test is not None
     ]
@@ -152,7 +152,7 @@ def pooled(reported: list[ReportedRun]) -> list[Pooled]:
 
 
 def table_of(entry: ReportedRun) -> DocumentTable | None:
-    """Return the columns of the documents of a run of a store, or None if they were not stored or cannot be read."""
+    """Return the texts and columns of a stored run's documents; None if they were not stored or cannot be read."""
     with suppress(SpecError):
         return entry.path and Run(entry.path).table
     return None
@@ -166,7 +166,7 @@ def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
 
 
 def _dataset(run: Run) -> xr.Dataset:
-    """Return the committed Dataset of the run, without counts if its corpus is missing."""
+    """Return the Dataset of the run's committed iterations, without counts if its corpus is missing."""
     try:
         return with_table(run.dataset(), run)
     except SpecError:
@@ -174,7 +174,7 @@ def _dataset(run: Run) -> xr.Dataset:
 
 
 def _corpora(store: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
-    """Return training and test tokens of a run of a store, None for missing ones."""
+    """Return training and test corpus of a stored run; None for a missing one."""
     with suppress(SpecError):  # the numbers of a run can be shown without its corpus
         if store is not None:
             return archive.corpora_of(store, spec)

@@ -1,4 +1,4 @@
-"""One self-contained page about a set of runs, without scripts, for light and dark screens and paper."""
+"""Write a self-contained HTML page about a set of runs, without scripts, for light and dark screens and paper."""
 
 import os
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ def write_report(
     title: str | None = None,
     store: str | os.PathLike | None = None,
 ) -> Path:
-    """Write one HTML file: numbers, figures, topics, settings, and the command that reproduces it.
+    """Write one HTML file about runs: numbers, figures, topics, settings, and the command that reproduces them.
 
     Parameters
     ----------

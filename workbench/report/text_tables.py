@@ -1,4 +1,4 @@
-"""The tables of a report in LaTeX and Markdown."""
+"""Write the tables of a report as LaTeX and Markdown."""
 
 import os
 from collections.abc import Iterable
@@ -98,7 +98,7 @@ def write_tables(
 
 
 def _topic_rows(reported: list[ReportedRun]) -> list[dict]:
-    """Return a row for each topic of a run of each label, its words as one text."""
+    """Return the table of topics of one run of each label, one row per topic, with its words as one text."""
     first_runs = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
     return [
         topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}

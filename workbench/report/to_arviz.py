@@ -1,4 +1,4 @@
-"""Runs as chains for ArviZ."""
+"""Convert runs to chains for ArviZ."""
 
 import os
 import warnings
@@ -69,7 +69,7 @@ def to_arviz(
 
 
 def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return group → its Dataset."""
+    """Return the Dataset of each ArviZ group (posterior, sample_stats, log_likelihood) by name."""
     attrs = {name: text for name, text in draws.attrs.items() if text}
     groups = {}
     names_of_sampler = {old: new for old, new in OF_SAMPLER.items() if old in draws}
@@ -91,7 +91,7 @@ def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataArray | None:
-    """Return (chain, draw, topic) shares of the tokens; None if the chains differ in topics, or have no words of them."""
+    """Return the token shares of aligned topics (chain, draw, topic); None if chains differ in their number of topics."""
     if (
         not all("n_k" in run and "phi" in run for run in runs)
         or len({run["n_k"].shape[1] for run in runs}) > 1
@@ -113,7 +113,7 @@ def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataAr
 
 
 def _arviz():
-    """Return the package; raise MeasureError if it is missing."""
+    """Import and return ArviZ; raise MeasureError if it is not installed."""
     try:
         with warnings.catch_warnings():
             # it announces changes of its next version

@@ -481,11 +481,11 @@ class ShardedCorpus(AnyCorpus):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def require_memory(self, what: str) -> Corpus:
-        """Raise DataError: a corpus in shards has no ``what``."""
+        """Raise DataError: the operation needs the corpus in memory, for the reason ``what``."""
         raise self.only_in_memory(what)
 
     def only_in_memory(self, what: str) -> DataError:
-        """Return the error for an operation that needs the corpus in memory; ``what`` states why."""
+        """Return the error for an operation that needs the corpus in memory, for the reason ``what``."""
         return DataError(
             f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
             "allows, in_memory()"
