@@ -1,4 +1,4 @@
-"""What is believed: priors, variables and their names."""
+"""Models: assumptions about data, priors, and the variables that runs record."""
 
 from workbench.models.hdp import HDP, topic_numbers
 from workbench.models.lda import LDA

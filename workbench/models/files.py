@@ -1,4 +1,4 @@
-"""Files of models: one table of settings as TOML or JSON, the same for all families."""
+"""Reading of model files: a table of settings as TOML or JSON, for all families."""
 
 import json
 import tomllib
@@ -10,14 +10,14 @@ from workbench.models.model import ModelError
 
 
 def read_settings(path: str | Path, what: str, keys: str) -> dict:
-    """Return the table in a .toml or .json file.
+    """Read the table of settings in a .toml or .json file, as a dict.
 
-    what, keys : what it is, as "a network", and what it has, as "name and levels", for errors.
+    what, keys : a description such as "a network", and its keys such as "name and levels", for error messages.
 
     Raises
     ------
     ModelError
-        With the path: another ending, no such file, no TOML or JSON, or no table.
+        For another suffix, a missing file, a file that is no TOML or JSON, or that holds no table.
     """
     path = Path(path)
     if path.suffix not in (".toml", ".json"):

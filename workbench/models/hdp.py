@@ -15,32 +15,32 @@ from workbench.models.options import OptionError, option
 from workbench.models.variables import VARIABLES, Variable
 
 TINY = 1e-8
-"""The smallest concentration, shape or rate that is allowed."""
+"""Smallest allowed concentration, shape or rate."""
 POSITIVE = {"low": TINY, "high": LARGEST_PRIOR}
 """The range of concentrations, shapes and rates."""
 
 
 @dataclass(frozen=True)
 class HDP(TopicModel):
-    """Documents mix topics, whose number is inferred; all documents share the weights pi of the topics.
+    """The hierarchical Dirichlet process: documents mix topics, whose number is inferred; pi are the shared topic weights.
 
     v_k ~ Beta(1, gamma), pi_k = v_k prod_l<k (1 - v_l); theta_d ~ Dirichlet(alpha pi); phi_k ~ Dirichlet(beta tau);
-    where they are learnt, alpha ~ Gamma(a_alpha, b_alpha), beta ~ Gamma(a_beta, b_beta), gamma ~ Gamma(a_gamma, b_gamma), each
+    if they are learnt, alpha ~ Gamma(a_alpha, b_alpha), beta ~ Gamma(a_beta, b_beta), gamma ~ Gamma(a_gamma, b_gamma), each
     by shape and rate, and tau ~ Dirichlet(a_tau, …, a_tau). alpha and beta are totals, over topics and over words.
 
     Parameters
     ----------
     n_topics : int
-        Where inference starts, not part of the model: the truncation of `cv-hdp`, the first number of `g-hdp`.
+        Starting point of inference, not part of the model: the truncation of `cv-hdp`, the initial number of `g-hdp`.
     alpha_total, beta_total, top_concentration : float
-        alpha, beta and gamma, where they are fixed.
+        alpha, beta and gamma, if they are fixed.
     learn_alpha, learn_gamma, learn_beta, learn_tau : bool
     a_alpha, …, a_tau : float
 
     Raises
     ------
     ModelError, OptionError
-        The second where a value would have no effect.
+        OptionError for a value that would have no effect.
 
     Teh, Jordan, Beal & Blei (2006); Teh, Kurihara & Welling (2008), eq. 1-4.
     """
@@ -109,16 +109,16 @@ class HDP(TopicModel):
 
     @classmethod
     def of(cls, n_topics: int = 10) -> HDP:
-        """Return the model with these settings of a run; the concentrations are options."""
+        """Return the model from the settings of a run; the concentrations are options."""
         return cls(n_topics)
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts, the prior of each topic, and tau where it is learnt."""
+        """Return the variables that a run records: counts, the prior of each topic, and tau if it is learnt."""
         names = ("n_k", "alpha", "n_kw", "n_dk", *(("tau",) if self.learn_tau else ()))
         return tuple(VARIABLES[name] for name in names)
 
     def priors(self, last: Mapping) -> Priors:
-        """Return the priors behind the counts of a snapshot: alpha of each topic and of all others, and beta tau."""
+        """Return the Dirichlet priors at a snapshot: alpha pi of each topic and of all others together, and beta tau."""
         alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
         return Priors(
@@ -128,7 +128,7 @@ class HDP(TopicModel):
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return "learnt" or "fixed" for each concentration by name."""
+        """Return name → "learnt" or "fixed" for each concentration."""
         return {
             value: "learnt" if getattr(self, f"learn_{of}") else "fixed"
             for of, value, *_ in LEARNT
@@ -136,7 +136,7 @@ class HDP(TopicModel):
         }
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) of the priors, for captions."""
+        """Return (label, text) pairs for captions: the priors."""
         rows = []
         for of, value, prior, caption in LEARNT:
             if getattr(self, f"learn_{of}"):
@@ -155,11 +155,11 @@ LEARNT = (
     ("gamma", "top_concentration", ("a_gamma", "b_gamma"), "gamma (HDP)"),
     ("tau", "", ("a_tau",), "tau (HDP)"),
 )
-"""What may be learnt: its letter, the field that is its value where it is not, those of its prior where it is, its caption."""
+"""Learnable parameters: letter, field with its fixed value, fields of its prior if learnt, caption."""
 
 
 def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the number of topics by three definitions, each (…) float64; `VARIABLES` has their meanings.
+    """Return name → number of topics (…) float64 by three definitions, which `VARIABLES` explains.
 
     n_k : (…, topic) (expected) tokens of each topic.
     """

@@ -1,4 +1,4 @@
-"""Topics that another program has inferred: its theta and phi, unchanged."""
+"""Models of other programs: their theta and phi, unchanged."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ PHI = Variable(
 
 @dataclass(frozen=True)
 class Imported(TopicModel):
-    """A fixed mixture: p(w | d) = sum_k theta_dk phi_kw, with theta and phi of another program.
+    """A model of another program: p(w|d) = sum_k theta_dk phi_kw with its theta and phi.
 
     Parameters
     ----------
     n_topics : int
     program : str
-        Which program they are from, and its version.
+        Name and version of the program.
     content : str
-        `content_hash` of theta and phi: models of one program on one split are distinguished by it.
+        `content_hash` of theta and phi, which distinguishes models of one program on one split.
     topic_prior : (topic,), optional
-        Dirichlet prior of each topic in a document; None where theta has another prior, or where it is not known.
+        Dirichlet prior of each topic in a document; None if theta has another prior, or an unknown one.
     word_prior : float, optional
-        Dirichlet prior of each word in a topic; None where it is not known.
+        Dirichlet prior of each word in a topic; None if unknown.
     iterations : int, optional
-        Iterations of the other program; None where it does not say.
+        Iterations of the other program; None if unknown.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class Imported(TopicModel):
 
     @classmethod
     def of(cls, model: Imported | None = None) -> Imported:
-        """Return the model that was imported; raise ModelError where there is none."""
+        """Return the imported model; raise ModelError if ``model`` is none."""
         if not isinstance(model, cls):
             raise ModelError(
                 "topics of other programs are imported, and never inferred here: workbench.import_run(model, "
@@ -85,11 +85,11 @@ class Imported(TopicModel):
         return model
 
     def settings(self) -> dict:
-        """Return what the spec of a run stores: all that is known."""
+        """Return the settings for a run's spec: all fields that are known."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: theta, phi, and the tokens expected given them."""
+        """Return the variables that a run records: theta, phi, and expected counts given them."""
         return *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")), THETA, PHI
 
     def priors(self, last: Mapping) -> Priors:
@@ -106,7 +106,7 @@ class Imported(TopicModel):
         }
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) for captions: the program, and its iterations where they are known."""
+        """Return (label, text) pairs for captions: the program, and its iterations if known."""
         known = (
             [("iterations there", f"{self.iterations:,}")] if self.iterations is not None else []
         )

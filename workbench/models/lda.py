@@ -19,7 +19,7 @@ SMALLEST_PRIOR, LARGEST_PRIOR = 1e-8, 1e12
 
 @dataclass(frozen=True)
 class LDA(TopicModel):
-    """Documents mix topics, topics mix words.
+    """Latent Dirichlet allocation: documents mix topics, topics mix words.
 
     Each topic is a distribution over words, phi_k ~ Dirichlet(beta, …, beta); each document is a
     distribution over topics, theta_d ~ Dirichlet(alpha_1, …, alpha_K); each token draws a topic
@@ -61,7 +61,7 @@ class LDA(TopicModel):
 
     @property
     def alphas(self) -> np.ndarray:
-        """The prior of each topic (topic,)."""
+        """Prior of each topic in a document, (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
 
     def recorded(self, options) -> tuple[Variable, ...]:
@@ -72,20 +72,20 @@ class LDA(TopicModel):
         return tuple(VARIABLES[name] for name in ("n_k", *learnt, "n_kw", "n_dk"))
 
     def priors(self, last: Mapping) -> Priors:
-        """Return the priors behind the counts of a snapshot: as learnt by then, or as given."""
+        """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones."""
         return Priors(
             np.asarray(last["alpha"]) if "alpha" in last else self.alphas,
             float(last["beta"]) if "beta" in last else self.beta,
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return "fixed", "maximised" or "sampled", for alpha and beta."""
+        """Return name → "fixed", "maximised" or "sampled" for alpha and beta."""
         return {name: getattr(options, f"learn_{name}", "fixed") for name in ("alpha", "beta")}
 
     def simulate(
         self, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0
     ) -> tuple[Corpus, dict]:
-        """Return a corpus drawn from the model, and the truth behind it.
+        """Draw a corpus from the model; return it and the true parameters and counts.
 
         Returns
         -------
@@ -99,7 +99,7 @@ class LDA(TopicModel):
 
 
 def check_topics(n_topics: object) -> int:
-    """Return the number of topics as an int within its range.
+    """Return the number of topics as an int; raise ModelError if it is out of range.
 
     Raises
     ------

@@ -171,7 +171,7 @@ def step(
 def draw_weights(
     counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw omega given psi (document, stick) and counts in stick order (document, word); return omega and h (stick, document)."""
+    """Draw omega given psi (document, stick) and counts (document, word) in stick order; return omega and h."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 

@@ -1,4 +1,4 @@
-"""Bayesian networks of discrete nodes with Dirichlet tables, some nodes hidden: the family of `Records`.
+"""Bayesian networks of discrete nodes, some hidden, with Dirichlet priors on their tables: models of `Records`.
 
 Every distribution of a table ~ Dirichlet(its prior). In each record each node, in topological order, draws its state from the
 row of its table that the states of its parents choose. A field of the data is the node of its name; a node without a field is
@@ -38,10 +38,10 @@ OF_RECORDS = Variable(
 
 
 def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return the log likelihood per held-out cell, and per record with one, weighted by the multiplicity of records.
+    """Return the log likelihoods per held-out cell and per record with held-out cells, weighted by multiplicity.
 
-    That of a record is the sum over its cells, each given the cells in training; where the engine samples, the logarithm of the
-    mean over iterations of their product. Of whole records it is log p(record). NaN where nothing is held out.
+    The log likelihood of a record is the sum over its cells, each given the cells in training; if the engine samples, the log
+    of the mean over iterations of their product. For whole records it is log p(record). NaN if nothing is held out.
     """
     n_records = test.multiplicities[np.unique(test.groups)].sum()
     if not n_records:
@@ -58,7 +58,7 @@ LOG_LIKELIHOODS = Scores((LOG_LIKELIHOOD, OF_RECORDS), log_likelihoods)
 
 
 PRIOR = 0.5
-"""Prior of each cell of a shipped network: Jeffreys'."""
+"""Default prior of each table cell of a shipped network: Jeffreys'."""
 LEARNT = (
     Variable(
         "prior_mean",
@@ -70,7 +70,7 @@ LEARNT = (
         "table_prior", ("snapshot", "parameter"), "", "prior of the cell of a table, as learnt"
     ),
 )
-"""What is recorded of priors that learn."""
+"""Recorded variables of learnt priors."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,18 @@ class BayesNet(Model):
     Parameters
     ----------
     name : str, default ""
-        Name of your own network; empty for a shipped one.
+        Name of a user's network; empty for a shipped one.
     nodes : tuple of Node
-        Of a shipped network empty until there are data, for which they are made. Nodes can be dicts.
+        Each a Node or a dict. Empty in a shipped network, whose nodes are made by `for_data`.
     alpha, beta : float, default 0.5
-        Of a shipped network: prior of each cell of the tables of hidden nodes, and of fields.
+        For a shipped network: prior of each table cell of hidden nodes (alpha) and of fields (beta).
     network : {"latent-class", "hmm"}
         The shipped network, see `models.bayes_nets.files`.
     n_states : int, default 2
-        Of a shipped network: states of its hidden nodes.
+        For a shipped network: number of states of its hidden nodes.
     missing : {"marginalised", "imputed"}
-        Hidden nodes without an observed descendant, missing cells among them, are left out, which is exact; or counted
-        as all others are.
+        Hidden nodes without an observed descendant, including missing cells, are left out, which is exact, or inferred
+        like all others.
 
     Raises
     ------
@@ -150,7 +150,7 @@ class BayesNet(Model):
                 )
 
     def _prior(self, name: str, value) -> float | None:
-        """Return a prior of a shipped network; None for another one."""
+        """Return the checked prior, or its default, of a shipped network; None for a user's network."""
         if not self.is_shipped:
             if value is not None:
                 raise ModelError(
@@ -171,8 +171,10 @@ class BayesNet(Model):
 
     @classmethod
     def of(cls, model=None, alpha=None, beta=None) -> BayesNet:
-        """Return the network that is meant by a BayesNet, a dict with name and nodes, the path of a file, or a published name
-        (see `files.described`)."""
+        """Return the network from a BayesNet, a dict with name and nodes, the path of a file, or a published name.
+
+        See `files.described`; None is the default network.
+        """
         if model is None:
             net = cls()
         elif isinstance(model, cls):
@@ -193,21 +195,21 @@ class BayesNet(Model):
 
     @property
     def network_name(self) -> str:
-        """Name of the network; empty for a shipped one, which is named by an option."""
+        """Name of the network; empty for a shipped one, whose name is the option ``network``."""
         return self.name
 
     @property
     def called(self) -> str:
-        """Name of the network in messages."""
+        """Name of the network for error messages."""
         return f"network '{self.name or self.network}'"
 
     @property
     def size_label(self) -> tuple[str, int] | None:
-        """Return the symbol and value of the size that names and titles of runs show: hidden states of a shipped network."""
+        """Symbol and number of hidden states of a shipped network, for names and titles of runs; else None."""
         return ("K", self.n_states) if self.is_shipped else None
 
     def settings(self) -> dict:
-        """Return the settings of a run's spec; the nodes of a shipped network are not among them: its data determine them."""
+        """Return the settings for a run's spec, without the nodes of a shipped network, which follow from the data."""
         if self.is_shipped:
             return {"alpha": self.alpha, "beta": self.beta}
         return {
@@ -221,7 +223,7 @@ class BayesNet(Model):
         Raises
         ------
         ModelError
-            A field that is no node, a level that is no state, or a missing cell of a node that is given.
+            A field without a node, a level that is no state of its node, or a missing cell of a ``given`` node.
         """
         net = self
         if self.is_shipped and not self.nodes:
@@ -238,7 +240,7 @@ class BayesNet(Model):
         return net
 
     def values(self, records: Records) -> np.ndarray:
-        """Return (record, node) int32 the state of each node, -1 if hidden.
+        """Return the state of each node in each record, (record, node) int32, -1 if hidden.
 
         Raises
         ------
@@ -272,16 +274,16 @@ class BayesNet(Model):
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the SHA-256 of all inputs of the network: a short key, since large networks are slow to compare."""
+        """SHA-256 of the network, a short key for caches."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
     @cached_property
     def tables(self) -> Tables:
-        """Tables as flat arrays."""
+        """All probability tables as flat arrays."""
         return tables_of(self.nodes)
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the data too if they are given."""
+        """Return the length of each dimension of a run's Dataset; those of the data only if data are given."""
         sizes = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
             sizes |= {
@@ -291,7 +293,7 @@ class BayesNet(Model):
         return sizes
 
     def coords(self, records: Records) -> dict[str, tuple]:
-        """Return labels of the cells of the tables, as "vote=y | class=0", and the table of each cell."""
+        """Return the label of each table cell, such as "vote=y | class=0", and the name of its table."""
         net = self.for_data(records)
         labels, values, by_name, seen = [], [], {node.name: node for node in net.nodes}, set()
         for node in net.nodes:
@@ -346,7 +348,7 @@ class BayesNet(Model):
         )
 
     def state_shares(self, counts: np.ndarray) -> dict[str, np.ndarray]:
-        """Return ``state_share`` (state,) of a shipped network's hidden nodes; nothing for another one."""
+        """Return ``state_share`` (state,), the shares of a shipped network's hidden states; empty for a user's network."""
         if not self.is_shipped:
             return {}
         hidden, starts = (
@@ -361,8 +363,7 @@ class BayesNet(Model):
         return {"state_share": counts_of_states / max(counts_of_states.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
-        """``cpt`` (parameter,), posterior means given the counts of a snapshot, and its priors where they are learnt;
-        ``multiplicity`` (record,)."""
+        """Return ``cpt`` (parameter,), posterior mean tables given a snapshot, and ``multiplicity`` (record,)."""
         tables = self.for_data(records).tables
         if "table_prior" in last:
             tables = tables.with_priors(np.asarray(last["table_prior"], float))
@@ -372,12 +373,12 @@ class BayesNet(Model):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return ``prior_mean`` as "maximised" or "sampled"; empty for fixed priors."""
+        """Return {"prior_mean": "maximised" or "sampled"} for learnt priors, empty for fixed ones."""
         how = getattr(options, "learn_priors", "fixed")
         return {} if how == "fixed" else {"prior_mean": how}
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) for captions: the nodes with states and parents."""
+        """Return (label, text) pairs for captions: the nodes with their states and parents."""
         if not self.nodes:
             text = f"{self.network}, {self.n_states} hidden states, priors {self.alpha:g} and {self.beta:g}"
             return [("Bayesian network", text)]
@@ -410,5 +411,5 @@ class BayesNet(Model):
 
 
 def _some(names) -> str:
-    """Return the first ten of some names, as text."""
+    """Return a text with the first ten names."""
     return ", ".join(itertools.islice(names, 10)) + ", …" * (len(names) > 10)

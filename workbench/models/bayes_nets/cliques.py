@@ -8,11 +8,11 @@ import math
 from workbench.models.model import ModelError
 
 MOST_CLIQUE_CELLS = 2**22
-"""Cells of all cliques of a pattern together."""
+"""Maximum of cells of all cliques of one junction tree."""
 
 
 def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
-    """Return the junction trees of the graph that joins all nodes of each scope, in the form of `plan.junction_trees`."""
+    """Return the junction trees of the graph whose cliques are the scopes, as numbers in the form of `plan.junction_trees`."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -41,7 +41,7 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
 
 
 def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the cliques (parent, nodes) of a connected graph, parents first, numbered from ``before``."""
+    """Return the junction tree of a connected graph: cliques (parent, nodes), parents first, numbered from ``before``."""
     import networkx as nx
     from networkx.algorithms.approximation import treewidth_min_fill_in
 

@@ -41,7 +41,7 @@ from workbench.models.model import ModelError
 PUBLISHED = ("asia", "alarm", "insurance", "hepar2")
 """Networks of pgmpy from which records are simulated."""
 ROUNDING = 0.02
-"""How far from 1 the sum of a distribution may be: published tables are rounded."""
+"""Largest accepted difference of a distribution's sum from 1, as published tables are rounded."""
 EXTRA = not_installed("networks in BIF", "pgmpy", "bif", "or give the network as .toml or .json")
 
 
@@ -51,16 +51,16 @@ def read_bif(path) -> tuple[dict, np.ndarray]:
     Returns
     -------
     net : dict
-        ``name``, that of the file, and ``nodes`` with the default priors.
+        ``name``, from the file name, and ``nodes`` with the default priors.
     tables : (table cell,) float64
         Probabilities, in the order of the nodes; every row sums to 1.
 
     Raises
     ------
     ModelError
-        Without pgmpy, of a file that is no BIF, or a distribution that does not sum to 1.
+        If pgmpy is missing, the file is no BIF, or a distribution does not sum to 1.
     DataError
-        A file that is missing or no text.
+        If the file is missing or is no text.
     """
     path = Path(path)
     text = read_text(path)
@@ -104,7 +104,7 @@ def published(name: str) -> Path:
     Raises
     ------
     ModelError
-        Without pgmpy, or of a name that it does not have.
+        If pgmpy is missing or has no such network.
     """
     package = find_spec("pgmpy")
     if package is None:
@@ -119,7 +119,7 @@ def published(name: str) -> Path:
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return (table cell,) the distributions of a node, which the file stores as columns."""
+    """Return the table (table cell,) of a node from the columns in which the file stores its distributions."""
     rows = columns.T
     if rows.shape != (math.prod(shape[:-1]), shape[-1]):
         raise ModelError(
@@ -134,7 +134,7 @@ def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) 
 
 
 def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """Return a latent class model, with fields that are independent given it: class c ~ pi, field x_f ~ theta_f[c].
+    """Return the nodes of a latent class model: class c ~ pi; fields are independent given it, x_f ~ theta_f[c].
 
     Lazarsfeld & Henry (1968), "Latent structure analysis".
     """
@@ -147,9 +147,9 @@ def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Nod
 
 
 def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """Return a hidden Markov model of sequences: a record's fields are its symbols in order, missing after its end.
+    """Return the nodes of a hidden Markov model: a record is a sequence, its fields are the symbols in order, then missing.
 
-    s_1 ~ start, s_t ~ transition[s_{t-1}], x_t ~ emission[s_t]. A symbol is the same in every field: by its name.
+    s_1 ~ start, s_t ~ transition[s_{t-1}], x_t ~ emission[s_t]. Symbols of equal name are the same in all fields.
 
     Rabiner (1989), "A tutorial on hidden Markov models and selected applications in speech recognition".
     """
@@ -174,17 +174,18 @@ def _refuse_taken(records, network: str, name: str) -> None:
 
 
 SHIPPED = {"latent-class": latent_class, "hmm": hidden_markov}
-"""Networks by the names that ``model=`` takes."""
+"""Name of a shipped network → function that returns its nodes."""
 
 
 def described(given) -> tuple[str, dict]:
-    """Return the network that is meant by a dict, by the path of a .toml, .json or .bif file, or by "asia", "alarm",
-    "insurance" or "hepar2": the published one behind the simulated records of that name.
+    """Return the description of a network from a dict, the path of a .toml, .json or .bif file, or a published name.
+
+    Published names are "asia", "alarm", "insurance" and "hepar2", as of the simulated records.
 
     Returns
     -------
     where : str
-        What an error begins with: the path of a file.
+        Start of error messages: the path of the file, or empty.
     net : dict
         Its ``name`` and ``nodes``.
 
@@ -214,7 +215,7 @@ def described(given) -> tuple[str, dict]:
 
 
 def _checked(given: Mapping) -> dict:
-    """Return the name and the nodes of a plain dict; raise ModelError where it has others."""
+    """Return a dict with name and nodes; raise ModelError if it has other keys."""
     if missing := [name for name in ("name", "nodes") if not given.get(name)]:
         raise ModelError(
             f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"

@@ -1,4 +1,4 @@
-"""What a Bayesian network is made of, nodes, and what can be wrong with them."""
+"""The nodes of a Bayesian network, and checks of them."""
 
 import itertools
 import math
@@ -10,27 +10,27 @@ from graphlib import CycleError, TopologicalSorter
 from workbench.models.model import ModelError
 
 MOST_CELLS = 2**27
-"""Cells of all tables together: a gigabyte of numbers."""
+"""Maximum of cells of all tables: a gigabyte."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A discrete variable of a record: its states and the nodes that they depend on.
+    """A node of a Bayesian network: a discrete variable with its states, parents and prior.
 
     Parameters
     ----------
     name : str
-        A field of the data has the node of its name; a node without a field is hidden.
+        The node of the field with this name; a node without a field is hidden.
     states : int or names
-        How many states, or their names. Where they are numbered, state i is level i of the field.
+        Number of states, or their names. If it is a number, state i is level i of the field.
     parents : names of nodes
         The table of the node has a row for each combination of their states; the first parent is the most significant.
     prior : number, (state,) or (row, state) numbers, default 0.5
-        Dirichlet prior of each cell of the table; one row stands for all of them.
+        Dirichlet prior of each cell of the table; a single row is used for all rows.
     cpt : str, default the name of the node
-        Nodes that name the same table are tied: they have the same distributions, and their counts add.
+        Name of the table. Nodes with the same table are tied: they have the same distributions and add their counts.
     given : bool, default False
-        Known in every record and not modelled, as the number of a document: it has no table.
+        Whether the node is known in every record and not modelled, as a document's number: it has no table.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Node:
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """Names of the states; numbers if they have none."""
+        """Names of the states, or their numbers if they have no names."""
         return (
             tuple(map(str, range(self.states)))
             if isinstance(self.states, numbers.Integral)
@@ -78,7 +78,7 @@ class Node:
 
 
 def node_of(node) -> Node:
-    """Return the node of a Node or a dict."""
+    """Return a Node from a Node or a dict of its fields."""
     if isinstance(node, Node):
         return node
     known = [field.name for field in fields(Node)]
@@ -92,14 +92,14 @@ def node_of(node) -> Node:
 
 
 def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
-    """Raise ModelError, with a message that starts with ``where``, if the nodes form no network."""
+    """Raise ModelError if the nodes form no valid network; its message starts with ``where``."""
     for part in (_in_names, _in_parents, _in_priors, _in_ties):
         for sentence in part(nodes):
             raise ModelError(f"{where}: {sentence}")
 
 
 def shape_of(node: Node, by_name: Mapping[str, Node]) -> tuple[int, ...]:
-    """Return the number of states of each parent, then of the node."""
+    """Return the shape of a node's table: the number of states of each parent, then of the node."""
     return (*(by_name[name].n_states for name in node.parents), node.n_states)
 
 
@@ -192,7 +192,7 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def _plain(prior):
-    """Return a number as a float, rows as tuples."""
+    """Convert a prior to a float, or to tuples of floats if it has rows."""
     if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
         number = (
             isinstance(prior, numbers.Real)

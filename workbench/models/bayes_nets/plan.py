@@ -19,51 +19,51 @@ from workbench.models.bayes_nets.cliques import numbered_cliques
 
 
 class Plan(NamedTuple):
-    """Junction trees of all patterns of observed nodes, cliques after their parents, and the cases of each pattern.
+    """Junction trees of all patterns of observed nodes, as flat arrays, with the cases (distinct records) of each pattern.
 
-    A clique has a cell for each state of its nodes together: those of its separator (nodes that it shares with its parent)
-    count slowest. Table cells are numbered as in `tables.Tables`: a family of a case has an offset, where its observed nodes
-    are, and each cell of its clique a number to add to it.
+    A clique has a cell for each joint state of its nodes; the nodes of its separator (those shared with its parent) vary
+    slowest. Table cells are numbered as in `tables.Tables`: the table cell of a family is an offset, from the observed nodes of
+    a case, plus a number for each cell of its clique.
     """
 
     # of patterns
-    # (pattern + 1,) int64: first family; those of cliques come first, in their order
+    # (pattern + 1,) int64: first family; families of cliques come first, in the order of cliques
     families: np.ndarray
     scalars: np.ndarray  # (pattern,) int64: first family without hidden nodes
     cliques: np.ndarray  # (pattern + 1,) int64: first clique
     # of cliques
-    clique_families: np.ndarray  # (clique, 2) int64: first family, and the first of the next
-    # (clique,) int64: states of the nodes that are not in the separator, together
+    clique_families: np.ndarray  # (clique, 2) int64: first family, and the end of its families
+    # (clique,) int64: number of joint states of the nodes outside the separator
     free: np.ndarray
-    separators: np.ndarray  # (clique,) int64: states of the separator; 1 of a root
-    parents: np.ndarray  # (clique,) int64; -1 of a root
-    cell_at: np.ndarray  # (clique,) int64: first cell, in a workspace for the pattern
-    separator_at: np.ndarray  # (clique,) int64: first state of the separator, in a workspace
-    # (clique,) int64: where in ``maps`` the separator's state of each cell of the parent begins
+    separators: np.ndarray  # (clique,) int64: number of states of the separator; 1 for a root
+    parents: np.ndarray  # (clique,) int64; -1 for a root
+    cell_at: np.ndarray  # (clique,) int64: index of its first cell in the workspace
+    separator_at: np.ndarray  # (clique,) int64: index of its first separator state
+    # (clique,) int64: start in ``maps`` of the separator state of each cell of the parent
     up: np.ndarray
-    # (clique,) int64: cells of the parent with one state after another, see ``run``
+    # (clique,) int64: number of consecutive parent cells with the same separator state, see ``run``
     up_run: np.ndarray
     # of families
-    # (family,) int64: where in ``maps`` the number of each cell of its clique begins
+    # (family,) int64: start in ``maps`` of the number to add to the offset for each cell of its clique
     down: np.ndarray
-    # (family,) int64: the same of each state of its hidden nodes, in their order; -1: 0, 1, 2, …
+    # (family,) int64: the same for each joint state of its hidden nodes; -1: the numbers are 0, 1, 2, …
     own: np.ndarray
-    n_own: np.ndarray  # (family,) int64: how many there are
-    # (family,) int64: where in ``maps`` the own state of each cell of its clique begins
+    n_own: np.ndarray  # (family,) int64: number of these states
+    # (family,) int64: start in ``maps`` of the family's own state for each cell of its clique
     pick: np.ndarray
-    # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: only maps tell
+    # (family,) int64: cell s of the clique has the own state s // run % n_own; 0: use ``maps``
     run: np.ndarray
-    maps: np.ndarray  # int32
+    maps: np.ndarray  # int32: the arrays to which the fields above point
     # of cases: distinct records
     patterns: np.ndarray  # (case,) int64
     first_offset: np.ndarray  # (case + 1,) int64
-    # int64: of each family of the case's pattern, the table cell of its observed nodes
+    # int64: offset of each family of each case, the table cell given its observed nodes
     offsets: np.ndarray
-    weights: np.ndarray  # (case,) float64: how many records
+    weights: np.ndarray  # (case,) float64: number of records
 
     @property
     def n_cells(self) -> int:
-        """Largest number of clique cells of a pattern."""
+        """Largest number of clique cells in one junction tree."""
         sizes = self.cell_at + self.free * self.separators
         return int(sizes.max(initial=1))
 
@@ -74,12 +74,12 @@ class Plan(NamedTuple):
 
     @property
     def n_separators(self) -> int:
-        """Largest number of separator states of a pattern."""
+        """Largest number of separator states in one junction tree."""
         return int((self.separator_at + self.separators).max(initial=1))
 
     @property
     def work(self) -> np.ndarray:
-        """Approximate work for each case in numbers visited, (case,) int64."""
+        """Approximate work (case,) int64 of each case: numbers visited."""
         families = (
             np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
         )
@@ -89,16 +89,16 @@ class Plan(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """The distinct records behind a plan."""
+    """Distinct records and their multiplicities, the input of a plan."""
 
     values: np.ndarray  # (case, node) int32: -1 where hidden
-    weights: np.ndarray  # (case,) float64: how many records
-    # (record,) int64: the case of each record; -1 where it is not among them
+    weights: np.ndarray  # (case,) float64: number of records
+    # (record,) int64: the case of each record; -1 if it has none here
     of_record: np.ndarray
 
 
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
-    """Return the distinct records by pattern, with multiplicities; records without a known cell have weight 0."""
+    """Return the distinct records, sorted by pattern of missing cells; records without a known cell have weight 0."""
     hidden = values < 0
     both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
     of_record = of_record.ravel()
@@ -111,30 +111,30 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
 
 
 def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
-    """Return the cases that stand for more than ``above`` and at most ``up_to`` records."""
+    """Return the cases with multiplicities above ``above`` and at most ``up_to``."""
     chosen = (cases.weights > above) & (cases.weights <= up_to)
     numbers = np.where(chosen, np.cumsum(chosen) - 1, -1)
     return Cases(cases.values[chosen], cases.weights[chosen], numbers[cases.of_record])
 
 
 class Families(NamedTuple):
-    """The families (nodes with their parents) of a network, as input of a plan."""
+    """The families (a node with its parents) of a network, as input of a plan."""
 
-    sizes: tuple[int, ...]  # states of each node
-    scopes: tuple[tuple[int, ...], ...]  # of each node: its parents, then itself
-    strides: tuple[tuple[int, ...], ...]  # along each of these in its table
-    # first cell of its table; -1: the node is given and has none
+    sizes: tuple[int, ...]  # number of states of each node
+    scopes: tuple[tuple[int, ...], ...]  # for each node: its parents, then itself
+    strides: tuple[tuple[int, ...], ...]  # of its table, along its scope
+    # for each node: first cell of its table; -1: the node is given and has no table
     starts: tuple[int, ...]
     names: tuple[str, ...]
 
     @property
     def modelled(self) -> list[int]:
-        """Nodes that have a table."""
+        """Indices of the nodes that have a table."""
         return [node for node, start in enumerate(self.starts) if start >= 0]
 
 
 def families_of(net) -> Families:
-    """Return the families of a network with nodes."""
+    """Return the families of a network whose nodes are known."""
     number = {node.name: i for i, node in enumerate(net.nodes)}
     sizes = tuple(node.n_states for node in net.nodes)
     scopes = tuple(
@@ -151,7 +151,7 @@ def families_of(net) -> Families:
 
 
 def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> list[int]:
-    """Return the nodes whose families count: observed ones, and hidden ones with an observed descendant, or all hidden ones."""
+    """Return the nodes whose families are needed: observed ones and their hidden ancestors; all if ``imputed``."""
     if imputed:
         return families.modelled
     visited, left = set(), [node for node in families.modelled if observed[node]]
@@ -164,9 +164,9 @@ def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> li
 
 
 def junction_trees(net, cases: Cases) -> np.ndarray:
-    """Return the cliques of every pattern of the cases as integers, from which `plan_of` builds a plan.
+    """Return the junction trees of all patterns of the cases as one array of integers, from which `plan_of` builds a plan.
 
-    Of each pattern the number of cliques, and of each of these its parent (-1: none), how many nodes it has, and the nodes.
+    For each pattern: the number of cliques, and for each clique its parent (-1: none), its number of nodes, and the nodes.
     """
     families, trees, known = families_of(net), [], {}
     for observed in _patterns(cases)[0]:
@@ -182,7 +182,7 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
 
 
 def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
-    """Return the plan of cases with these junction trees."""
+    """Return the plan of cases from the junction trees of their patterns."""
     families, position = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
@@ -280,13 +280,13 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
 
 
 class _Maps:
-    """Arrays of numbers by cell of a clique, without duplicates."""
+    """Builder of ``Plan.maps``: arrays with a number for each cell of a clique, stored without duplicates."""
 
     def __init__(self, sizes: tuple[int, ...]):
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
-        """Return the start of the array with, for each cell of the scope, the sum of state times stride over its nodes."""
+        """Store an array with sum of (state times stride) over the nodes for each cell of ``scope``; return its start."""
         key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
         if key not in self._known:
             cells = np.zeros(1, np.int64)
@@ -298,9 +298,9 @@ class _Maps:
         return self._known[key]
 
     def picked(self, scope: tuple[int, ...], within: tuple[int, ...]) -> tuple[int, int, int]:
-        """Return the start in ``maps`` of the array with, for each cell of a scope, the state of nodes within it; see ``Plan``.
+        """Store an array with the joint state of the nodes ``within`` for each cell of ``scope``.
 
-        Returns where, how many states, and the run of cells with one state after another.
+        Returns its start, the number of joint states, and the run of equal states (see ``Plan.run``).
         """
         n_states, axes = math.prod(self._sizes[n] for n in within), [scope.index(n) for n in within]
         together = all(b == a + 1 for a, b in itertools.pairwise(axes))
@@ -317,7 +317,7 @@ class _Maps:
 
 
 def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
-    """Return (pattern, node) which nodes are observed, and the pattern of each case; cases are sorted by pattern."""
+    """Return which nodes each pattern observes, (pattern, node) bool, and the pattern of each case, (case,)."""
     observed = cases.values >= 0
     if not len(observed):
         return observed, np.zeros(0, np.int64)
@@ -326,14 +326,14 @@ def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hidden(families: Families, node: int, observed: np.ndarray) -> tuple[int, ...]:
-    """Return the hidden nodes of a family."""
+    """Return the hidden nodes of the family of ``node``."""
     return tuple(sorted(n for n in families.scopes[node] if not observed[n]))
 
 
 def _offsets(
     families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Return (case, family) the table cell of each family with its observed states, and state 0 for hidden nodes."""
+    """Return the table cell (case, family) of each family given its observed states, with hidden nodes at state 0."""
     offsets = np.empty((len(values), len(nodes)), np.int64)
     for column, node in enumerate(nodes):
         offsets[:, column] = families.starts[node]
@@ -348,7 +348,7 @@ def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
 
 
 def _holding(bags: list) -> dict[int, list[int]]:
-    """Return the cliques that contain each node."""
+    """Return node → indices of the cliques that contain it."""
     holders = {}
     for i, (_, nodes) in enumerate(bags):
         for node in nodes:
@@ -357,7 +357,7 @@ def _holding(bags: list) -> dict[int, list[int]]:
 
 
 def _read_bags(trees: np.ndarray, position: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
-    """Return the cliques (parent, nodes) of the pattern that starts at an index, and the start of the next pattern."""
+    """Read one pattern from `junction_trees`: return its cliques (parent, nodes) and the position of the next pattern."""
     bags, n, position = [], int(trees[position]), position + 1
     for _ in range(n):
         parent, size = int(trees[position]), int(trees[position + 1])

@@ -1,4 +1,4 @@
-"""Records drawn from published Bayesian networks, by name: a share of the inner nodes is hidden, the truth is known.
+"""Records simulated from published Bayesian networks: a share of the inner nodes is hidden, the truth is known.
 
 The networks are in files of pgmpy (the extra ``bif``). Equal names give equal records with one version of numpy.
 """
@@ -20,7 +20,7 @@ from workbench.models.model import ModelError
 from workbench.records.records import Records, merged
 
 DRAWING = 24
-"""Bytes a cell: states, and the copies that sort and merge them."""
+"""Bytes per cell: drawn states, and copies for sorting and merging."""
 
 
 def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 0) -> Records:
@@ -31,14 +31,14 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
     tables : (table cell,) probabilities
         In the order of ``net.tables``; every row sums to 1.
     n_records : int
-        Equal ones are merged.
+        Number of records; equal ones are merged.
     seed : int
-        Of numpy's generator.
+        Seed of numpy's generator.
 
     Raises
     ------
     ModelError
-        Tables of another length, with rows that are no distribution, or a node that is given.
+        Tables of wrong length, rows that do not sum to 1, or a ``given`` node.
     DataError
         A number of records or a seed out of range.
     """
@@ -78,9 +78,9 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
 
 
 def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str, ...]:
-    """Return the names of nodes to hide: a random share of the inner nodes, which have parents and children.
+    """Draw the names of nodes to hide: a share of the inner nodes, those with parents and children.
 
-    ``records.of_fields`` takes the others. A share that is not in [0, 1) and a seed below 0 are a DataError.
+    `records.of_fields` selects the others. Raises DataError for a share outside [0, 1) or a negative seed.
     """
     check_fraction(hidden, "hidden")
     parents = {name for node in net.nodes for name in node.parents}
@@ -95,15 +95,15 @@ OPTIONS = MappingProxyType({"n_records": 1000, "seed": 0, "hidden": 0.2})
 
 
 class Truth(NamedTuple):
-    """True tables and states of simulated records."""
+    """The true tables and hidden states of simulated records."""
 
     net: BayesNet
-    tables: np.ndarray  # (table cell,) in the order of ``net.tables``
-    complete: Records  # with the hidden nodes too
+    tables: np.ndarray  # (table cell,) probabilities in the order of ``net.tables``
+    complete: Records  # records with the hidden nodes as fields
 
 
 def published_net(name: str) -> tuple[BayesNet, np.ndarray]:
-    """Return a network in pgmpy, such as "alarm", and its tables (table cell,)."""
+    """Return a network of pgmpy, such as "alarm", and its true tables (table cell,)."""
     net, tables = read_bif(published(name))
     return BayesNet(**net), tables
 
@@ -111,19 +111,19 @@ def published_net(name: str) -> tuple[BayesNet, np.ndarray]:
 def simulate_records(
     name: str, n_records: int = 1000, seed: int = 0, hidden: float = 0.2
 ) -> tuple[Records, Truth]:
-    """Draw records of a network in pgmpy, such as "alarm"; return them with the truth.
+    """Draw records from a network of pgmpy, such as "alarm"; return them and the truth.
 
     Parameters
     ----------
     n_records, seed : int
-        How many, and of numpy's generator.
+        Number of records; seed of numpy's generator.
     hidden : float, default 0.2
-        Share of the inner nodes (with parents and children) that no field shows; the seed says which.
+        Share of the inner nodes (with parents and children) that are hidden, drawn with the seed.
 
     Raises
     ------
     ModelError
-        Without pgmpy, or of a name that it does not have.
+        If pgmpy is missing or has no such network.
     DataError
         A number out of range.
     """
@@ -146,7 +146,7 @@ class SimulatedSet:
 
     name: str
     title: str  # one line for people
-    n_fields: int  # sizes with the default options
+    n_fields: int  # sizes, here and below, with the default options
     n_distinct: int
     n_records: int = OPTIONS["n_records"]
     origin: str = "drawn here from a network in the Python package pgmpy (1.1.2), which the extra bif installs"
@@ -154,7 +154,7 @@ class SimulatedSet:
 
     @property
     def options(self) -> dict:
-        """Return the default of each option of `load`, by name."""
+        """Option of `load` → its default."""
         return dict(OPTIONS)
 
     def folder(self) -> None:
@@ -184,7 +184,7 @@ class SimulatedSet:
         published(self.name)
 
     def load(self, **options) -> Records:
-        """Return the records; `simulate_records` returns the truth, too."""
+        """Draw and return the records; `simulate_records` also returns the truth."""
         return simulate_records(self.name, **options)[0]
 
 

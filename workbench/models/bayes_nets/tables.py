@@ -1,4 +1,4 @@
-"""The tables of a Bayesian network as flat arrays: every cell of every table has one number."""
+"""The probability tables of a Bayesian network as flat arrays of all cells."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from workbench.models.bayes_nets.nodes import Node, shape_of
 
 
 class Tables(NamedTuple):
-    """All tables in one flat array, row after row; tied nodes share one."""
+    """All tables as one flat array, row after row; tied nodes share a table."""
 
-    names: tuple[str, ...]  # of the tables
+    names: tuple[str, ...]  # names of the tables
     starts: np.ndarray  # (table + 1,) int64: first cell of each
     row_starts: np.ndarray  # (row,) int64: first cell of each row
-    row_of: np.ndarray  # (cell,) int64
+    row_of: np.ndarray  # (cell,) int64: row of each cell
     alpha: np.ndarray  # (cell,) float64: Dirichlet prior
-    alpha_rows: np.ndarray  # (row,) float64: its sum over the row
-    table_of: np.ndarray  # (node,) int64: number of its table, -1 of a node that is given
+    alpha_rows: np.ndarray  # (row,) float64: sum of alpha over the row
+    table_of: np.ndarray  # (node,) int64: index of its table, -1 for a ``given`` node
 
     @property
     def n_cells(self) -> int:
@@ -28,24 +28,24 @@ class Tables(NamedTuple):
 
     @property
     def tied(self) -> bool:
-        """Return whether a record uses a table at more than one node."""
+        """Whether several nodes share a table."""
         return bool(np.any(np.bincount(self.table_of[self.table_of >= 0]) > 1))
 
     def with_priors(self, alpha: np.ndarray) -> Tables:
-        """Return the tables with other priors (cell,)."""
+        """Return the tables with the priors ``alpha`` (cell,)."""
         return self._replace(alpha=alpha, alpha_rows=self.sum_rows(alpha))
 
     def sum_rows(self, counts: np.ndarray) -> np.ndarray:
-        """Return (row,) sums of counts of cells."""
+        """Sum the counts (cell,) of each row, (row,)."""
         return np.add.reduceat(counts, self.row_starts)
 
     def means(self, counts: np.ndarray) -> np.ndarray:
-        """Return (cell,) the posterior mean of every distribution."""
+        """Return the posterior means (cell,) of all distributions given counts (cell,)."""
         return (self.alpha + counts) / (self.alpha_rows + self.sum_rows(counts))[self.row_of]
 
 
 def tables_of(nodes: tuple[Node, ...]) -> Tables:
-    """Return the tables of nodes, in the order in which the nodes first use them."""
+    """Return the tables of the nodes, in the order of the first node with each table."""
     by_name, numbers, shapes, alphas, table_of = {node.name: node for node in nodes}, {}, [], [], []
     for node in nodes:
         table_of.append(-1 if node.given else numbers.setdefault(node.cpt, len(numbers)))
