@@ -1,4 +1,4 @@
-"""Pictures of runs: Datasets in, HoloViews elements out; testable without pixels. `VIEWS` lists all views.
+"""Pictures of runs: functions from Datasets to HoloViews elements. `VIEWS` lists all views.
 
 `show`, from `workbench.views.live`, shows one live in a notebook.
 """
@@ -85,7 +85,7 @@ VIEWS += load_plugins("views", [view.name for view in VIEWS]).values()
 
 
 def __getattr__(name: str) -> object:
-    """Return `show`; Panel is imported when it is asked for."""
+    """Return `show`, importing Panel at its first use."""
     if name != "show":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from workbench.views.live import show

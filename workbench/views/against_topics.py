@@ -1,4 +1,4 @@
-"""Final numbers of runs against their number of topics."""
+"""Final values of measures of runs against their number of topics."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ from workbench.views.picture import WHOSE, Picture, SideBySide, View, capital, h
 from workbench.views.style import looks
 
 DRAWN_MEASURES = ("log_likelihood", "bound_per_token")
-"""Measures that are drawn against the number of topics."""
+"""Measures that the view draws against the number of topics."""
 
 
 def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = ""):
-    """Draw the final value of a measure against the number of topics, a curve for each label.
+    """Draw the final value of a measure against the number of topics, one curve per label.
 
     ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. Returns an
     overlay of a `Curve` for each label over `Segments` of ± one standard error where there are several runs; empty if no run
@@ -66,7 +66,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = "")
 
 
 def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw log likelihood and bound per token if runs differ in the requested number of topics."""
+    """Draw log likelihood and bound per token against the number of topics, if runs differ in the requested number."""
     runs = [run for run in shown.runs if has(run, "model.n_topics")]
     n_topics = [spec_of(run).n_topics for run in runs]
     drawn = (
@@ -105,6 +105,6 @@ def draw_against_topics(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _last(run: xr.Dataset, name: str) -> float | str:
-    """Return the last value of a quantity; "" if the run has none."""
+    """Return the final value of a quantity; "" if the run lacks it."""
     values = quantity(run, name)
     return "" if values is None else float(values.values[-1])

@@ -57,7 +57,7 @@ def cells_view(
     title: str = "",
     across_of: str = "state",
 ):
-    """Draw probabilities (row, column) as `holoviews.Overlay` of a `QuadMesh`; full colour is 1."""
+    """Draw probabilities (row, column) as `holoviews.Overlay` of a `QuadMesh`; the colour scale is from 0 to 1."""
     edges = np.arange(len(across) + 1) - 0.5, np.arange(-len(down), 1) + 0.5
     mesh = element(
         "QuadMesh",
@@ -81,7 +81,7 @@ def cells_view(
 
 
 def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls for the table, and for the snapshot if there are several."""
+    """Return the controls that choose the table, and the snapshot if there are several."""
     tables, n_snapshots = tuple(table_names(run)), run.sizes["snapshot"]
     menu = (Menu("table", "Table", tables, tables[0]),) if len(tables) > 1 else ()
     slider = (
@@ -95,7 +95,7 @@ def distribution_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 def draw_distributions(
     view: View, shown: SideBySide, table: str | None = None, snapshot: float | None = None
 ) -> Iterator[Picture]:
-    """Draw one table of one run of each label; by default the first one, in the last snapshot."""
+    """Draw one conditional probability table for one run per label; by default the first table, at the last snapshot."""
     runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
     drawn, left_out = fitting_panels(runs)
     rows, panels, hover, chosen = [], [], [], ""
@@ -136,7 +136,7 @@ def draw_distributions(
 
 
 def _cell_texts(cells: xr.Dataset) -> list[str]:
-    """Return the hover text of each cell, from the lowest row up and from left to right."""
+    """Return the hover texts of the cells, row by row from the bottom, each from left to right."""
     texts = []
     for row in reversed(range(cells.sizes["given"])):
         condition = str(cells["given"].values[row])
@@ -200,13 +200,13 @@ def draw_class_profiles(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def record_controls(run: xr.Dataset) -> tuple[Slider, ...]:
-    """Return the control for the record if there are several."""
+    """Return the control that chooses the record, if there are several."""
     n_records = run.sizes["record"]
     return (Slider("record", "Record", 1, n_records, 1, 1),) if n_records > 1 else ()
 
 
 def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Picture]:
-    """Draw the posterior of the hidden nodes of one distinct training record (from 1), for one run of each label."""
+    """Draw the posterior of the hidden nodes of one distinct training record, numbered from 1, for one run per label."""
     runs = {
         label: run
         for label, run in shown.first("n_cpt", "multiplicity").items()
@@ -255,7 +255,7 @@ def draw_record(view: View, shown: SideBySide, record: float = 1) -> Iterator[Pi
 
 
 def _record_view(posterior: xr.DataArray, title: str):
-    """Draw probabilities (node, state): hidden nodes down, states across, by number if their names differ."""
+    """Draw probabilities (node, state), one row per hidden node; columns are numbered if states of nodes differ in name."""
     names = posterior["state_name"].values
     same_name = np.all((names == names[0]) | (names == ""), axis=0)
     across = np.where(same_name, names[0], posterior["state"].values.astype(str)).tolist()
@@ -277,7 +277,7 @@ def _describe_record(records: Records, index: int) -> str:
 
 
 def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the network of one run of each label: its nodes in layers, a node below its parents."""
+    """Draw the network of one run per label: nodes in layers, each node below its parents."""
     runs = {label: run for label, run in shown.first("n_cpt").items() if run.sizes["snapshot"]}
     drawn, left_out = fitting_panels(runs)
     rows, panels, hover = [], [], []
@@ -327,7 +327,7 @@ def draw_nodes(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information], title: str = ""):
-    """Draw nodes (`NetNode`) in layers as `holoviews.Overlay` of `Points`, `Path` and `Labels`."""
+    """Draw a network of nodes in layers as `holoviews.Overlay` of `Points`, `Path` and `Labels`."""
     position = places(nodes)
     shared_tables = [
         table for table in information_by_table if sum(node.table == table for node in nodes) > 1
@@ -385,7 +385,7 @@ def nodes_view(nodes: list[NetNode], information_by_table: dict[str, Information
 
 
 def places(nodes: list[NetNode]) -> dict[str, tuple[float, float]]:
-    """Return the position of each node: layers from the top, long ones in several lines; hidden Markov models side by side."""
+    """Return the position of each node by name: layers from top to bottom; hidden Markov models from left to right."""
     import networkx as nx
 
     if all("@" in node.name for node in nodes):

@@ -1,4 +1,4 @@
-"""Scores of runs by number of topics K in small panels, with the recommended K."""
+"""Scores of runs against the number of topics K, one panel per score, with the recommended K."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -117,7 +117,7 @@ def choose_k_picture(
     runs: Iterable[xr.Dataset] = (),
     pending: Iterable[int] = (),
 ) -> Picture:
-    """Return the panels of all scores that some run has, with the recommendation; ``pending`` are K that have not been run."""
+    """Return the picture of all available scores against K, with the recommended K; ``pending``: K that are not yet run."""
     recommended, advice = None, ""
     with suppress(MeasureError):
         recommendation = recommend_k(table, pending)
@@ -148,7 +148,7 @@ def choose_k_picture(
 
 
 def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw a picture for each label whose runs differ in K."""
+    """Draw one picture per label whose runs differ in K."""
     runs_with_k = [
         run for run in shown.runs if has(run, "model.n_topics") and not finds_topics(spec_of(run))
     ]
@@ -167,7 +167,7 @@ def draw_choose_k(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _ticks(ks: list[int], logarithmic: bool) -> list[tuple[int, str]]:
-    """Return ticks at the K that have enough distance on the axis, from the smallest on."""
+    """Return axis ticks at the smallest K and at further K that are not too close to the tick before."""
     places = np.log(ks) if logarithmic else np.array(ks, float)
     ticks, distance = [], 0.09 * (places[-1] - places[0])
     for k, place in zip(ks, places, strict=True):

@@ -24,7 +24,7 @@ COHERENCES = {
     "c_v": "c_v is the mean cosine of the NPMI vectors of the words with their sum",
 }
 MOST_TOPICS, FEWEST = 40, 8
-"""Maximum of rows of a panel, and minimum if several share a column of a page."""
+"""Maximum of rows of a panel, and minimum if several panels share a column of a page."""
 ABOVE = 0.45
 """Inches of a panel in addition to its rows."""
 
@@ -95,7 +95,7 @@ def coherence_view(
 
 
 def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the NPMI of the topics of one run of each label whose training tokens are available."""
+    """Draw the NPMI of the topics for one run per label, if its training tokens are available."""
     runs = {
         label: run
         for label, run in shown.first("phi", "n_kw").items()
@@ -131,7 +131,7 @@ def draw_coherence(view: View, shown: SideBySide) -> Iterator[Picture]:
 def scores_picture(
     run: xr.Dataset, scores: xr.Dataset, name: str, title: str, columns: int = 2
 ) -> Picture:
-    """Return the picture of all coherences of the topics of a run, a panel each."""
+    """Return the picture of all coherence measures of the topics of a run, one panel per measure."""
     most = _most(len(COHERENCES), columns)
     panels, fewer = (
         [coherence_view(scores, measure, most=most) for measure in COHERENCES],
@@ -147,7 +147,7 @@ def scores_picture(
 
 
 def _most(n_panels: int, columns: int) -> int:
-    """Return the maximum of rows of each panel, an even number."""
+    """Return the maximum of rows per panel, an even number."""
     return (
         MOST_TOPICS
         if columns == 2 or not n_panels

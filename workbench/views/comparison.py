@@ -45,7 +45,7 @@ CLOCKS = {"iterations": "iteration", "seconds": "elapsed", "updates": "updates",
 
 
 def perplexity_curves(runs: Runs, which: str = "headline", against: str = "iteration"):
-    """Draw perplexity against a clock, a curve for each label.
+    """Draw perplexity against a clock (iterations, seconds …), one curve per label.
 
     ``which`` is "headline", "state", "average", "by document", "joint" or "train" (see `workbench.models.VARIABLES`),
     ``against`` one of `workbench.measures.CLOCKS`. Seeds and splits of one label are averaged, with a band of ± one standard
@@ -123,13 +123,13 @@ def state_and_average(runs: Runs, against: str = "iteration", title: str = ""):
 
 
 def _past_burn_in(run: xr.Dataset):
-    """Return the run without the iterations of burn-in, or unchanged if it has no later ones."""
+    """Return the run without the iterations of burn-in, or unchanged if it has no later iterations."""
     burn_in, iteration = spec_of(run).burn_in, run["iteration"].values
     return run.isel(iteration=iteration > burn_in) if (iteration > burn_in + 1).any() else run
 
 
 def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw state and running average of each label in a panel."""
+    """Draw the perplexity of the state and of the running average, one panel per label."""
     panels, left_out = fitting_panels(
         {
             label: members
@@ -157,7 +157,10 @@ def final_perplexities(runs: Runs):
 
 
 def final_numbers(runs: Runs, name: str) -> dict[str, np.ndarray]:
-    """Return label → (run,) a number of `workbench.measures.final`, in the papers' order; runs without it are left out."""
+    """Return a number of `workbench.measures.final` for the runs (run,) of each label, in the papers' order.
+
+    Runs without the number are left out.
+    """
     last = final(in_papers_order(each_run(runs)))
     last = last.isel(run=np.flatnonzero(last[name].notnull().values))
     return grouped(last["label"].values.tolist(), last[name].values.tolist())
@@ -170,7 +173,7 @@ def marks_by_label(
     title: str = "",
     reference: float | None = None,
 ):
-    """Draw the numbers of the runs of each label and, if several, their mean, as in `final_perplexities`.
+    """Draw one row per label: a mark for each run's number and, for several runs, their mean, as in `final_perplexities`.
 
     ``x`` is the dimension of the numbers; a vertical line is drawn at ``reference``.
     """

@@ -19,7 +19,7 @@ MOST_CHAINS = 8
 
 
 def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
-    """Draw the rank histogram of each chain in a row, in twentieths of all draws; the line is the uniform count.
+    """Draw the rank histograms of all chains, one below the other, with twenty bins; lines are counts if uniform.
 
     ``draws`` is the result of `workbench.measures.label_free`.
     """
@@ -85,7 +85,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
-    """Return label → `label_free` of its chains, for samplers with enough draws; several splits of a label are numbered."""
+    """Return the result of `label_free` for the chains of each label and split, for samplers with enough draws."""
     draws_of: dict[str, xr.Dataset] = {}
     for label, chains in chains_by_label(runs):
         try:

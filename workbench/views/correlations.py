@@ -1,4 +1,4 @@
-"""Correlations of topics: matrix and arcs of the correlations of their shares of documents."""
+"""Correlations of topic proportions over documents, as a matrix and as arcs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -36,11 +36,11 @@ def correlations_view(
     title: str = "",
     marked: Iterable[tuple[int, int]] | None = None,
 ):
-    """Draw the matrix of correlations as `holoviews.Overlay` of a `QuadMesh`, correlated topics next to each other.
+    """Draw the matrix of topic correlations, with correlated topics in adjacent rows, as `holoviews.Overlay` of a `QuadMesh`.
 
     ``correlations`` is the result of `workbench.measures.topic_correlations`, ``names`` are topic names, by default the
     numbers. ``marked`` pairs of topics have a frame: by default the most positively and the most negatively correlated pair.
-    The diagonal is blank; the title gives the correlation of the full colour.
+    The diagonal is blank; the title gives the correlation at the end of the colour scale.
     """
     numbers, order = correlations["topic"].values.tolist(), _order(correlations)
     matrix, n = correlations["correlation"].values[np.ix_(order, order)].copy(), len(order)
@@ -85,7 +85,7 @@ def correlations_graph(
     title: str = "",
     above: float = ABOVE,
 ):
-    """Draw an arc between topics whose correlation is above ``above`` or below -``above``, as `holoviews.Overlay`.
+    """Draw arcs between topics whose absolute correlation is larger than ``above``, as `holoviews.Overlay`.
 
     Topics are in the order of `correlations_view`; thicker arcs are stronger correlations, dashed arcs negative ones.
     """
@@ -129,7 +129,7 @@ def correlations_graph(
 
 
 def correlation_controls(run: xr.Dataset) -> tuple[Slider, ...]:
-    """Return the control for the correlation above which topics are connected."""
+    """Return the control that sets the correlation above which topics are connected."""
     return (Slider("above", "Connect above a correlation of", 0.0, 0.95, 0.05, ABOVE),)
 
 
@@ -139,7 +139,7 @@ def draw_correlations(
     above: float = ABOVE,
     marked: Iterable[tuple[str, str]] | None = None,
 ) -> Iterator[Picture]:
-    """Draw matrix and arcs of one run of each label that has a covariance of psi.
+    """Draw matrix and arcs for one run per label, of models with a covariance of psi.
 
     ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """
@@ -180,7 +180,7 @@ def draw_correlations(
 
 
 def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
-    """Return the hover text of each cell of the matrix, from the lowest row up and from left to right."""
+    """Return the hover texts of the cells of the matrix, row by row from the bottom, each from left to right."""
     order, numbers, values = (
         _order(correlations),
         correlations["topic"].values.tolist(),
@@ -194,7 +194,7 @@ def cell_texts(correlations: xr.Dataset, names: Mapping[int, str]) -> list[str]:
 
 
 def _order(correlations: xr.Dataset) -> list[int]:
-    """Return the places of the topics, correlated ones next to each other."""
+    """Return the indices of the topics in an order that puts correlated topics next to each other."""
     return clustered_order(correlations["correlation"].values).tolist()
 
 
@@ -208,7 +208,7 @@ def _strongest(correlations: xr.Dataset) -> list[tuple[int, int]]:
 
 
 def _names(correlations: xr.Dataset, names: Mapping[int, str] | None) -> list[tuple[int, str]]:
-    """Return the (place, name) ticks of the topics down the axis."""
+    """Return the axis ticks (position, name) of the topics, downwards."""
     numbers = correlations["topic"].values.tolist()
     return [
         (-place, (names or {}).get(numbers[topic], str(numbers[topic])))

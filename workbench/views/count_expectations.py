@@ -1,4 +1,4 @@
-"""Views of one count: its distribution, and the errors of approximations of its expectations."""
+"""Views of a topic count: its exact distribution, and the errors of approximations of its expectations."""
 
 import numpy as np
 import xarray as xr
@@ -33,7 +33,7 @@ PANEL = {"aspect": 1.2, "fig_inches": 2.3, "fig_rcparams": SMALL}
 
 
 def distribution_view(expectations: xr.Dataset):
-    """Draw the distribution of a count: exact as `Segments`, normal approximation as `Points`.
+    """Draw the distribution of a count: the exact one as `Segments`, its normal approximation as `Points`.
 
     ``expectations`` is the result of `workbench.measures.count_expectations`. Improbable counts are left out.
     """
@@ -61,7 +61,7 @@ def distribution_view(expectations: xr.Dataset):
 
 
 def errors_view(expectations: xr.Dataset, function: str):
-    """Draw the absolute error of each approximation of one function, as `Points` on a logarithmic axis.
+    """Draw the absolute error of each approximation of a function's expectation, as `Points` on a logarithmic axis.
 
     Errors below 1e-5 are drawn at 1e-5.
     """
@@ -95,10 +95,10 @@ def errors_view(expectations: xr.Dataset, function: str):
 
 
 def error_map_view(errors: xr.DataArray, mean: float | None = None, prior: float | None = None):
-    """Draw the absolute error of an approximation over mean and prior of a count as a `QuadMesh`, with a mark.
+    """Draw the absolute error of an approximation as a `QuadMesh` over the mean and the prior of a count.
 
     ``errors`` is the result of `workbench.measures.count_expectations.error_map`; the colour scale is logarithmic.
-    The mark is at mean and prior.
+    A mark is drawn at ``mean`` and ``prior``.
     """
     means, priors = errors["mean"].values, errors["prior"].values
     size = np.log10(np.clip(np.abs(errors.values), SMALLEST, LARGEST))
@@ -197,12 +197,12 @@ def microscope_picture(expectations: xr.Dataset, function: str) -> Picture:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Return the borders of cells around values that are equidistant on a logarithmic axis."""
+    """Return the edges of cells around values that are equidistant on a logarithmic axis."""
     step = np.sqrt(values[1] / values[0])
     return np.append(values / step, values[-1] * step)
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    """Return the first and the last border of `_edges`."""
+    """Return the first and the last edge of `_edges`."""
     edges = _edges(values)
     return float(edges[0]), float(edges[-1])

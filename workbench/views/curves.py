@@ -1,4 +1,4 @@
-"""HoloViews elements of mean curves: a curve for each label, with a band of ± one standard error."""
+"""HoloViews elements of mean curves, one per label, with bands of ± one standard error."""
 
 import re
 from functools import partial
@@ -76,7 +76,7 @@ def overlay(
 ):
     """Return an overlay of `hv.Curve` (one per label) over `hv.Area` (mean ± one standard error, if several runs).
 
-    ``under`` are elements below these, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
+    ``under`` are elements drawn below them, such as `faint_curve` and `line_across`; ``attrs``: see `dimension`.
     """
     x, y = dimension(against), dimension(measure, attrs)
     bands, lines = [], []
@@ -125,7 +125,7 @@ def overlay(
 
 
 def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
-    """Draw the recorded values under a smoothed curve, as `hv.Path`; without an entry in the legend."""
+    """Draw recorded values as a faint `hv.Path`, to be put below a smoothed curve; it has no legend entry."""
     points = _thinned(len(x))
     return element(
         "Path", [(x[points], y[points])], color=colour, alpha=0.35, linewidth=0.7, show_grid=True
@@ -133,7 +133,7 @@ def faint_curve(x: np.ndarray, y: np.ndarray, colour: str):
 
 
 def line_across(height: float, left: float, right: float):
-    """Draw a dotted horizontal line, as `hv.Path`; without an entry in the legend."""
+    """Draw a dotted horizontal line as `hv.Path`; it has no legend entry."""
     return element(
         "Path",
         [([left, right], [height, height])],
@@ -145,7 +145,7 @@ def line_across(height: float, left: float, right: float):
 
 
 def point_at(x: float, y: float, colour: str):
-    """Draw a diamond, as `hv.Scatter`; without an entry in the legend."""
+    """Draw a diamond at a point as `hv.Scatter`; it has no legend entry."""
     return element(
         "Scatter", ([x], [y]), color=colour, marker="D", s=14, linewidth=0, show_legend=False
     )
@@ -161,7 +161,7 @@ def _thinned(n: int) -> np.ndarray:
 
 
 def _mark(plot, element, marker: str, number: int) -> None:
-    """Set a few markers along a curve, shifted from curve to curve so that they do not hide each other."""
+    """Set a few markers along a curve, shifted from curve to curve to avoid overlaps (a HoloViews hook)."""
     line = plot.handles["artist"]
     line.set(
         marker=marker,

@@ -1,4 +1,4 @@
-"""Forest plots: paired differences with their intervals, a row for each label."""
+"""Forest plots: paired differences with their intervals, one row per label."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -25,7 +25,7 @@ def differences_view(
     scored: Mapping[str, Scored] | None = None,
     title: str = "",
 ):
-    """Draw differences of a number from the reference's, paired by split and seed, with 95 % intervals.
+    """Draw the difference of each label from the reference, paired by split and seed, with 95 % intervals.
 
     For ``reference``, ``measure`` and ``scored`` see `workbench.measures.paired_differences`. Returns an overlay of a `VLine`
     at 0 and, for each label except the references, in the papers' order from the top, a `Scatter` of the mean difference over
@@ -36,7 +36,7 @@ def differences_view(
 
 
 def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: str = ""):
-    """Draw given differences in rows; see `differences_view`."""
+    """Draw a table of differences in rows; see `differences_view`."""
     table = differences.to_dataframe().reset_index("label")
     style, references = looks(table["label"]), table["reference"]
     table = table[~table["label"].isin(references) & np.isfinite(table["difference"])]
@@ -85,7 +85,7 @@ def _forest(differences: xr.Dataset, measure: str = "test_perplexity", title: st
 
 
 def differences_picture(view: View, table: xr.Dataset) -> Picture:
-    """Return the picture of the differences in a table of `workbench.measures.paired_differences`."""
+    """Return the picture of a table of paired differences, from `workbench.measures.paired_differences`."""
     names = [
         "label",
         "reference",
@@ -114,7 +114,7 @@ def differences_picture(view: View, table: xr.Dataset) -> Picture:
 
 
 def draw_differences(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the paired differences; nothing if no difference has an interval (labels with one run each)."""
+    """Draw the paired differences; nothing if no difference has an interval, as for labels with one run each."""
     table = paired_differences(shown.runs)
     others = table["label"].values != table["reference"].values
     if np.isfinite(table["difference_low"].values[others]).any():

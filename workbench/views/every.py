@@ -1,4 +1,4 @@
-"""The list of all views: figures, reports, the Topics page and notebooks show those whose variables a run has."""
+"""The list of all views. Figures, reports, the Topics page and notebooks show those whose variables a run has."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -252,11 +252,11 @@ def pictures(
     scored: Mapping[str, Scored] | None = None,
     pooled: Sequence[Pooled] = (),
 ) -> list[Picture]:
-    """Return the pictures that the runs have the variables for, separately for each data set, as perplexities differ.
+    """Return all pictures for which the runs have the variables, separately for each data set.
 
-    Pictures of all data together come first. ``columns`` is the number of columns of a page; ``corpora`` are tokens by hash,
-    for coherence, flows, maps and texts; ``scored`` held-out scores by the hash of a run's spec, for gains; ``pooled`` pooled
-    long chains, for the frontier.
+    Perplexities on different data cannot share a picture. Pictures of all data together come first. ``columns`` is the number
+    of columns of a page. ``corpora`` are corpora by hash, for coherence, flows, maps and texts; ``scored`` are held-out scores
+    by the hash of a run's spec, for gains; ``pooled`` are pooled long chains, for the frontier.
     """
     runs, pictures_by_data = each_run(runs), {}
     by_data = grouped(data_of(runs), runs)
@@ -287,7 +287,7 @@ def pictures(
 
 
 def view_named(name: str) -> View:
-    """Return the view of this name."""
+    """Return the view with this name, which must exist."""
     return next(view for view in VIEWS if view.name == name)
 
 
@@ -298,5 +298,5 @@ def draw_view(
     corpora: Mapping[str, Corpus] | None = None,
     **options,
 ) -> list[Picture]:
-    """Return the pictures of one view, by its name."""
+    """Return the pictures of the runs in the view with this name."""
     return view_named(name).pictures(SideBySide(runs, columns, corpora or {}), **options)

@@ -20,7 +20,7 @@ LETTERS = 24
 
 
 def co_assignment_view(posterior: xr.Dataset, title: str = ""):
-    """Draw the probability that two tokens have one topic, as `holoviews.Overlay` of a `QuadMesh`; full colour is 1."""
+    """Draw the probability that two tokens share a topic (0 to 1) as `holoviews.Overlay` of a `QuadMesh`."""
     names, values = token_names(posterior), posterior["co_assignment"].values
     n = len(names)
     edges = np.arange(n + 1) - 0.5, np.arange(-n, 1) + 0.5
@@ -51,7 +51,7 @@ def co_assignment_view(posterior: xr.Dataset, title: str = ""):
 
 
 def posterior_picture(posterior: xr.Dataset) -> Picture:
-    """Return the picture of the exact co-assignment of `workbench.measures.exact`."""
+    """Return the picture of the exact probabilities that two tokens share a topic, from `workbench.measures.exact`."""
     names, values = token_names(posterior), posterior["co_assignment"].values
     hover = [
         f"{names[row]}\n{names[column]}\none topic with probability {values[row, column]:.4f}"
@@ -79,7 +79,7 @@ def posterior_picture(posterior: xr.Dataset) -> Picture:
 
 
 def gaps_view(engines: Sequence[xr.Dataset], title: str = ""):
-    """Draw each bound of each engine as a bar from the log evidence, nats below; `holoviews.Overlay` of `Rectangles`.
+    """Draw how far each bound of each engine is below the log evidence, in nats, as bars (`Rectangles`).
 
     ``engines`` are results of `workbench.measures.against_exact`. A bound above the evidence, possible for the collapsed one,
     is left of 0.
@@ -98,7 +98,7 @@ def gaps_view(engines: Sequence[xr.Dataset], title: str = ""):
 
 
 def distances_view(engines: Sequence[xr.Dataset], name: str, title: str = ""):
-    """Draw one of `DISTANCES` of each engine as bars, `holoviews.Overlay` of `Rectangles`."""
+    """Draw one of `DISTANCES` from the exact posterior for each engine, as bars (`Rectangles`)."""
     bars = [
         (result.attrs["engine"], result.attrs["engine"], float(result[name]))
         for result in engines
@@ -146,7 +146,7 @@ def bounds_picture(engines: Sequence[xr.Dataset]) -> Picture:
 
 
 def token_names(posterior: xr.Dataset) -> list[str]:
-    """Return document and word of each token."""
+    """Return a name of each token, with its document and its word."""
     both = zip(
         posterior["token_document"].values.tolist(),
         posterior["token_word"].values.tolist(),
@@ -160,7 +160,7 @@ def _n_bars(engines: Sequence[xr.Dataset]) -> int:
 
 
 def _bars(bars: list[tuple[str, str, float]], x, title: str):
-    """Draw a horizontal bar for each (engine, name, length), in the colour of its engine, the first on top."""
+    """Draw horizontal bars of (engine, name, length), in the colours of the engines, from top to bottom."""
     drawn = [
         element(
             "Rectangles",

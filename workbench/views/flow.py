@@ -18,7 +18,7 @@ ROW = 0.15
 GAP = 0.25
 """Gap between two bars, lines."""
 THINNEST = 0.006
-"""Ribbons of a smaller share of the tokens are in the table only."""
+"""Smallest share of the tokens that is drawn as a ribbon; smaller ones are in the table only."""
 MOST_TOPICS = 40
 LEFT, RIGHT, WIDE = 0.38, 0.61, 0.012
 """Positions of the bars of both runs, and their width, as shares of the width of the picture."""
@@ -31,7 +31,7 @@ MOST_PAIRS = 5_000_000
 
 
 class Column(NamedTuple):
-    """The bars of one run, in lines: the top is 0, and down is negative."""
+    """The bars of one run: positions and heights in lines; the top is at 0, lower ones are negative."""
 
     topics: list[int]
     top: np.ndarray  # (topic,)
@@ -100,7 +100,7 @@ def topic_flow_view(
 
 
 def draw_flows(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the flows between the first runs of successive labels, at most four; for one label between its first two runs.
+    """Draw the topic flows between the first runs of successive labels (at most four), or between two runs of one label.
 
     Only if the training tokens are available.
     """
@@ -188,7 +188,7 @@ def flow_picture(
 
 
 def _column(topics: list[int], heights: xr.DataArray) -> Column:
-    """Return bars of given heights in lines, one below the other, each with space for its name."""
+    """Stack bars of the topics downwards, with heights in lines and space for each name."""
     dim = heights.dims[0]
     bar_height = heights.sel({dim: topics}).values
     slot_heights = np.maximum(bar_height + GAP, 1)
@@ -199,7 +199,7 @@ def _column(topics: list[int], heights: xr.DataArray) -> Column:
 def _ribbons(
     flow: xr.DataArray, left: Column, right: Column, unit: float
 ) -> Iterator[tuple[int, int, dict]]:
-    """Yield (topic, other, polygon) of every ribbon that is wide enough, in the order of the other side on each bar."""
+    """Yield (topic, other topic, polygon) of every ribbon that is wide enough to draw."""
     tokens = flow.sel(topic=left.topics, other=right.topics).values
     width = unit * tokens
     left_top = left.top[:, None] - (np.cumsum(width, axis=1) - width)
@@ -234,7 +234,7 @@ def _texts(
     runs: tuple[str, str],
     names: tuple[Mapping[int, str], Mapping[int, str]],
 ) -> list:
-    """Return the labels: the runs, and the names of both sides."""
+    """Return the texts with their positions: names of the runs, and of the topics on both sides."""
     distances = {
         int(match): f"{distance:.2f}"
         for match, distance in zip(

@@ -1,4 +1,4 @@
-"""Cost of settings and distance from long Gibbs chains, and speedup of hybrids over Gibbs sampling."""
+"""Views of cost against distance from long Gibbs chains, and of the speedup of hybrids over Gibbs sampling."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -57,11 +57,11 @@ ON_PALE, ON_DARK, DARK = "#1a1a1a", "#fefefe", 1.4
 UNCHANGED, LETTERS = "unchanged counts", 12
 """Name of an unchanged corpus among changed ones, and letters of a line of these names."""
 FULL_SPEEDUP = 4.0
-"""Speedup (or slowdown) of the full colour of a map."""
+"""Speedup, or slowdown, at the end of the colour scale of a map."""
 
 
 def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """Draw the distance of each setting of `workbench.measures.frontier` from the reference against its cost.
+    """Draw the distance of each setting from the reference chains against its cost, from `workbench.measures.frontier`.
 
     ``clock`` is "updates" or "cpu_time". Returns an overlay of an `HSpan` with the standard error of the reference, a `Curve`
     through the settings that no other one dominates, and for each setting a named `Scatter` over `Segments` of ± one standard
@@ -103,7 +103,7 @@ def frontier_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Lo
 
 
 def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look] | None = None):
-    """Draw the jitter of the state of each setting against its cost, as in `frontier_view`."""
+    """Draw the jitter of each setting (variation of the state's log perplexity) against its cost, as in `frontier_view`."""
     settings, y = (
         _with_values(table, "jitter", clock),
         axis("jitter", "jitter of the state", "nats"),
@@ -121,7 +121,7 @@ def jitter_view(table: xr.Dataset, clock: str = "updates", style: dict[str, Look
 
 
 def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
-    """Draw the speedup of one setting of `workbench.measures.overtaking` over cgs: data (rows) by number of topics.
+    """Draw the speedup of a setting over cgs as a map (data, number of topics), from `workbench.measures.overtaking`.
 
     Returns a `QuadMesh` of the binary logarithm of the speedup with the speedup as `Labels`; cells without a pair are blank.
     """
@@ -169,7 +169,7 @@ def overtaking_view(cells: xr.Dataset, setting: str, title: str = ""):
 
 
 def names_of_settings(table: xr.Dataset) -> list[str]:
-    """Return a short name of each setting of a table, as "r=2, S=5"; the engine if it has no r."""
+    """Return a short name of each setting of a table, as "r=2, S=5"; the engine's name if it has no r."""
     hybrids = set(
         table["engine"].values[~np.isnan(table["r"].values) & (table["split"].values == "")]
     )
@@ -191,9 +191,9 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
 
 
 def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.ndarray) -> list[int]:
-    """Return (mark,) the side of its name: 1 right, -1 left, 0 none, if names of earlier marks are in the way.
+    """Return the side of each mark (mark,) for its name without overlap: 1 right, -1 left, 0 if neither is free.
 
-    ``x`` and ``y`` are shares of the axes; ``bright`` marks come first, from the right.
+    ``x`` and ``y`` are shares of the axes. ``bright`` marks are placed first, from right to left.
     """
     boxes: list[tuple[float, float, float]] = []  # left, right, height
     sides = [0] * len(names)
@@ -217,7 +217,7 @@ def frontier_picture(
     runs: Iterable[xr.Dataset] = (),
     clocks: Iterable[str] = COSTS,
 ) -> Picture:
-    """Return the picture with a panel of distances and one of jitters for each clock, and the table."""
+    """Return the picture of distances and jitters against each clock, with the table."""
     style, clocks = looks(table["label"].values.tolist()), list(clocks)
     panels = [
         draw(table, clock, style) for draw in (frontier_view, jitter_view) for clock in clocks
@@ -257,7 +257,7 @@ def frontier_picture(
 
 
 def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
-    """Return the picture with a map for each setting, and the table of all cells."""
+    """Return the picture of speedups, one map per setting, with the table of all cells."""
     settings = cells["setting"].values.tolist()
     flat = cells.to_dataframe().reset_index()
     rows = flat[flat["n_pairs"] > 0][list(CELLS)].to_numpy(object).tolist()
@@ -282,7 +282,7 @@ def overtaking_picture(cells: xr.Dataset, view: View) -> Picture:
 
 
 def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw a picture by each cost, for each model, data and held-out share with long chains of cgs and other runs."""
+    """Draw one picture per cost, model, data and held-out share, if there are long chains of cgs and other runs."""
     fitting_runs = [run for run in shown.runs if view.fits(run)]
     tables = []
     for runs in grouped(
@@ -301,7 +301,7 @@ def draw_frontier(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the maps of hybrids, if runs differ in data or number of topics."""
+    """Draw the speedup maps of hybrids, if runs differ in data or number of topics."""
     with suppress(MeasureError):
         cells = overtaking(
             [run for run in shown.runs if is_hybrid(spec_of(run)) or is_plain_gibbs(spec_of(run))]
@@ -319,7 +319,7 @@ def _short_names(descriptions: list[str]) -> list[str]:
 
 
 def is_hybrid(spec: RunSpec) -> bool:
-    """Return whether the engine of the run samples some pairs and averages the others, by an r."""
+    """Return whether the engine of a run is a hybrid: it samples some pairs and averages the others, by an option r."""
     return hasattr(spec.parts()[2], "r")
 
 
@@ -329,7 +329,7 @@ def _model_text(table_and_runs: tuple[xr.Dataset, list[xr.Dataset]]) -> str:
 
 
 def _with_values(table: xr.Dataset, measure: str, clock: str) -> xr.Dataset:
-    """Return the settings that have both numbers."""
+    """Return the settings that have both the measure and the clock."""
     return table.isel(
         label=np.flatnonzero(np.isfinite(table[measure].values) & np.isfinite(table[clock].values))
     )
@@ -345,7 +345,7 @@ def _marks(
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """Draw the elements, and over them a named mark with its error for each setting; ``is_efficient`` (setting,) bool."""
+    """Draw a named mark with error bar for each setting, over ``drawn``; ``is_efficient`` (setting,): not dominated."""
     if not settings.sizes["label"]:
         return panel([])
     style, x = style or looks(settings["label"].values.tolist()), dimension(clock)
@@ -410,7 +410,7 @@ def _marks(
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
-    """Return the positions of numbers on their axis, from 0 to 1."""
+    """Return the positions of values along their axis, from 0 to 1."""
     scaled = np.log(values) if _is_logarithmic(values) else values
     return (scaled - scaled.min()) / (np.ptp(scaled) or 1.0)
 
@@ -422,7 +422,7 @@ def _is_logarithmic(values: np.ndarray) -> bool:
 
 
 def _floor(values: np.ndarray, error: float = np.inf) -> float:
-    """Return the lower end of bars and band: minus infinity, or above 0 on a logarithmic axis."""
+    """Return the lower limit of error bars and band: minus infinity, or a positive value on a logarithmic axis."""
     return (
         max(min(float(values.min()), error) / 2, float(values.min()) / SMALLEST_FRACTION)
         if _is_logarithmic(values)

@@ -1,4 +1,4 @@
-"""Topics by group of documents: a heat map of all groups, and one group compared with another or with all other documents."""
+"""Topics by group of documents: a heat map of all groups, and a comparison of two groups, or of one with all others."""
 
 import itertools
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ABOVE_MAP, ABOVE_COMPARISON = 1.7, 0.9
 MOST_CHOICES = 200
 OTHERS = "all other documents"
 LIFT = 2.0
-"""Binary logarithm of the lift of the full colour."""
+"""Binary logarithm of the lift at the end of the colour scale."""
 
 
 def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
@@ -61,7 +61,7 @@ def by_group_view(shares: xr.Dataset, names: dict[int, str], title: str = ""):
 
 
 def group_differences_view(differences: xr.Dataset, names: dict[int, str], title: str = ""):
-    """Draw differences of shares with their 95 % intervals, as `holoviews.Overlay`: a line and a point for each topic.
+    """Draw the difference in share of each topic between groups with its 95 % interval, as `holoviews.Overlay`.
 
     differences : result of `workbench.measures.group_differences`.
     """
@@ -93,13 +93,13 @@ def group_differences_view(differences: xr.Dataset, names: dict[int, str], title
 
 
 def group_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control for the column by which documents are grouped, if there are several."""
+    """Return the control that chooses the column by which documents are grouped, if there are several."""
     columns = columns_of(run)
     return (Menu("by", "Group by", tuple(columns), columns[0]),) if len(columns) > 1 else ()
 
 
 def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Iterator[Picture]:
-    """Draw one run of each label whose documents have a column; ``by`` is by default the first."""
+    """Draw the heat map for one run per label, grouped by the column ``by``; by default by the first column."""
     candidates, panels, rows, hover, is_cut = {}, [], [], [], False
     for label, run in shown.first("n_dk", "phi").items():
         if not (columns := columns_of(run)):
@@ -140,7 +140,7 @@ def draw_by_group(view: View, shown: SideBySide, by: str | None = None) -> Itera
 
 
 def against_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the controls for the compared group and for the other side: another group or all other documents."""
+    """Return the controls that choose the group, and the group (or all other documents) to compare it with."""
     groups = tuple(_groups(run))
     if not groups:
         return ()
@@ -155,9 +155,9 @@ def draw_group_differences(
     group: str | None = None,
     other: str = OTHERS,
 ) -> Iterator[Picture]:
-    """Draw one run of each label whose documents have a column; ``group`` as "column: value", by default the largest.
+    """Draw the comparison of two groups for one run per label; ``group`` as "column: value", by default the largest.
 
-    ``other`` is another group, or `OTHERS`, which replaces a group without tokens of its own.
+    ``other`` is another group, or `OTHERS`, which also replaces a group without documents outside the first.
     """
     runs, panels, rows, hover, description_of = {}, [], [], [], {}
     for label, run in shown.first("n_dk", "phi").items():
@@ -212,9 +212,10 @@ def _compared(
     group: str,
     other: str,
 ) -> tuple[str, list[str | None], str]:
-    """Return the name of the other side; (document,) its side, None for neither or both; the description of the other side.
+    """Return the name of the second group, the group of each document (document,), and a description of the second group.
 
-    All other documents replace another group that has no token outside the first.
+    Documents of neither or both groups have None. If the second group has no tokens outside the first, it is replaced by
+    all other documents.
     """
     in_group = _of_group(run, *groups[group])
     if other != OTHERS:
@@ -236,12 +237,12 @@ def _compared(
 
 
 def _of_group(run: xr.Dataset, column: str, value: str) -> np.ndarray:
-    """Return (document,) whether it has this value in the column."""
+    """Return which documents (document,) have this value in the column."""
     return np.array([str(entry) == value for entry in run[COLUMN + column].values.tolist()], bool)
 
 
 def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -> list[str | None]:
-    """Return (document,) the name of its side, or None."""
+    """Return for each document (document,) the name of its group, or None."""
     return [
         group if is_first else other if is_second else None
         for is_first, is_second in zip(in_group.tolist(), in_other.tolist(), strict=True)
@@ -249,12 +250,12 @@ def _sides(in_group: np.ndarray, group: str, in_other: np.ndarray, other: str) -
 
 
 def _tokens(run: xr.Dataset) -> np.ndarray:
-    """Return (document,) (expected) training tokens at the last snapshot."""
+    """Return the (expected) training tokens of each document (document,) at the last snapshot."""
     return run["n_dk"].isel(snapshot=-1).sum("topic").values
 
 
 def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
-    """Return menu text → (column, value) of each group with tokens; by column, the groups with the most documents first."""
+    """Return (column, value) of each group with tokens by its menu text; within a column, the largest groups first."""
     groups, columns = {}, columns_of(run)
     has_tokens = _tokens(run) > 0 if columns else None
     for column in columns:
@@ -269,20 +270,20 @@ def _groups(run: xr.Dataset) -> dict[str, tuple[str, str]]:
 
 
 def _largest(shares: xr.Dataset, most: int) -> xr.Dataset:
-    """Return the groups with the most documents in their order, and the topics with the most tokens, largest first."""
+    """Return the table cut to the groups with the most documents, and to the topics with the most tokens, largest first."""
     groups = np.sort(np.argsort(-shares["n_documents"].values, kind="stable")[:MOST_GROUPS])
     sizes = (shares["share"].fillna(0) * shares["n_tokens"]).sum("group").values
     return shares.isel(group=groups, topic=np.argsort(-sizes, kind="stable")[:most])
 
 
 def _furthest(differences: xr.Dataset, most: int) -> xr.Dataset:
-    """Return the topics that differ most, the largest difference first."""
+    """Return the table cut to the topics with the largest absolute differences, in the same order."""
     largest = np.argsort(-np.abs(differences["difference"].values), kind="stable")[:most]
     return differences.isel(topic=np.sort(largest))
 
 
 def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
-    """Return the hover text of each cell, from the lowest row up and from left to right."""
+    """Return the hover texts of the cells, row by row from the bottom, each from left to right."""
     shares, lows, highs, lifts = (
         shares_table[name].transpose("topic", "group").values
         for name in ("share", "low", "high", "lift")
@@ -306,7 +307,7 @@ def _cell_texts(shares_table: xr.Dataset, names: dict[int, str]) -> list[str]:
 def _point_texts(
     differences: xr.Dataset, names: dict[int, str], group: str, other: str
 ) -> list[str]:
-    """Return the hover text of each topic of a comparison."""
+    """Return the hover texts of the topics of a comparison."""
     rows = zip(
         *(
             differences[name].values.tolist()
@@ -322,5 +323,5 @@ def _point_texts(
 
 
 def interval(low: float, high: float, sign: str = "") -> str:
-    """Return an interval in brackets, as percentages; empty if it is NaN."""
+    """Return an interval as percentages in brackets; "" if it is NaN."""
     return f" ({100 * low:{sign}.2f} to {100 * high:{sign}.2f})" if np.isfinite(low) else ""

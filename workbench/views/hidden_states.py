@@ -39,7 +39,7 @@ def path_view(
     forecast: float | None = None,
     title: str = "",
 ):
-    """Draw one dimension of the states along a sequence as `holoviews.Overlay`: band (`Area`), `Curve`, start of forecasts."""
+    """Draw one dimension of the states along a sequence: the mean as `Curve`, a band as `Area`, the start of forecasts."""
     x, y = axis("position", "position"), axis("state", name)
     edges = (positions, mean - BAND * deviation, mean + BAND * deviation)
     parts = [
@@ -61,7 +61,7 @@ def path_view(
 def state_probability_view(
     positions: np.ndarray, chances: np.ndarray, names: list[str], title: str = ""
 ):
-    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, a row for each state; full colour is 1."""
+    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, one row per state; colours are 0 to 1."""
     n_per_cell = -(-len(positions) // MOST_CELLS)
     first_positions = np.arange(0, len(positions), n_per_cell)
     means = (
@@ -98,20 +98,20 @@ def state_probability_view(
 
 
 def sequence_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control for the sequence if there are several."""
+    """Return the control that chooses the sequence, if there are several."""
     names = tuple(sequences_of(run))
     return (Menu("sequence", "Sequence", names, names[0]),) if len(names) > 1 else ()
 
 
 def sequence_named(run: xr.Dataset, name: str | None) -> tuple[str, np.ndarray]:
-    """Return the name of the sequence and its documents in order; the first sequence if the name is unknown."""
+    """Return the name and the ordered documents of a sequence; for an unknown name those of the first sequence."""
     sequences = sequences_of(run)
     name = name if name in sequences else next(iter(sequences))
     return name, sequences[name]
 
 
 def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> Iterator[Picture]:
-    """Draw the states of one run of each label along one sequence; ``sequence`` is by default the first."""
+    """Draw the states along one sequence (by default the first) for one run per label."""
     runs, rows, chosen = shown.first("states_mean", "states_deviation", "sequence"), [], {}
     for label, run in runs.items():
         name, documents = sequence_named(run, sequence)
@@ -147,7 +147,7 @@ def draw_paths(view: View, shown: SideBySide, sequence: str | None = None) -> It
 def _start_of_forecasts(
     run: xr.Dataset, documents: np.ndarray, positions: np.ndarray, shown: SideBySide
 ) -> float | None:
-    """Return the position after which all rows are empty in training; None if there is none, or it is unknown."""
+    """Return the position at which the held-out end of a sequence begins; None if no end is held out, or it is unknown."""
     train = shown.corpora.get(spec_of(run).train)
     if (
         train is None
@@ -205,7 +205,7 @@ def draw_state_probabilities(
 
 
 def names_of_states(run: xr.Dataset, n: int = 3, letters: int = 26) -> list[str]:
-    """Return number and words of each hidden state: the words with the largest p log(p / mean over states)."""
+    """Return a name of each hidden state: its number, and the words with the largest p log(p / mean over states)."""
     emissions = run["emissions"].isel(snapshot=-1).transpose("hidden_state", "word").values
     excess = emissions * np.log(
         np.maximum(emissions, 1e-300) / np.maximum(emissions.mean(axis=0), 1e-300)

@@ -21,7 +21,7 @@ MOST_ROWS = 60
 
 
 def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
-    """Draw the warm-started runs, each below and to the right of its parent.
+    """Draw the tree of warm-started runs: each run is below and to the right of its parent.
 
     Returns `holoviews.Overlay` of `Path` (from parent to child), `Scatter` (available runs) and `Labels` (name, label,
     iteration), as high as `lineage_height`; runs without relatives are left out.
@@ -30,7 +30,7 @@ def lineage_view(runs: Runs, colour: str = COLOURS[0], title: str = ""):
 
 
 def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
-    """Draw the runs with these names and specs; see `lineage_view`."""
+    """Draw the tree of runs with these names and specs; see `lineage_view`."""
     rows = descent(edges_of(list(specs.items())))
     drawn = rows[:MOST_ROWS]
     label_of = {name: spec.label() for name, spec in specs.items()}
@@ -79,7 +79,7 @@ def _height(rows: list) -> float:
 def lineage_picture(
     view: View, specs: dict[str, RunSpec], runs: Iterable[xr.Dataset] = ()
 ) -> Picture:
-    """Return the tree of the runs with these names and specs; ``runs``: those of the caption."""
+    """Return the picture of the tree of runs with these names and specs; the caption gives the settings of ``runs``."""
     edges = edges_of(list(specs.items()))
     panels = [_tree(specs)]
     return view.picture(

@@ -19,10 +19,10 @@ MOST_NAMES = 70
 
 
 def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the words that have a row of C, their places (word, 2), and the share of the variance of both axes.
+    """Return the words that have a row of C, their positions (word, 2), and each axis' share of the variance (2,).
 
-    Places are the principal components of the rows of C times a root of the covariance of the last states. These are the
-    variations of psi over the rows, invariant to linear transformations of the states.
+    Positions are the principal components of the rows of C times a root of the covariance of the last states: the
+    variations of psi over documents, which are invariant to linear transformations of the states.
     """
     last = run.isel(snapshot=-1)
     loadings = last["loadings"].values
@@ -42,7 +42,7 @@ def placed_words(run: xr.Dataset) -> tuple[list[str], np.ndarray, np.ndarray]:
 
 
 def loadings_view(names: list[str], places: np.ndarray, shares: np.ndarray, title: str = ""):
-    """Draw `Points` of the words and `Labels` of those with space for a name, longest loadings first."""
+    """Draw words as `Points`, with `Labels` for those whose names do not overlap; the longest loadings come first."""
     low, high = places.min(axis=0), places.max(axis=0)
     extent = np.maximum(high - low, 1e-6) * 1.2
     labels = [
@@ -68,7 +68,7 @@ def loadings_view(names: list[str], places: np.ndarray, shares: np.ndarray, titl
 
 
 def readable(names: list[str], places: np.ndarray) -> list[int]:
-    """Return the words whose names do not overlap on a panel of size 1 x 1, from the outermost in."""
+    """Return the indices of words whose names do not overlap on a panel of size 1 x 1, chosen from the outside inwards."""
     chosen: list[int] = []
     for index in np.argsort(-np.linalg.norm(places, axis=1), kind="stable").tolist():
         is_free = all(
@@ -83,7 +83,7 @@ def readable(names: list[str], places: np.ndarray) -> list[int]:
 
 
 def draw_loadings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the words of one run of each label."""
+    """Draw the map of words for one run per label."""
     runs, rows, panels, hover = shown.first("loadings", "states", "stick_words"), [], [], []
     drawn, left_out = fitting_panels(runs)
     for label, run in runs.items():

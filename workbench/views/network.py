@@ -1,4 +1,4 @@
-"""Graph of a topic model as a network of mixture levels: an ellipse for a level, an arrow for a variable."""
+"""Graph of a topic model as a network of mixture levels: ellipses are levels, arrows are discrete variables."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -28,7 +28,7 @@ FILLED = {"dirichlet": "#c4e6f8", "point": "#ffffff", "observed": "#dddddd"}
 
 
 class Arrow(NamedTuple):
-    """A variable, from the level that draws it to a level that depends on it."""
+    """The arrow of a variable, from the level that draws it to a level that depends on it."""
 
     path: np.ndarray  # (point, 2)
     head: np.ndarray  # (3, 2)
@@ -38,14 +38,14 @@ class Arrow(NamedTuple):
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Return the position of its name: above the middle of a bent arrow, else below."""
+        """Return the position of the arrow's name: above the middle of a bent arrow, below that of a straight one."""
         x, y = self.path[len(self.path) // 2]
         is_bent = y > (self.path[0, 1] + self.path[-1, 1]) / 2 + 0.1
         return float(x), float(y) + (0.22 if is_bent else -0.26)
 
 
 class Drawing(NamedTuple):
-    """Positions of the parts of a network's picture; an ellipse is 1.7 wide and 0.9 high, y goes up."""
+    """Positions of the parts of a network's picture; ellipses are 1.7 wide and 0.9 high, and y points upwards."""
 
     places: dict[str, tuple[float, float]]  # name of a level → centre of its ellipse
     rows: dict[str, str]  # name of a level → its number of rows, on two lines
@@ -53,7 +53,7 @@ class Drawing(NamedTuple):
 
     @property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of x and of y, names included."""
+        """Return the ranges of x and of y that include all names."""
         x, y = np.concatenate(
             [*(arrow.path for arrow in self.arrows), *map(_ellipse, self.places.values())]
         ).T
@@ -69,7 +69,7 @@ def drawing_of(network: Network) -> Drawing:
 
 
 def network_view(network: Network, title: str = ""):
-    """Draw the levels of a network from left to right, each with its rows, and the variables between them.
+    """Draw the levels of a network from left to right with their numbers of rows, and the variables between them.
 
     As in Heinrich & Goesele (2009), Fig. 1: ellipses are mixture levels, arrows discrete variables. An arrow is dotted if its
     variable only decides whether or with which kind of row a level is visited; the ellipse of an observed level is grey, that
@@ -126,7 +126,7 @@ def network_view(network: Network, title: str = ""):
 
 
 def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw each network once, with the table of tokens of the first run that has its counts."""
+    """Draw each network once, with a table of the tokens of its levels in the first run that has the counts."""
     runs_by_network: dict[Network, list] = {}
     for run in shown.runs:
         if has(run, "model.levels"):
@@ -155,7 +155,7 @@ def draw_networks(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _tokens(runs: list) -> pd.DataFrame:
-    """Return the table of the first run that has the counts of its levels; empty if none has."""
+    """Return the table of tokens per level of the first run that has these counts; empty if none has."""
     for run in runs:
         try:
             return mixture_table(run).reindex(columns=COLUMNS)
@@ -165,7 +165,7 @@ def _tokens(runs: list) -> pd.DataFrame:
 
 
 def _conditions(level: Level) -> dict[str, bool]:
-    """Return the variables on which a level depends → whether they select its row."""
+    """Return for each variable on which a level depends whether it selects the row."""
     selecting = {name for rows in level.rows for name in rows.by}
     return dict.fromkeys(sorted(selecting), True) | {
         name: False for rows in level.rows for name, *_ in rows.when if name not in selecting
@@ -173,7 +173,7 @@ def _conditions(level: Level) -> dict[str, bool]:
 
 
 def _places(network: Network) -> dict[str, tuple[float, float]]:
-    """Return the position of each level and of the document: a column right of all levels that it depends on."""
+    """Return the position of the document and of each level, in a column to the right of the levels it depends on."""
     column = {DOCUMENT: 0}
     drawn_by = {level.draws: level.name for level in network.levels}
     levels_by_column: dict[int, list[str]] = {}
@@ -195,7 +195,7 @@ def _ellipse(centre: tuple[float, float]) -> np.ndarray:
 
 
 def _arrows(network: Network, places: dict[str, tuple[float, float]]) -> list[Arrow]:
-    """Return the arrows of every variable to every level that depends on it, and of the word, bent around levels between."""
+    """Return the arrows of all variables to the levels that depend on them, and of the word, bent around levels between."""
     arrows = []
     drawn_by = {level.draws: level.name for level in network.levels}
     for level in network.levels:
@@ -227,7 +227,7 @@ def _arrows(network: Network, places: dict[str, tuple[float, float]]) -> list[Ar
 def _arrow(
     start: tuple[float, float], end: tuple[float, float], bend: float, name: str, chooses: bool
 ) -> Arrow:
-    """Return an arrow from one point to another, with a bow of the given height."""
+    """Return an arrow between two points, bent upwards by ``bend``."""
     x = start[0] + ALONG * (end[0] - start[0])
     y = start[1] + ALONG * (end[1] - start[1]) + 4 * bend * ALONG * (1 - ALONG)
     path = np.column_stack([x, y])
@@ -244,7 +244,7 @@ def _arrow(
 
 
 def _rows_text(network: Network, level: Level) -> str:
-    """Return the number of rows of a level, and of their values, on two lines: 5 rows a document / of 10."""
+    """Return the size of a level as text of two lines, as "5 rows a document" and "of 10" values."""
     if level.table == AUTHORS:
         return "authors of\nthe document"
     values = "words" if level.draws == WORD else f"{network.size(level.draws):,}"

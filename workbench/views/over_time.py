@@ -18,9 +18,9 @@ PANEL = (3.4, 2.1)
 
 
 def prevalence_view(run: xr.Dataset, title: str = ""):
-    """Draw the shares of topics by year as `holoviews.Overlay` of a `QuadMesh`, sorted by mean year.
+    """Draw the shares of topics (topic, year), sorted by mean year, as `holoviews.Overlay` of a `QuadMesh`.
 
-    Years without a token are blank; the title gives the share of the full colour.
+    Years without tokens are blank; the title gives the share at the end of the colour scale.
     """
     shares, years = run["prevalence"].transpose("topic", "time").values, run["time"].values
     order, names = rising(shares), names_of_topics(run, 3, 30)
@@ -47,7 +47,7 @@ def prevalence_view(run: xr.Dataset, title: str = ""):
 
 
 def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None = None):
-    """Draw the probabilities by year of the words of a topic that change most: a named `Curve` for each.
+    """Draw the probability by year of those words of a topic that change most, one named `Curve` per word.
 
     ``top`` is the end of the axis, by default 1.1 times the largest probability.
     """
@@ -100,7 +100,7 @@ def words_view(run: xr.Dataset, topic: int, title: str = "", top: float | None =
 
 
 def rising(shares: np.ndarray) -> np.ndarray:
-    """Return the topics of shares (topic, year) sorted by mean year, all years weighted equally."""
+    """Return the indices of topics, sorted by their mean year under ``shares`` (topic, year)."""
     filled = np.nan_to_num(shares)
     return np.argsort(
         filled @ np.arange(shares.shape[1]) / np.maximum(filled.sum(axis=1), 1e-300), kind="stable"
@@ -108,13 +108,13 @@ def rising(shares: np.ndarray) -> np.ndarray:
 
 
 def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
-    """Return the words of phi (year, word) with the widest range over the years, sorted by final probability, highest first."""
+    """Return the n words of phi (year, word) with the widest range over the years, sorted by final probability, descending."""
     words = np.argsort(-np.ptp(phi, axis=0), kind="stable")[:n]
     return words[np.argsort(-phi[-1, words], kind="stable")]
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Return heights of texts, highest first, moved up where they would overlap."""
+    """Return the heights of texts, given highest first, moved up to be at least ``gap`` apart."""
     spread_heights = heights.astype(float)
     for index in range(len(spread_heights) - 2, -1, -1):
         spread_heights[index] = max(spread_heights[index], spread_heights[index + 1] + gap)
@@ -129,12 +129,12 @@ def moving_topics(run: xr.Dataset, n: int = MOST_TOPICS) -> list[int]:
 
 
 def spaced(years: np.ndarray, most: int = 5) -> list[int]:
-    """Return evenly spaced years for an axis, the first included."""
+    """Return at most ``most`` evenly spaced years for axis ticks, beginning with the first."""
     return years[:: max(-(-len(years) // most), 1)].tolist()
 
 
 def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the shares of one run of each label that has topics over time."""
+    """Draw the shares by year for one run per label, of models whose topics change over time."""
     runs = shown.first("prevalence", "phi")
     drawn, left_out = fitting_panels(runs)
     rows = []
@@ -155,7 +155,7 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw topics of one run of each label whose words change over time, a panel each."""
+    """Draw the topics whose words change most for one run per label, one panel per topic."""
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
     drawn, left_out = fitting_panels(chosen)

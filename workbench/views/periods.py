@@ -1,4 +1,4 @@
-"""Topics over the times of their documents: stacked shares by period, and a panel with intervals for each topic."""
+"""Shares of topics over the times of documents: stacked by period, and one panel with intervals per topic."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ STACKED = 0.55
 def stacked_view(
     shares_table: xr.Dataset, topics: list[int], names: dict[int, str], title: str = ""
 ):
-    """Draw the shares of some topics by period stacked, and all others on top: `holoviews.Overlay` of `Area`."""
+    """Draw stacked shares of some topics by period, with all other topics on top, as `holoviews.Overlay` of `Area`."""
     places, below = _places(shares_table), np.zeros(shares_table.sizes["time"])
     parts, shares = [], shares_table["share"].transpose("topic", "time")
     layers = [
@@ -97,7 +97,7 @@ def topic_over_time_view(
 
 
 def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
-    """Return the control for the length of a period, without too short ones; none if times are years."""
+    """Return the control that chooses the length of a period; () if only years are possible."""
     times = _times(run)
     shortest = fitting_period(times, MOST_ON_PAGE) if any(times) else "year"
     choices = list(PERIODS)[: list(PERIODS).index(shortest) + 1]
@@ -111,7 +111,7 @@ def period_controls(run: xr.Dataset) -> tuple[Menu, ...]:
 def draw_topics_over_time(
     view: View, shown: SideBySide, period: str | None = None
 ) -> Iterator[Picture]:
-    """Draw a picture for one run of each label whose documents have times in at least two periods."""
+    """Draw one picture for one run per label, if its documents have times in at least two periods."""
     runs = shown.first("n_dk", "phi", f"{COLUMN}time")
     for number, (label, run) in enumerate(runs.items(), start=1):
         times = _times(run)
@@ -159,12 +159,12 @@ def draw_topics_over_time(
 
 
 def _times(run: xr.Dataset) -> list:
-    """Return (document,) the time of each document, None without one."""
+    """Return the time of each document (document,), None if unknown."""
     return [None if time == "" else time for time in run[f"{COLUMN}time"].values.tolist()]
 
 
 def _moving(shares_table: xr.Dataset) -> list[int]:
-    """Return the topics with the widest range of shares over the periods, sorted by mean period."""
+    """Return the topics whose shares change most over the periods, sorted by mean period."""
     shares = shares_table["share"].transpose("topic", "time").values
     chosen = np.sort(
         np.argsort(-(np.nanmax(shares, axis=1) - np.nanmin(shares, axis=1)), kind="stable")[
@@ -175,7 +175,7 @@ def _moving(shares_table: xr.Dataset) -> list[int]:
 
 
 def _places(shares_table: xr.Dataset) -> np.ndarray:
-    """Return the positions of the periods on the axis."""
+    """Return the positions of the periods on the axis: 0, 1, …"""
     return np.arange(shares_table.sizes["time"], dtype=float)
 
 
@@ -187,7 +187,7 @@ def _ticks(shares_table: xr.Dataset) -> list[tuple[float, str]]:
 def _words(
     run: xr.Dataset, corpus: Corpus | None, period: str, shares_table: xr.Dataset
 ) -> xr.Dataset | None:
-    """Return the words of the topics in each period; None without the corpus, or with many periods."""
+    """Return the words of the topics in each period; None without the corpus, or with too many periods."""
     if corpus is None or shares_table.sizes["time"] > MOST_WITH_WORDS:
         return None
     return words_by_group(run, corpus, periods_of(run, "time", period))

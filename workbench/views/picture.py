@@ -1,4 +1,4 @@
-"""Figures before they are drawn, the views that make them, and their common parts."""
+"""`Picture`, a figure before it is drawn; `View`, which makes pictures of runs; and functions that views share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_PANELS = 12
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure before it is drawn."""
+    """A figure before it is drawn: its panels, caption and table."""
 
     name: str  # of its files
     title: str
@@ -45,7 +45,7 @@ class Picture:
 
 
 class Slider(NamedTuple):
-    """A number of a view that is chosen on a page."""
+    """A control of a view: a slider on the page that sets a numerical option."""
 
     option: str  # keyword of `View.draw`
     label: str
@@ -57,7 +57,7 @@ class Slider(NamedTuple):
 
 
 class Menu(NamedTuple):
-    """A text of a view that is chosen on a page."""
+    """A control of a view: a menu on the page that sets a text option."""
 
     option: str  # keyword of `View.draw`
     label: str
@@ -69,12 +69,12 @@ Control = Slider | Menu
 
 
 def no_controls(run: xr.Dataset) -> tuple[Control, ...]:
-    """Return no controls, for a view without options."""
+    """Return (): the view has no controls."""
     return ()
 
 
 class View(NamedTuple):
-    """A kind of picture, offered for runs with the variables that it needs."""
+    """A kind of picture that can be drawn for runs with the variables it needs."""
 
     name: str
     title: str
@@ -99,7 +99,7 @@ class View(NamedTuple):
         return Picture(self.name, self.title, *parts, **more)
 
     def pictures(self, shown: SideBySide, **options) -> list[Picture]:
-        """Return the pictures of the runs, empty if no run fits."""
+        """Draw the pictures of the runs; return [] if no run fits."""
         shown, left_out = shown.with_courses() if self.course else (shown, "")
         drawn = list(self.draw(self, shown, **options)) if any(map(self.fits, shown.runs)) else []
         drawn = (
@@ -112,7 +112,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Runs to be drawn together, the columns of the page, and data by hash: tokens, held-out scores, pooled chains."""
+    """Runs to be drawn together, with the columns of the page and further data: corpora, held-out scores, pooled chains."""
 
     runs: list[xr.Dataset]
     columns: int = 2
@@ -131,11 +131,11 @@ class SideBySide:
 
     @property
     def bands(self) -> str:
-        """Return the sentence about bands if a label has several runs, else ""."""
+        """Return the caption's sentence about bands if a label has several runs, else ""."""
         return BANDS if len(set(self.labels)) < len(self.labels) else ""
 
     def with_courses(self) -> tuple[SideBySide, str]:
-        """Return this without imported runs, which have no iterations, and a sentence about those."""
+        """Return a copy without imported runs, which have no iterations, and a sentence that names these."""
         others = [
             label for label, run in zip(self.labels, self.runs, strict=True) if not has_course(run)
         ]
@@ -160,7 +160,7 @@ class SideBySide:
         return {label: members[0] for label, members in self.by_label(*names).items()}
 
     def records(self, *names: str) -> tuple[list[str], list[list]]:
-        """Return header and rows, a row per iteration of a run; cells are empty for numbers that a run does not record."""
+        """Return header and rows of recorded numbers, one row per run and iteration; missing numbers are empty cells."""
         rows = []
         for label, run in zip(self.labels, self.runs, strict=True):
             quantities = (quantity(run, name) for name in (*SAME, *names))
@@ -170,7 +170,7 @@ class SideBySide:
 
 
 def has(run: xr.Dataset, name: str) -> bool:
-    """Return whether the name is a variable of the run or, after ``model.`` or ``spec.``, a field of its model or spec."""
+    """Return whether the run has a variable of this name; "model.x" and "spec.x" are fields of its model or spec."""
     owner, _, field = name.rpartition(".")
     if not owner:
         return name in run.variables
@@ -179,21 +179,21 @@ def has(run: xr.Dataset, name: str) -> bool:
 
 
 def rows_of(label: str, run: xr.Dataset, table: Any) -> list[list]:
-    """Return rows of a table with label, name and seed of the run in front; ``table`` is a DataFrame or holds rows."""
+    """Return the rows of a table (a DataFrame or rows), each preceded by label, name and seed of the run."""
     rows = table.itertuples(index=False) if hasattr(table, "itertuples") else table
     prefix = label, run.attrs["name"], spec_of(run).seed
     return [[*prefix, *row] for row in rows]
 
 
 def fitting_panels(by_label: dict) -> tuple[dict, str]:
-    """Return the labels that fit into one figure, and a sentence about the others."""
+    """Return the first entries, as many as a figure has panels, and a sentence about the others."""
     hidden = len(by_label) - MOST_PANELS
     drawn = dict(list(by_label.items())[:MOST_PANELS])
     return drawn, f" {hidden} further labels are in the table only." if hidden > 0 else ""
 
 
 def on_a_page(picture: Picture) -> Picture:
-    """Return the picture with as many panels as fit on a page below each other, and a sentence about the others."""
+    """Return the picture with only as many panels as fit below each other on a page, and the caption saying so."""
     most, n_panels = (
         max(int(PAGE / picture.height), 1) if picture.height else MOST_PANELS,
         len(picture.panels),
@@ -210,7 +210,7 @@ def capital(text: str) -> str:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Return each name in letters, digits and ``.+-`` alone, without duplicates."""
+    """Return a file name for each name: distinct, and only of letters, digits and ``.+-``."""
     unique: list[str] = []
     for name in names:
         short = re.sub(r"[^A-Za-z0-9.+]+", "-", name.replace("=", "")).strip("-.")[:60] or "unnamed"

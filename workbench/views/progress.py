@@ -1,4 +1,4 @@
-"""Curves of recorded numbers: bound, log joint or objective, learnt priors, numbers and sizes of topics, and others."""
+"""Curves of recorded numbers: bound, log joint, objective, learnt priors, numbers and sizes of topics, and others."""
 
 from collections.abc import Iterable, Iterator
 
@@ -60,19 +60,19 @@ SHOWN_ELSEWHERE = {
 
 
 def objectives_of(runs: Runs) -> list[str]:
-    """Return which of bound, log_joint and objective the runs record; they are different quantities, never on one axis."""
+    """Return which of bound, log_joint and objective the runs record; each is drawn on a separate axis."""
     runs = each_run(runs)
     return [name for name in OBJECTIVES if any(name in run for run in runs)]
 
 
 def concentrations_of(runs: Runs) -> list[str]:
-    """Return which scalar hyperparameters any of the runs learns."""
+    """Return the names of scalar hyperparameters that any of the runs learns."""
     learnt = {name for run in each_run(runs) for name in learnt_by(run)}
     return [name for name in CONCENTRATIONS if name in learnt]
 
 
 def number_curves(runs: Runs, name: str, against: str = "iteration"):
-    """Draw a number of each iteration of the runs that have it: `holoviews.Overlay`, a `Curve` for each label."""
+    """Draw a number recorded at each iteration, for runs that have it, as `holoviews.Overlay` of a `Curve` per label."""
     runs = each_run(runs)
     attrs = next((run[name].attrs for run in runs if name in run), None)
     return overlay(
@@ -102,14 +102,14 @@ def concentration_curves(runs: Runs, which: str, against: str = "iteration"):
 
 
 def _checked(known: tuple[str, ...], name: str, message: str) -> str:
-    """Return the name; raise MeasureError if it is unknown."""
+    """Return the name unchanged; raise MeasureError if it is not ``known``."""
     if name not in known:
         raise MeasureError(f"{message.format(name)}; there are {', '.join(known)}")
     return name
 
 
 def bound_curves(runs: Runs, against: str = "iteration"):
-    """Draw the bounds per training token, nats, of the engines that have one; see `number_curves`.
+    """Draw the bounds per training token, in nats, of the runs that record one; see `number_curves`.
 
     For collapsed engines it is the bound of the collapsed model, which the label names.
     """
@@ -181,10 +181,10 @@ def move_curve(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
 def topic_size_curves(
     run: xr.Dataset, colour: str = COLOURS[0], title: str = "", which: str = "n_k"
 ):
-    """Draw (expected) tokens of each topic over the iterations of one run: `holoviews.Overlay`, a `Curve` for each topic.
+    """Draw the (expected) tokens of each topic over the iterations of one run, as `holoviews.Overlay` of a `Curve` per topic.
 
     The finally largest topic is darkest; topics that never have a token are left out if others have. ``which`` can be another
-    vector of each iteration, such as ``alpha``.
+    vector recorded at each iteration, such as ``alpha``.
     """
     run = one_run(run)
     dim = run[which].dims[1]
@@ -245,7 +245,7 @@ def draw_bounds(view: View, shown: SideBySide) -> Iterator[Picture]:
 def _numbers(
     view: View, shown: SideBySide, names: Iterable[str], caption: str, curves=number_curves
 ) -> Picture:
-    """Return a picture with a panel for each number of each iteration."""
+    """Return a picture with one panel per number, each recorded at every iteration."""
     panels = [curves(shown.runs, name) for name in names]
     return view.picture(f"{caption}{shown.bands}", panels, *shown.records(*names))
 
@@ -262,7 +262,7 @@ def draw_objectives(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_topic_numbers(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the number of topics, by each definition by which it changes."""
+    """Draw the number of topics, for each definition under which it changes in some run."""
     changing = [
         name for name in TOPIC_NUMBERS if any(_changes(run, name) for run in shown.runs)
     ] or TOPIC_NUMBERS[:1]
@@ -289,7 +289,7 @@ def _changes(run: xr.Dataset, name: str) -> bool:
 
 
 def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw scalar hyperparameters of the runs that learn them."""
+    """Draw the learnt scalar hyperparameters against iterations, for runs that learn them."""
     if names := concentrations_of(shown.runs):
         yield _numbers(
             view,
@@ -302,7 +302,7 @@ def draw_concentrations(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_moves(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the bound with the moves that were tried, a panel for each label; nothing if no run tried a move."""
+    """Draw the bound with the splits and merges that were tried, one panel per label; nothing if no run tried any."""
     runs_by_label = {
         label: runs_with_moves
         for label, members in shown.by_label().items()
@@ -359,7 +359,7 @@ def draw_alphas(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str) -> Picture:
-    """Return a picture of a vector of each iteration, a panel for the first run of each label that records it."""
+    """Return a picture of a vector recorded at each iteration, one panel for the first run of each label."""
     first = shown.first(which)
     panels, left_out = fitting_panels(first)
     dim = next(iter(first.values()))[which].dims[1]
@@ -386,9 +386,9 @@ def _vectors(name: str, title: str, shown: SideBySide, which: str, caption: str)
 
 
 def draw_recorded(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw all numbers that no other view shows: scalars of each iteration, a panel each, and a picture for each vector.
+    """Draw all recorded numbers that no other view shows: one panel per scalar, and one picture per vector.
 
-    Numbers of a single iteration, as in a run that continues a stream, have no panel.
+    Numbers recorded at a single iteration, as in a run that continues a stream, have no panel.
     """
     numbers, vectors = (
         {

@@ -1,4 +1,4 @@
-"""Scores of held-out rows and sequences: gains over training frequencies, and hits among the words of a row."""
+"""Scores of held-out documents and sequences: gains over training frequencies, and hits among the words of a document."""
 
 from collections.abc import Iterator, Mapping
 
@@ -15,7 +15,7 @@ GAINS = {
     "test_gain_joint_added": "0.1 added to each count",
     "test_gain_joint_seen": "words seen in training",
 }
-"""Score of a panel → base of the gain."""
+"""Score of a panel → baseline of the gain."""
 COURSES = ("test_top_hits", "test_bottom_hits", "test_log_likelihood")
 """Scores that have a panel each, against seconds."""
 MEANINGS = (
@@ -26,12 +26,12 @@ MEANINGS = (
 
 
 def gain_marks(values: Mapping[str, list], score: str, styles: Mapping[str, Look]):
-    """Draw gains of the runs of each label with mean and standard error, as `holoviews.Overlay`; a line at 0."""
+    """Draw the gains of the runs of each label with mean and standard error, and a line at 0, as `holoviews.Overlay`."""
     return marks_by_label(values, dimension(score, {"units": "nats"}), styles, GAINS[score], 0.0)
 
 
 def draw_gain_marks(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw gains of all runs with a score, a panel for each base."""
+    """Draw the gains of all runs that have them, one panel per baseline."""
     values = {
         score: final_numbers(shown.runs, score)
         for score in GAINS
@@ -55,7 +55,7 @@ def score_courses(
     labels: list[str] | None = None,
     styles: Mapping[str, Look] | None = None,
 ) -> list:
-    """Draw hits and log likelihood of whole rows against a clock: a `holoviews.Overlay` for each recorded score.
+    """Draw hits and log likelihood of held-out documents against a clock, one `holoviews.Overlay` per recorded score.
 
     ``labels`` and ``styles``, the look of each, are by default those of `workbench.measures.labels_of`.
     """
@@ -71,7 +71,7 @@ def score_courses(
 
 
 def draw_courses(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw hits and log likelihood against seconds of inference."""
+    """Draw hits and log likelihood of held-out documents against seconds of inference."""
     yield view.picture(
         "Predicted words among the 10 most and the 10 least frequent words of a held-out row, and the log probability of a "
         "held-out item, against seconds of inference (without scoring): of the state during burn-in, then of the running "

@@ -1,4 +1,4 @@
-"""The words of a sequence as running text, coloured by their probability given the words before."""
+"""The words of a sequence as running text, coloured by their probability given the preceding words."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,7 +37,7 @@ MONOSPACED = RC | {"font.family": ["DejaVu Sans Mono"]}  # comes with matplotlib
 
 
 def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
-    """Return (line, begin, end) of each word, in letters, for at most `MOST_LINES`; without spaces if words are letters."""
+    """Return the line, and first and last column in letters, of each word on at most `MOST_LINES` lines."""
     space = int(any(len(word) > 1 for word in words))
     places, line, start = [], 0, 0
     for word in words:
@@ -51,7 +51,7 @@ def lines_of(words: list[str], across: int) -> list[tuple[int, int, int]]:
 
 
 def text_view(predictions: NextWords, words: list[str], across: int, title: str = ""):
-    """Draw the words as `holoviews.Overlay` of `Polygons` below `Labels`; held-out words have a frame."""
+    """Draw running text with coloured words, framed if held out, as `holoviews.Overlay` of `Polygons` and `Labels`."""
     places = lines_of(words, across)
     space = 0.5 * any(len(word) > 1 for word in words)
     logs = np.log10(np.maximum(predictions.probability[: len(places)], 1e-300))
@@ -95,7 +95,7 @@ def text_view(predictions: NextWords, words: list[str], across: int, title: str 
 
 
 def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls for the sequence, and for the first word if it is long."""
+    """Return the controls that choose the sequence, and the first word if the sequence is long."""
     longest = max(map(len, sequences_of(run).values()))
     slider = (
         (Slider("first", "From word", 0.0, float(longest - 1), 1.0, 0.0),) if longest > 60 else ()
@@ -106,7 +106,7 @@ def text_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 def draw_text(
     view: View, shown: SideBySide, sequence: str | None = None, first: float = 0.0
 ) -> Iterator[Picture]:
-    """Draw the words of one sequence, a picture for each label whose training words are available, one in each row."""
+    """Draw the words of one sequence, one picture per label, if the corpus is available and has one word per document."""
     runs = {}
     for variables in view.needs:
         runs |= {
@@ -186,7 +186,7 @@ def draw_text(
 
 
 def _has_single_words(run: xr.Dataset, shown: SideBySide) -> bool:
-    """Return whether the training words are available, with at most one in each row."""
+    """Return whether the training corpus is available and has at most one word per document."""
     train = shown.corpora.get(spec_of(run).train)
     return train is not None and bool((train.document_tokens <= 1).all())
 
@@ -194,7 +194,7 @@ def _has_single_words(run: xr.Dataset, shown: SideBySide) -> bool:
 def _hover_text(
     word: str, probability: float, expected: np.ndarray, chances: np.ndarray, vocabulary: list[str]
 ) -> str:
-    """Return the hover text of a word."""
+    """Return the hover text of a word: its probability, and the most probable words in its place."""
     others = "\n".join(
         f"{vocabulary[other]} {chance:.1%}" for other, chance in zip(expected, chances, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Bars of the gain of each sequence's forecast over training frequencies, as in figure 4 of Linderman et al. (2015)."""
+"""Bars of how much the forecast of each sequence gains over training frequencies, as in Linderman et al. (2015), figure 4."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ MOST_NAMES = 24
 def gains_by_sequence(
     scored: Scored, train: Corpus, test: Corpus
 ) -> dict[str, tuple[int, float, float]]:
-    """Return sequence → number of held-out symbols, and gain per symbol in nats over both bases of training.
+    """Return for each sequence the number of held-out symbols, and the gain per symbol in nats over both baselines.
 
-    The bases are `workbench.models.stick_breaking.scores.log_bases`, clipped and with 0.1 added.
+    The baselines are training frequencies, clipped and with 0.1 added; see `workbench.models.stick_breaking.scores.log_bases`.
     """
     counts = np.bincount(train.words, train.counts, train.n_words)
     names, indptr, documents = test.by_sequence
@@ -47,7 +47,7 @@ def gains_by_sequence(
 
 
 def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title: str = ""):
-    """Draw bars of the gain of each sequence as `holoviews.Overlay`: by label `Rectangles`, and a `Curve` for the legend."""
+    """Draw the gain of each sequence for each label as bars: `Rectangles`, and a `Curve` for the legend."""
     names = list(
         dict.fromkeys(name for sequence_gains in gains.values() for name in sequence_gains)
     )
@@ -81,7 +81,7 @@ def gains_view(gains: dict[str, dict[str, float]], looks: dict[str, Look], title
 
 
 def draw_gains(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw both bases, a panel each, for one run of each label whose scores and symbols are available."""
+    """Draw the gains for one run per label, one panel per baseline, if scores and corpora are available."""
     gains_by_label, rows, drawn_runs = {}, [], []
     for label, run in shown.first("test_perplexity", "sequence").items():
         spec = spec_of(run)

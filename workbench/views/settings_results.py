@@ -1,4 +1,4 @@
-"""Results of runs against the settings in which they differ."""
+"""Final numbers of runs against the settings in which the runs differ."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -23,9 +23,9 @@ MOST = 4
 
 
 def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", title: str = ""):
-    """Draw the final value of a number against a setting, a point for each run that has it, in the colour of its engine.
+    """Draw the final value of a measure against a setting, with one point per run in the colour of its engine.
 
-    A `Curve` connects the means over runs that differ in seed and split alone, with `Segments` of ± one standard error. Values
+    A `Curve` connects the means over runs that differ only in seed and split, with `Segments` of ± one standard error. Values
     of the setting are equidistant, numbers sorted by size.
     """
     runs = each_run(runs)
@@ -34,7 +34,7 @@ def against_setting(runs: Runs, setting: str, measure: str = "test_perplexity", 
 
 
 def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, title: str = ""):
-    """Draw the last numbers of runs against a setting; see `against_setting`."""
+    """Draw the final values ``last`` (run,) against a setting; see `against_setting`."""
     indices = [
         index
         for index, run_settings in enumerate(settings)
@@ -106,7 +106,7 @@ def _panel(setting: str, settings: list[dict], last: np.ndarray, measure: str, t
 
 
 def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
-    """Return engine and all other settings in which the runs differ."""
+    """Return the name of a run's curve: its engine, and the other settings in which runs of the engine differ."""
     own = [other for other in settings if other["engine"] == run_settings["engine"]]
     names = [
         name for name in differing(own) if name in run_settings and name not in (setting, *OTHERS)
@@ -115,7 +115,7 @@ def _series(run_settings: dict, settings: list[dict], setting: str) -> str:
 
 
 def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw a panel for each setting in which runs of one engine differ."""
+    """Draw one panel per setting in which runs of an engine differ."""
     results = [
         Result(label, run.attrs["name"], spec_of(run), _last(run))
         for label, run in zip(shown.labels, shown.runs, strict=True)
@@ -125,7 +125,7 @@ def draw_settings(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 class Result(NamedTuple):
-    """A run and its last number."""
+    """A run with the final value of a measure."""
 
     label: str
     run: str  # its name
@@ -139,7 +139,7 @@ def settings_picture(
     measure: str = "test_perplexity",
     wanted: Sequence[str] = (),
 ) -> Picture | None:
-    """Return the picture of runs by their settings, of those that are wanted or in which runs of one engine differ."""
+    """Return the picture of results against settings: those ``wanted``, or those in which runs of an engine differ."""
     settings = [settings_of(one.spec) for one in results]
     names = list(wanted) or [
         name
@@ -167,7 +167,7 @@ def settings_picture(
 
 
 def _within_an_engine(settings: list[dict], name: str) -> bool:
-    """Return whether runs of one engine differ in the setting."""
+    """Return whether runs of the same engine differ in the setting."""
     by_engine = grouped([engine_settings["engine"] for engine_settings in settings], settings)
     return any(name in differing(engine_settings) for engine_settings in by_engine.values())
 

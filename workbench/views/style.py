@@ -1,11 +1,11 @@
-"""Colours, lines and markers of all pictures, distinct for colour-blind people and on a grey copy.
+"""Colours, lines and markers of all pictures, distinguishable by colour-blind people and in greyscale.
 
-An engine has one colour, that of all its runs, on every page and in every figure. It is its own, which no other engine has, or
-one of a palette, chosen by its name. Each colour has a contrast of 3 or more with white paper and with a dark page, those of
-the engines that are compared by default 3.5 (none has more than 4.1 with both). Engines of a family also differ in line and
-marker: of LDA, variational ones are dashed, the hybrid of each is solid with the marker of its parent. Several labels of an
-engine differ in line and marker alone. Whatever else is compared gets cycles of colours, lines and markers whose lengths
-differ, so that looks repeat only after many labels.
+An engine has the same colour on every page and in every figure. The colour is declared by the engine and unique, or
+chosen from a palette by the engine's name. Each colour has a contrast of at least 3 with white paper and with a dark page;
+colours of the engines that are compared by default have 3.5 (none can have more than 4.1 with both). Engines of a family
+also differ in line and marker: variational engines of LDA are dashed, and their hybrids are solid with the marker of the
+variational engine. Several labels of an engine differ only in line and marker. Other labels get cycles of colours, lines and
+markers of different lengths, so that looks repeat only after many labels.
 """
 
 import re
@@ -70,9 +70,9 @@ class Look(NamedTuple):
 
 
 def look_of(label: str) -> Look | None:
-    """Return the look of the engine that a label begins with, or None.
+    """Return the look of the engine that a label begins with; None if there is no such engine.
 
-    An engine without a look of its own has one of the palette, chosen by its name.
+    An engine that declares no look gets one of the palette, chosen by its name.
     """
     name = re.split("[ ,]", label, maxsplit=1)[0]
     try:
@@ -89,7 +89,7 @@ def look_of(label: str) -> Look | None:
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Return label → look: the engine's for its first label, its colour with another line and marker for others."""
+    """Return the look of each label: the first label of an engine has its look, others another line and marker."""
     engines, looks_of_labels = {label: look_of(label) for label in labels}, {}
     spare = _spare({look for look in engines.values() if look})
     for label, look in engines.items():
@@ -98,7 +98,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def _in_colour(look: Look, taken: Collection[Look]) -> Look:
-    """Return the look, or a free one in its colour; the look itself if there is none."""
+    """Return the look, or if it is taken, a free one of the same colour (the look itself if none is free)."""
     line, marker = LINES.index(look.line), MARKERS.index(look.marker)
     candidates = (
         look._replace(
@@ -110,7 +110,7 @@ def _in_colour(look: Look, taken: Collection[Look]) -> Look:
 
 
 def _spare(taken: set[Look]) -> Iterator[Look]:
-    """Yield looks, first in colours that are not taken."""
+    """Yield free looks, first in colours that are not taken."""
     colours = [colour for colour in COLOURS if colour not in {look.colour for look in taken}]
     for number in count():
         colour = colours[number] if number < len(colours) else COLOURS[number % len(COLOURS)]

@@ -1,4 +1,4 @@
-"""Outlines of the 48 contiguous states of the USA, and the state of a place.
+"""Outlines of the 48 contiguous states of the USA, and a look-up of the state of a place.
 
 Source: U.S. Census Bureau, TIGER/Line Shapefiles; simplified by ``data/make_us_states.py``.
 """
@@ -16,7 +16,7 @@ PARALLELS, CENTRE = (29.5, 45.5), (37.5, -96.0)
 
 
 class State(NamedTuple):
-    """A state: its name, and each of its polygons as (point, 2): longitude, latitude."""
+    """A state: its name, and its polygons (point, 2) of longitude and latitude."""
 
     name: str
     polygons: tuple[np.ndarray, ...]
@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 @lru_cache(maxsize=1)
 def us_states() -> dict[str, State]:
-    """Return postal code → state."""
+    """Return the states by postal code."""
     outlines = json.loads((Path(__file__).parent / "us_states.json").read_text(encoding="utf-8"))
     return {
         code: State(
@@ -47,7 +47,7 @@ def albers(longitude: np.ndarray, latitude: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def inside(polygon: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return which points are within a polygon (point, 2), by the parity of its sides to the right of each point."""
+    """Return which points (x, y) are inside a polygon (point, 2), by the parity of edges to their right."""
     is_inside, (x0, y0) = np.zeros(len(x), bool), polygon.T
     for xa, ya, xb, yb in zip(x0, y0, np.roll(x0, -1), np.roll(y0, -1), strict=True):
         if ya != yb:
@@ -58,9 +58,9 @@ def inside(polygon: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def states_of(
     names: Sequence[str], longitude: np.ndarray, latitude: np.ndarray
 ) -> list[str | None]:
-    """Return the postal code of each place by its name, as "OH" or "Ohio", else by its coordinates; None without a state.
+    """Return the postal code of each place's state, by its name ("OH" or "Ohio"), else by its coordinates; else None.
 
-    Several places in one state are cities, and none is taken for the state.
+    Coordinates are not used for several places in one state, which are taken for cities.
     """
     states = us_states()
     codes = {state.name.casefold(): code for code, state in states.items()} | {

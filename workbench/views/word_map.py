@@ -1,4 +1,4 @@
-"""Maps of a word's probability in the rows of one time, as inferred and as counted."""
+"""Maps of a word's probability over places at one time, as inferred and as observed."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -33,7 +33,7 @@ SHADES = "Blues"
 
 
 class Shape(NamedTuple):
-    """The outline of a place: polygons, or a point if there are none; on a plane."""
+    """The outline of a place in the plane: polygons, or a point if there are none."""
 
     polygons: tuple[np.ndarray, ...]
     point: tuple[float, float]
@@ -46,10 +46,10 @@ def word_map_view(
     title: str = "",
     outlines: Iterable[np.ndarray] = (),
 ):
-    """Draw a map as `holoviews.Overlay` of `Polygons` of the places with outlines, and of `Points` of all others.
+    """Draw values of places on a map: `Polygons` for places with outlines, `Points` for others.
 
-    values : (place,) probabilities or shares, with full colour at ``most``; places without a value are blank.
-    outlines : polygons that are drawn as lines alone.
+    values : probabilities or shares (place,); the colour scale ends at ``most``; places with NaN are blank.
+    outlines : polygons that are drawn only as lines.
     """
     lines = [
         np.vstack([ring, ring[:1]])
@@ -103,10 +103,10 @@ def _limits(
 
 
 def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
-    """Return the outlines of the places, and outlines of surrounding states.
+    """Return the outlines of the places, and outlines of states to draw around them.
 
-    Places that are contiguous states of the USA have their areas; others are points, within the outlines of the states if all
-    points are in their range.
+    Places that are contiguous states of the USA have polygons; others are points. If all points are within the range of the
+    states, the states' outlines are returned, too.
     """
     codes, states = states_of(places.names, places.longitude, places.latitude), us_states()
     corners = np.vstack([ring for state in states.values() for ring in state.polygons])
@@ -133,13 +133,13 @@ def shapes_of(places: Places) -> tuple[list[Shape], list[np.ndarray]]:
 
 
 def within(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which values are in the range of others."""
+    """Return which values are between the smallest and the largest of the others."""
     return (values >= others.min()) & (values <= others.max())
 
 
 @lru_cache(maxsize=1)
 def _projected() -> dict[str, tuple[np.ndarray, ...]]:
-    """Return the projected polygons of each state."""
+    """Return the projected polygons of each state by postal code."""
     return {
         code: tuple(np.column_stack(albers(*ring.T)) for ring in state.polygons)
         for code, state in us_states().items()
@@ -147,7 +147,7 @@ def _projected() -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
-    """Return the controls for the word, and for the year if rows have one."""
+    """Return the controls that choose the word, and the year if documents have one."""
     places, words = places_of(run), words_of(run)
     word_menu = Menu("word", "Word", tuple(sorted(words, key=str.casefold)), words[0])
     if places.time is None or len(times := np.unique(places.time)) == 1:
@@ -159,7 +159,7 @@ def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def words_of(run: xr.Dataset) -> list[str]:
-    """Return the words of a menu: those with the widest range of probabilities over the rows, widest first."""
+    """Return the words for the menu: those whose probability varies most over the documents, first."""
     ranges = np.ptp(run["probability"].values, axis=0)
     return [
         str(run["word"].values[word]) for word in np.argsort(-ranges, kind="stable")[:MOST_WORDS]
@@ -169,9 +169,9 @@ def words_of(run: xr.Dataset) -> list[str]:
 def draw_word_map(
     view: View, shown: SideBySide, word: str | None = None, time: float | None = None
 ) -> Iterator[Picture]:
-    """Draw a map of one run of each label whose rows have a latitude and a longitude, next to that of the counts.
+    """Draw maps of inferred and observed probabilities for one run per label, if documents have latitude and longitude.
 
-    ``word`` and ``time`` are by default those of `map_controls`; a time without rows is replaced by the nearest one.
+    ``word`` and ``time`` are by default those of `map_controls`; a time without documents is replaced by the nearest one.
     """
     runs = {
         label: run
@@ -243,7 +243,7 @@ def draw_word_map(
 
 
 class _MapData(NamedTuple):
-    """The data of the map of one run."""
+    """What a run's map needs: shapes of places, values, texts and the table."""
 
     name: str  # word and time
     shapes: list[Shape]
@@ -256,7 +256,7 @@ class _MapData(NamedTuple):
 
 
 def _of_run(run: xr.Dataset, word: str, time: float | None, shown: SideBySide) -> _MapData:
-    """Return the data of the map of one run."""
+    """Compute what a run's map needs, for a word and a time."""
     places, word_id = places_of(run), int(np.flatnonzero(run["word"].values == word)[0])
     shapes, outlines = shapes_of(places)
     times = np.zeros(run.sizes["document"]) if places.time is None else places.time
