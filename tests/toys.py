@@ -10,7 +10,6 @@ import numpy as np
 from workbench.corpus import Corpus
 from workbench.engines import ENGINES, get_engine
 from workbench.models import HDP, LDA
-from workbench.models.networks.network import Network
 from workbench.records import Records
 
 
@@ -119,8 +118,8 @@ def simulated(n_documents=12, n_words=20, tokens_per_document=15, seed=3) -> Cor
     return LDA(4, 0.3, 0.2).simulate(n_documents, n_words, tokens_per_document, seed)[0]
 
 
-LDA_ENGINES, HDP_ENGINES, NETWORK_ENGINES = (
-    [name for name in ENGINES if get_engine(name).model is model] for model in (LDA, HDP, Network)
+LDA_ENGINES, HDP_ENGINES = (
+    [name for name in ENGINES if get_engine(name).model is model] for model in (LDA, HDP)
 )
 
 

@@ -469,14 +469,6 @@ def polya_value(rows, x):
     return np.sum(rises) + np.sum(gammaln(x.sum()) - gammaln(x.sum() + rows.sum(axis=1)))
 
 
-def polya_slopes(rows, x):
-    """Gradient and Hessian (category, category) of f(x)."""
-    total, sizes = x.sum(), rows.sum(axis=1)
-    gradient = np.sum(psi(x + rows) - psi(x), axis=0) + np.sum(psi(total) - psi(total + sizes))
-    q = np.sum(polygamma(1, x + rows) - polygamma(1, x), axis=0)
-    return gradient, np.diag(q) + np.sum(polygamma(1, total) - polygamma(1, total + sizes))
-
-
 def log_means(parameters):
     """E[log p] of Dirichlet(parameters), (row, category)."""
     return psi(parameters) - psi(parameters.sum(axis=1, keepdims=True))

@@ -15,7 +15,6 @@ from workbench.measures.stationary import assignments, fixed_point, partitions, 
 from workbench.models import LDA
 
 TWO_LAWS = corpus_of([(0, 0, 5), (0, 1, 1), (1, 1, 1), (1, 2, 5)]), LDA(2, 0.1, 0.1)
-ROUNDING = 1e-8  # exp(digamma) has a relative error of 3e-10 (spec A.11), times the tokens of a toy
 
 
 def test_a_sampler_has_one_stationary_distribution_which_is_the_posterior():

@@ -1,4 +1,4 @@
-"""Gibbs sampling of Bayesian networks: the exact posterior of toys in the long run, LDA as a network, Geweke's test."""
+"""Gibbs sampling of Bayesian networks: the exact posterior of toys in the long run, LDA as a network."""
 
 import itertools
 import math
@@ -211,104 +211,6 @@ def test_lda_as_a_network_goes_through_the_states_of_a_plain_sampler():
         state, _ = bn_gibbs.step(records, net, Options(), state, StepContext(5, step))
         np.testing.assert_array_equal(state.cells, topics)
     np.testing.assert_array_equal(state.counts, [*n_dz.ravel(), *n_zx.ravel()])
-
-
-def forward(net, random, tables, kept=None) -> list[int]:
-    """A complete record given a table for each node; nodes with a value in ``kept`` have that."""
-    record, number = [], {node.name: i for i, node in enumerate(net.nodes)}
-    for i, (node, table) in enumerate(zip(net.nodes, tables, strict=True)):
-        row = 0
-        for parent in node.parents:
-            row = row * net.nodes[number[parent]].n_states + record[number[parent]]
-        drawn = int(random.choice(node.n_states, p=table[row]))
-        record.append(drawn if kept is None or kept[i] is None else kept[i])
-    return record
-
-
-def drawn_tables(net, counts, random) -> list[np.ndarray]:
-    """A table for each node, rows from their Dirichlet posteriors; tied nodes have the same."""
-    flat, found = net.tables.alpha + counts, {}
-    for table, (first, last) in enumerate(
-        zip(net.tables.starts[:-1], net.tables.starts[1:], strict=True)
-    ):
-        width = next(
-            n.n_states for n, t in zip(net.nodes, net.tables.table_of, strict=True) if t == table
-        )
-        found[table] = np.array(
-            [random.dirichlet(row) for row in flat[first:last].reshape(-1, width)]
-        )
-    return [found[table] for table in net.tables.table_of]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("toy", "options"),
-    [
-        pytest.param(naive_bayes, Options(), id="naive_bayes-collapsed"),
-        pytest.param(hmm3, DRAWN, id="hmm3-drawn"),
-        # the exact posterior of both is met in the test before this one
-        pytest.param(naive_bayes, DRAWN, id="naive_bayes-drawn", marks=pytest.mark.long),
-        pytest.param(hmm3, Options(), id="hmm3-collapsed", marks=pytest.mark.long),
-    ],
-)
-def test_the_sampler_leaves_the_joint_distribution_as_it_is(toy, options):
-    """Geweke (2004): records drawn with their tables, against records drawn in turn with the sampler; |z| < 4.
-
-    Which cells are known stays; these, leaves of the toys, are drawn anew given the hidden nodes and drawn tables.
-    """
-    net, records = toy()
-    masks = np.repeat(net.values(records) >= 0, records.multiplicities, axis=0)
-    random, n = np.random.default_rng(3), 4000
-
-    def statistics(rows):
-        counts = np.bincount(
-            [cell for row in rows for cell in families(net, row)], minlength=net.tables.n_cells
-        )
-        return [*counts, *(counts[i] * counts[j] for i in range(3) for j in range(i, 6))]
-
-    def from_priors():
-        tables = drawn_tables(net, 0.0, random)
-        return [forward(net, random, tables) for _ in masks]
-
-    independent = np.array([statistics(from_priors()) for _ in range(n)])
-    rows, chain = [*zip(from_priors(), masks, strict=True)], []
-    for i in range(n):
-        data = records_of(net.nodes, [np.where(mask, row, -1).tolist() for row, mask in rows])
-        state = bn_gibbs.init(data, net, options, StepContext(i, 0))
-        left = {}
-        for row, mask in rows:
-            left.setdefault(tuple(np.where(mask, row, -1)), []).append(row)
-        for values, at, scopes in each_record(net, data, state):
-            row = left[tuple(values)].pop()
-            state.cells[at] = [
-                np.ravel_multi_index([row[n] for n in order], shape) for order, shape in scopes
-            ]
-        state = state._replace(counts=recounted(net, data, state))
-        for step in (1, 2):
-            state, _ = bn_gibbs.step(data, net, options, state, StepContext(i, step))
-        tables, rows = drawn_tables(net, state.counts, random), []
-        for values, at, scopes in each_record(net, data, state):
-            mask = np.array(values) >= 0
-            for cell, (order, shape) in zip(state.cells[at], scopes, strict=True):
-                for node, value in zip(order, np.unravel_index(cell, shape), strict=True):
-                    values[node] = int(value)
-            rows.append(
-                (
-                    forward(
-                        net,
-                        random,
-                        tables,
-                        [None if m else v for v, m in zip(values, mask, strict=True)],
-                    ),
-                    mask,
-                )
-            )
-        chain.append(statistics([row for row, _ in rows]))
-    # of batches, longer than what is correlated
-    means = np.array(chain).reshape(20, -1, len(chain[0])).mean(axis=1)
-    spread = np.sqrt(independent.var(axis=0) / n + means.var(axis=0, ddof=1) / len(means))
-    z = (independent.mean(axis=0) - means.mean(axis=0))[spread > 0] / spread[spread > 0]
-    assert np.abs(z).max() < 4, z
 
 
 def test_tables_that_are_drawn_can_be_as_small_as_they_like():

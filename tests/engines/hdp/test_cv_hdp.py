@@ -146,27 +146,6 @@ def whole_table(rows):
     return every_pair(SimpleNamespace(n_documents=rows.n_documents, n_words=rows.n_words))
 
 
-@pytest.mark.parametrize("run", range(3))
-def test_the_twin_follows_the_printed_trajectory(oracles, run):
-    printed = oracles["cvhdp_runs"][run]
-    rows = twin.rows_of(printed["doc"], printed["word"], printed["cnt"], printed["D"], printed["W"])
-    given, q = dict(printed["params"]), np.array(printed["q0"])
-    beta = given.pop("beta")
-    options = options_of(**given)
-    posterior = first_posterior(options, printed["K"], printed["W"])._replace(beta=beta)
-    for iteration in (1, 2):
-        q = twin.cv_hdp_sweep(rows, q, posterior.priors(rows.n_words))
-        posterior = twin.cv_hdp_hyper(rows, q, posterior, options)
-        after = printed["after"][str(iteration)]
-        np.testing.assert_allclose(q[:, posterior.order], after["q"], rtol=ORACLE)
-        assert twin.cv_hdp_bound(rows, q, posterior, options) == pytest.approx(
-            after["bound"], rel=ORACLE
-        )
-        np.testing.assert_allclose(
-            twin.cv_hdp_predictive(rows, q, posterior), after["predict"], rtol=ORACLE
-        )
-
-
 def test_the_bound_is_the_printed_one_at_any_posterior(oracles):
     """At hyper-posteriors that are not those of a round, where shortcuts would be wrong."""
     printed, toy = oracles["exact_elbo"], oracles["hdp_toys"][oracles["exact_elbo"]["toy"]]

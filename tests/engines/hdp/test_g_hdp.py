@@ -1,15 +1,11 @@
 """The direct assignment sampler against exact posteriors, its prior and its twin; more in tests/kernels/hdp/test_gibbs.py."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import twins
 from hdp_twins import (
     Assignment,
     chosen_hdp,
-    draw_hdp,
-    draw_words,
     g_hdp_sweep,
     hdp_log_joint,
     hdp_of,
@@ -162,131 +158,6 @@ def deviation_of_the_number(engine):
 @pytest.mark.slow
 def test_with_one_word_the_number_of_topics_has_its_prior_law():
     assert deviation_of_the_number(ENGINE) < 4
-
-
-GAMMA_DRAWN = """\
-    if model.learn_gamma:
-        gamma = _draw_concentration(random, gamma, n_k, np.array([total]), model.a_gamma, model.b_gamma)
-"""
-PI_DRAWN = "    state.weights[live] = weights[:-1]\n"
-
-
-@pytest.mark.long
-def test_gamma_drawn_after_pi_is_caught():
-    """The order of a well-known program (spec 10): the very check that the right one passes."""
-    source = Path(g_hdp.__file__).read_text()
-    assert source.count(GAMMA_DRAWN) == source.count(PI_DRAWN) == 1
-    swapped, names = source.replace(GAMMA_DRAWN, "").replace(PI_DRAWN, PI_DRAWN + GAMMA_DRAWN), {}
-    exec(compile(swapped, "a copy of g_hdp.py", "exec"), names)
-    assert deviation_of_the_number(names["engine"]()) > 5
-
-
-# ---------------------------------------------------------------------- the joint test of Geweke
-
-
-def prior_of(n_draws, lengths, chosen, statistics):
-    """Statistics of draws from the model itself."""
-    random = np.random.default_rng(1)
-    for _ in range(n_draws):
-        drawn = draw_hdp(
-            random,
-            lengths,
-            3,
-            chosen.beta_total,
-            chosen.a_alpha,
-            chosen.b_alpha,
-            chosen.a_gamma,
-            chosen.b_gamma,
-        )
-        n_used = np.bincount(drawn.topics)
-        live = np.array(drawn.state.weights)[n_used > 0]
-        yield statistics(
-            drawn.corpus, drawn.topics, live, drawn.state.rest, drawn.alpha, drawn.gamma
-        )
-
-
-def chain_of(n_sweeps, lengths, chosen, statistics):
-    """Statistics along a chain that draws words given topics, and then does a step of the engine given words."""
-    random = np.random.default_rng(2)
-    drawn = draw_hdp(
-        random,
-        lengths,
-        3,
-        chosen.beta_total,
-        chosen.a_alpha,
-        chosen.b_alpha,
-        chosen.a_gamma,
-        chosen.b_gamma,
-    )
-    state = state_of(
-        drawn.corpus, drawn.topics, drawn.state.weights, drawn.state.rest, drawn.alpha, drawn.gamma
-    )
-    for sweep in range(1, n_sweeps + 1):
-        corpus, topics = draw_words(random, lengths, 3, chosen.beta_total, state.topics)
-        state = state_of(
-            corpus,
-            topics,
-            state.weights[: state.n_slots],
-            state.rest,
-            state.alpha_total,
-            state.top_concentration,
-            len(state.n_k),
-        )
-        state, _ = ENGINE.step(corpus, hdp_of(chosen, 1), chosen, state, StepContext(3, sweep))
-        live = state.weights[state.weights > 0]
-        yield statistics(
-            corpus, state.topics, live, state.rest, state.alpha_total, state.top_concentration
-        )
-
-
-LENGTHS = [5, 0, 1, 4]
-"""Ten tokens, one document empty, one of a single token."""
-
-
-def thirteen(corpus, topics, weights, rest, alpha, gamma):
-    """What is compared: all of these are blind to the names of topics."""
-    n_topics, same = np.count_nonzero(np.bincount(topics)), topics[:, None] == topics
-    words, documents = (
-        np.repeat(corpus.words, corpus.counts),
-        np.repeat(corpus.documents, corpus.counts),
-    )
-    same_word, same_document = words[:, None] == words, documents[:, None] == documents
-    return [
-        alpha,
-        gamma,
-        n_topics,
-        rest,
-        alpha**2,
-        gamma**2,
-        n_topics == 1,
-        n_topics**2,
-        np.sum(weights**2),
-        same.mean(),
-        (same & same_word).sum(),
-        (same & same_document).sum(),
-        len(set(topics[:5])),
-    ]
-
-
-def geweke_deviation(chosen, n_sweeps):
-    """The largest |difference| / standard error of the thirteen statistics of both simulators."""
-    prior = np.array(list(prior_of(n_sweeps // 2, LENGTHS, chosen, thirteen)), float)
-    chain = np.array(list(chain_of(n_sweeps, LENGTHS, chosen, thirteen)), float)
-    batches = chain.reshape(40, -1, chain.shape[1]).mean(axis=1)
-    variance = prior.var(axis=0) / len(prior) + batches.var(axis=0, ddof=1) / 40
-    return np.abs((chain.mean(axis=0) - prior.mean(axis=0)) / np.sqrt(variance)).max()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_sweeps", [3_000, pytest.param(40_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("prior", [(4, 4, 7.5, 7.5), (1, 1, 1, 0.5)], ids=str)
-def test_words_and_topics_drawn_in_turn_have_the_law_of_the_model(prior, n_sweeps):
-    """Geweke (2004): thirteen statistics, two priors, four standard errors."""
-    chosen = options(
-        beta_total=2.0,
-        **dict(zip(("a_alpha", "b_alpha", "a_gamma", "b_gamma"), prior, strict=True)),
-    )
-    assert geweke_deviation(chosen, n_sweeps) < 4
 
 
 # ---------------------------------------------------------------------- sweeps, counts, what is watched

@@ -178,16 +178,6 @@ def test_steps_end_at_the_printed_maxima_from_wherever_they_begin(oracles, start
     np.testing.assert_allclose(climb(found, [start]), symmetric["alpha_star"], rtol=at_maximum)
 
 
-def test_a_symmetric_dirichlet_has_its_printed_slopes(oracles):
-    """f, g and h of the printed value are of (a - 1) s; ours has a s."""
-    printed = oracles["newton"]["symmetric"]
-    found, x = Dirichlet(printed["K"], np.array([printed["s"]]), printed["T"]), np.array([0.3])
-    slopes, (value, gradient, curvature) = found.slopes(x), printed["at_0p3"]
-    assert found.value(x) - printed["s"] == pytest.approx(value, rel=PRINTED)
-    assert slopes.gradient[0] == pytest.approx(gradient, rel=PRINTED)
-    assert slopes.diagonal[0] + slopes.rank_one == pytest.approx(curvature, rel=PRINTED)
-
-
 def test_minkas_step_of_cvb_has_its_printed_value(oracles):
     printed, (corpus, model) = oracles["cvb_alpha_step"], toy_a()
     state = cvb_state(corpus, model, np.array(oracles["toyA"]["cvb"]["gamma0"]))
@@ -573,55 +563,6 @@ def test_topics_and_priors_follow_their_exact_joint_posterior():
     assert_within_four_standard_errors(found[50:], np.array(expected))
 
 
-def drawn_words(random, topics, beta, n_words):
-    """Words given topics, phi integrated out."""
-    counts, words = np.zeros((topics.max() + 1, n_words)), np.empty(len(topics), int)
-    for i, k in enumerate(topics):
-        p = counts[k] + beta
-        words[i] = random.choice(n_words, p=p / p.sum())
-        counts[k, words[i]] += 1
-    return words
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-def test_geweke_priors_words_and_topics_drawn_in_turn_keep_the_joint(form):
-    """Given words, one sweep and one draw of the priors; given topics and priors, new words: alpha, beta stay Gamma."""
-    engine, random, n_words, documents = (
-        get_engine("cgs"),
-        np.random.default_rng(8),
-        3,
-        np.repeat([0, 1, 2], 4),
-    )
-    options = learning(engine, "sampled", form, a_alpha=3, b_alpha=4, a_beta=3, b_beta=5)
-    model, topics, found = LDA(2, 0.75, 0.6), np.zeros(12, int), []
-    alpha, beta = model.alphas, model.beta
-    for step in range(1, 1501):
-        words = drawn_words(random, topics, beta, n_words)
-        order = np.lexsort((words, documents))
-        pairs = np.unique(np.stack([documents, words]), axis=1, return_counts=True)
-        corpus = corpus_of(
-            [(d, w, n) for (d, w), n in zip(pairs[0].T, pairs[1], strict=True)], 3, n_words
-        )
-        state = engine.init(corpus, model, options, StepContext(0, 0))._replace(
-            alpha=alpha, beta=beta
-        )
-        state.topics[:] = topics[order]
-        for array in state[1:4]:
-            array[...] = 0
-        for (d, w), k in zip(
-            np.stack([documents, words[order]], axis=1), state.topics, strict=True
-        ):
-            state.n_dk[d, k] += 1
-            state.n_wk[w, k] += 1
-            state.n_k[k] += 1
-        state, _ = engine.step(corpus, model, options, state, StepContext(0, step))
-        alpha, beta, topics = state.alpha, state.beta, state.topics.astype(int)
-        found.append([alpha[0], alpha[0] ** 2, beta, beta**2])
-    expected = [3 / 4, 3 * 4 / 16, 3 / 5, 3 * 4 / 25]
-    assert_within_four_standard_errors(found, np.array(expected))
-
-
 def test_each_prior_has_random_numbers_of_its_own_at_each_step(monkeypatch):
     seen, engine = [], get_engine("cgs")
     monkeypatch.setattr(
@@ -775,14 +716,6 @@ def test_every_engine_of_lda_has_the_options_late_and_after_its_own(name):
 def test_an_option_without_effect_is_refused_in_a_sentence(name, given, because):
     with pytest.raises(OptionError, match=because):
         make_options(get_engine(name), given)
-
-
-def test_an_engines_own_checks_still_hold():
-    with pytest.raises(OptionError, match="phases=interleaved needs n_chains=1"):
-        make_options(
-            get_engine("cvb0-cgs"),
-            {"phases": "interleaved", "n_chains": 2, "learn_beta": "sampled"},
-        )
 
 
 # ---------------------------------------------------------------------- in a run

@@ -9,7 +9,6 @@ from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
-from workbench.engines.stick_breaking.sb_ctm import stick_slices
 from workbench.kernels.lda.log_joint import log_documents, log_joint
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
@@ -76,30 +75,6 @@ def test_one_topic_has_no_stick_and_every_token(corpus):
     )
 
 
-def test_sticks_do_not_depend_on_the_order_in_which_documents_are_drawn(corpus):
-    model = CorrelatedTopics(4, 0.2)
-    state = state_after(STICKS, corpus, model, 2)
-
-    def drawn(slices):
-        sticks = state.sticks.copy()
-        for first, last in slices:
-            draw_sticks(
-                first,
-                last,
-                state.n_dk,
-                state.precision,
-                (state.precision * state.mean).sum(axis=1),
-                sticks,
-                StepContext(0, 9).key(1),
-                StepContext(0, 9).key(2),
-            )
-        return sticks
-
-    whole = drawn([(0, 12)])
-    assert (whole == drawn([(d, d + 1) for d in reversed(range(12))])).all()
-    assert (whole == drawn(stick_slices(12, 4))).all()
-
-
 def test_sticks_of_documents_without_a_token_follow_their_prior():
     """Nearly all documents are empty: the sticks of each are a draw from N(mu, Sigma) of their step."""
     corpus = Corpus.from_pairs([0, 0], [0, 1], [1, 1], n_documents=4000, n_words=2, name="empty")
@@ -162,35 +137,6 @@ def test_priors_are_those_of_the_specification(corpus):
         match="is no distribution and needs more than 26 documents for 30 dimensions; there are 12",
     ):
         LogisticNormalTopics(30, prior="paper").for_data(corpus)
-
-
-def test_one_topic_has_every_token(corpus):
-    state = state_after(COMPONENTS, corpus, LogisticNormalTopics(1, 0.2), 2)
-    assert (
-        state.psi.shape == (12, 1)
-        and state.n_k[0] == corpus.n_tokens
-        and np.isfinite(state.psi).all()
-    )
-
-
-def test_components_do_not_depend_on_the_order_in_which_documents_are_drawn(corpus):
-    state = state_after(COMPONENTS, corpus, LogisticNormalTopics(4, 0.2), 2)
-
-    def drawn(slices):
-        psi = state.psi.copy()
-        for first, last in slices:
-            draw_components(
-                first,
-                last,
-                state.n_dk,
-                padded_rows(state.precision),
-                state.mean,
-                psi,
-                StepContext(0, 9).key(1),
-            )
-        return psi
-
-    assert (drawn([(0, 12)]) == drawn([(d, d + 1) for d in reversed(range(12))])).all()
 
 
 def test_components_of_documents_without_a_token_follow_their_prior():

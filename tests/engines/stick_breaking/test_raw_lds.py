@@ -203,16 +203,6 @@ def test_the_sampler_leaves_the_joint_distribution_as_it_is(monkeypatch):
         assert_same_expectations(*turns(12_000, monkeypatch))
 
 
-@pytest.mark.slow  # 12,000 sweeps
-def test_states_that_follow_half_of_the_shares_are_seen(monkeypatch):
-    whole = raw_lds.potentials
-    monkeypatch.setattr(
-        raw_lds, "potentials", lambda *given: (whole(*given)[0], 0.5 * whole(*given)[1])
-    )
-    with one_blas_thread(), pytest.raises(AssertionError):
-        assert_same_expectations(*turns(12_000, monkeypatch))
-
-
 @pytest.mark.parametrize("probabilities", ["clip", "argmax"])
 def test_what_goes_round_is_forecast(probabilities):
     train, test = walk()

@@ -1,4 +1,4 @@
-"""Hidden Markov models: filter, messages and predictions against sums over all paths, and the sampler by Geweke's test."""
+"""Hidden Markov models: filter, messages and predictions against sums over all paths."""
 
 import itertools
 import json
@@ -7,19 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels.stick_breaking.geweke import assert_same_expectations
 
 from workbench.corpus import Corpus
 from workbench.corpus.splits import hold_out_tokens
 from workbench.engines.stick_breaking import hmm
-from workbench.kernels.jit import kernel
-from workbench.kernels.stick_breaking.hidden_markov import count_states, draw_states, filter_forward
+from workbench.kernels.stick_breaking.hidden_markov import draw_states
 from workbench.kernels.uniforms import (
-    absorb,
     draw_key,
-    draw_log_dirichlets,
-    next_uniform,
-    stream_of,
 )
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())[
@@ -188,101 +182,3 @@ def test_a_count_far_too_large_for_a_product_of_probabilities_is_weighed():
     best = (table @ state.log_emissions).max(axis=1)
     # but for p_0 and P
     assert np.isfinite(filtered).all() and log_likelihood == pytest.approx(best.sum(), rel=1e-4)
-
-
-N_STATES, N_WORDS, ALPHA0 = 2, 3, 0.7
-ROW_SIZES = (2, 0, 3, 1, 1, 2)
-"""Words in the rows of two sequences, of four rows and of two."""
-
-
-@kernel
-def draw_parameters(of_first, of_steps, of_words, key):
-    """p_0, P and log phi given counts."""
-    first = draw_log_dirichlets(of_first.reshape(1, -1), 1.0, absorb(key, 1))
-    steps, words = (
-        draw_log_dirichlets(of_steps, 1.0, absorb(key, 2)),
-        draw_log_dirichlets(of_words, ALPHA0, absorb(key, 3)),
-    )
-    return np.exp(first[0]), np.exp(steps), np.ascontiguousarray(words.T)
-
-
-@kernel
-def choose(stream, weights):
-    """(the stream as it goes on, an index by its probability)"""
-    stream, u = next_uniform(stream)
-    i = 0
-    while i < len(weights) - 1 and u >= weights[i]:
-        u -= weights[i]
-        i += 1
-    return stream, i
-
-
-@kernel
-def draw_rows(starts, states, log_emissions, counts, key):
-    """Counts (row * word,) of all rows given their states."""
-    stream = stream_of(key, 0)
-    counts[:] = 0
-    for t in range(len(states)):
-        for _ in range(ROW_SIZES[t]):
-            stream, w = choose(stream, np.exp(log_emissions[:, states[t]]))
-            counts[t * N_WORDS + w] += 1
-
-
-@kernel
-def note(first, steps, log_emissions, states, counts, row):
-    """Bounded functions of all parts, and products of parts."""
-    row[0], row[1], row[2] = first[0], steps[0, 0], steps[1, 0]
-    row[3], row[4] = math.exp(log_emissions[0, 0]), math.exp(log_emissions[2, 1])
-    row[5], row[6], row[7] = states[0], states[3], states[5]
-    row[8] = (states[0] == states[1]) * steps[0, 0]
-    row[9] = (states[4] == 0) * first[0]
-    row[10], row[11] = counts[6] * row[3], counts[9] * (states[3] == 1)
-    row[12] = (counts[6] > 0) * (counts[15] > 0)
-    row[13] = first[0] ** 2
-    row[14] = steps[1, 0] * row[4]
-
-
-@kernel
-def by_turns(n, chain, starts, rows, indptr, words, keys, key):
-    """Parameters, states and counts from the prior, or (`chain`) the sampler and the data in turns: (draw, statistic)."""
-    n_rows, kept = len(rows), np.empty((n, 15))
-    none = (
-        np.zeros(N_STATES, np.int64),
-        np.zeros((N_STATES, N_STATES), np.int64),
-        np.zeros((N_STATES, N_WORDS), np.int64),
-    )
-    states, counts, filtered = (
-        np.zeros(n_rows, np.uint16),
-        np.zeros(n_rows * N_WORDS, np.int32),
-        np.empty((n_rows, N_STATES)),
-    )
-    for i in range(n):
-        here = absorb(key, i)
-        if i == 0 or not chain:
-            first, steps, log_emissions = draw_parameters(*none, absorb(here, 4))
-            stream = stream_of(here, 5)
-            for sequence in range(len(starts) - 1):
-                for t in range(starts[sequence], starts[sequence + 1]):
-                    weights = first if t == starts[sequence] else steps[states[t - 1]]
-                    stream, states[t] = choose(stream, weights)
-            draw_rows(starts, states, log_emissions, counts, absorb(here, 6))
-        else:
-            filter_forward(
-                0, 2, starts, rows, indptr, words, counts, first, steps, log_emissions, filtered
-            )
-            draw_states(0, 2, starts, rows, filtered, steps, states, keys, absorb(here, 7))
-            tables = count_states(starts, rows, indptr, words, counts, states, N_WORDS, N_STATES)
-            first, steps, log_emissions = draw_parameters(*tables, absorb(here, 8))
-            draw_rows(starts, states, log_emissions, counts, absorb(here, 9))
-        note(first, steps, log_emissions, states, counts, kept[i])
-    return kept
-
-
-@pytest.mark.slow  # 150,000 sweeps and 150,000 draws from the prior
-def test_the_sampler_leaves_the_joint_distribution_as_it_is():
-    n, starts, rows = 150_000, np.array([0, 4, 6]), np.arange(6)
-    indptr, words = np.arange(7) * N_WORDS, np.tile(np.arange(N_WORDS, dtype=np.int32), 6)
-    data = starts, rows, indptr, words, np.arange(2, dtype=np.uint64)
-    assert_same_expectations(
-        by_turns(n, True, *data, key_of(1)), by_turns(n, False, *data, key_of(2))
-    )

@@ -1,4 +1,4 @@
-"""Gibbs sampling of logistic-normal topics: components against quadrature, and the whole sampler by Geweke's test."""
+"""Gibbs sampling of logistic-normal topics: components against quadrature, theta of unseen documents."""
 
 import json
 import math
@@ -7,34 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernels.stick_breaking.geweke import (
-    BETA,
-    N_TOKENS,
-    N_TOPICS,
-    STARTS,
-    assert_same_expectations,
-    count,
-    draw_topics_from,
-    draw_words,
-    empty_counts,
-    shares,
     z_of,
 )
 from scipy.special import softmax
 from toys import called
 
-from workbench.kernels.gaussian import draw_gaussian, draw_niw, niw_posterior
 from workbench.kernels.jit import kernel
 from workbench.kernels.stick_breaking.logistic_normal import (
     conditional,
     draw_components,
-    draw_topics,
     expected_theta,
     log_sum_of_others,
     padded_rows,
     sampled_theta,
 )
-from workbench.kernels.stick_breaking.logistic_normal import softmax as write_softmax
-from workbench.kernels.uniforms import absorb, draw_key, stream_of
+from workbench.kernels.uniforms import absorb, draw_key
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "stick_breaking.json").read_text())
 
@@ -147,106 +134,6 @@ def test_the_only_component_is_drawn_from_its_prior():
     )
     assert z_of(chain, [1.5]).max() < 4.5
     assert z_of((chain - 1.5) ** 2, [0.25]).max() < 4.5
-
-
-PRIOR = (
-    np.array([0.3, -0.4, 0.1]),
-    0.8,
-    N_TOPICS + 5.0,
-    np.array([[1.5, 0.4, 0.0], [0.4, 2.0, -0.3], [0.0, -0.3, 1.0]]),
-)
-
-
-@kernel
-def draw_prior(mean, kappa, nu, scale, starts, psi, topics, key):
-    """(mu, Sigma, its inverse) from the prior, and components and topics given them."""
-    mu, sigma, precision = draw_niw(mean, kappa, nu, scale, absorb(key, 1))
-    theta = np.empty(N_TOPICS)
-    for d in range(len(psi)):
-        psi[d] = precision @ mu
-        draw_gaussian(stream_of(absorb(key, 2), d), precision.copy(), psi[d])
-        write_softmax(psi[d], theta)
-        draw_topics_from(theta, starts[d], starts[d + 1], topics, absorb(key, 3))
-    return mu, sigma, precision
-
-
-@kernel
-def note(mu, sigma, psi, topics, words, row):
-    """Bounded functions of all parts, and products of parts."""
-    for k in range(3):
-        row[k], row[3 + k] = math.tanh(mu[k]), math.tanh(math.log(sigma[k, k]))
-        j = (k + 1) % 3
-        row[6 + k] = sigma[k, j] / math.sqrt(sigma[k, k] * sigma[j, j])
-        row[9 + k] = math.tanh(psi[k, k])
-    row[12], row[13], row[14] = (
-        row[9] * math.tanh(psi[0, 1]),
-        row[9] * row[0],
-        math.tanh(psi[3, 0] - psi[3, 1]),
-    )
-    row[15], row[16], row[17] = shares(topics, words)
-    row[18], row[19], row[20] = (
-        row[15] * row[9],
-        row[17] * row[3],
-        (topics[0] == topics[1]) * row[10],
-    )
-
-
-@kernel
-def from_the_prior(n, mean, kappa, nu, scale, starts, key):
-    psi = np.empty((len(starts) - 1, N_TOPICS))
-    topics, words = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
-    kept = np.empty((n, 21))
-    for i in range(n):
-        here = absorb(key, i)
-        mu, sigma, _ = draw_prior(mean, kappa, nu, scale, starts, psi, topics, here)
-        draw_words(topics, words, absorb(here, 4))
-        note(mu, sigma, psi, topics, words, kept[i])
-    return kept
-
-
-@kernel
-def by_turns(n, mean, kappa, nu, scale, starts, n_dk, n_wk, n_k, key):
-    """The sampler and the data in turns: words given all else, then one sweep of all else given the words."""
-    psi, rows = np.empty((len(starts) - 1, N_TOPICS)), np.zeros((N_TOPICS, 16))
-    topics, words = np.empty(N_TOKENS, np.uint16), np.empty(N_TOKENS, np.int32)
-    kept, ones, before = np.empty((n, 21)), np.ones(N_TOKENS, np.int32), np.arange(N_TOKENS + 1)
-    mu, sigma, precision = draw_prior(mean, kappa, nu, scale, starts, psi, topics, absorb(key, n))
-    for i in range(n):
-        here = absorb(key, i)
-        draw_words(topics, words, absorb(here, 4))
-        count(topics, words, starts, n_dk, n_wk, n_k)
-        draw_topics(
-            0,
-            len(starts) - 1,
-            starts,
-            words,
-            ones,
-            before,
-            topics,
-            n_dk,
-            n_wk,
-            n_k,
-            psi,
-            BETA,
-            absorb(here, 5),
-        )
-        rows[:, :N_TOPICS] = precision
-        draw_components(0, len(starts) - 1, n_dk, rows, mu, psi, absorb(here, 6))
-        posterior = niw_posterior(psi, mean, kappa, nu, scale)
-        mu, sigma, precision = draw_niw(
-            posterior[0], posterior[1], posterior[2], posterior[3], absorb(here, 8)
-        )
-        note(mu, sigma, psi, topics, words, kept[i])
-    return kept
-
-
-@pytest.mark.slow
-def test_the_sampler_leaves_the_joint_distribution_as_it_is():
-    n = 150_000
-    independent = from_the_prior(2 * n, *PRIOR, STARTS, np.uint64(draw_key(1, 2, 3, 4)))
-    assert_same_expectations(
-        by_turns(n, *PRIOR, STARTS, *empty_counts(), np.uint64(draw_key(1, 2, 3, 5))), independent
-    )
 
 
 def test_theta_of_unseen_documents_is_its_posterior_mean():
