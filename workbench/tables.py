@@ -153,7 +153,7 @@ class Table:
 
 
 def _attributes(given: Mapping[str, str]) -> str:
-    """Return the attributes of an element of HTML that are not empty."""
+    """Return the attributes of an HTML element as text, without empty ones."""
     return "".join(f' {name}="{escape(value)}"' for name, value in given.items() if value)
 
 

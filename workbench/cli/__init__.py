@@ -41,7 +41,7 @@ def end_with(message: str, status: int) -> int:
 
 
 def entry() -> None:
-    """Run the console script."""
+    """Run the command line as the console script ``workbench``, and exit with its status."""
     status = main()
     gc.freeze()  # the interpreter looks for cycles before it ends
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""Documents as arrays: the `Corpus`, what reads, splits and draws it, and the named data sets."""
+"""Documents as arrays: the `Corpus`; functions that read, split and draw corpora; and the named data sets."""
 
 from workbench.corpus.catalog import synthetic
 from workbench.corpus.catalog.named import data_sets, find_data_set, is_named, load_corpus

@@ -401,7 +401,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr (document + 1,) int64 of these documents, and the indices (pair,) int64 of their pairs here."""
+        """Return indptr (document + 1,) of these documents, and the indices (pair,) of their pairs in the corpus; int64."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(

@@ -65,7 +65,7 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of documents that have an earlier near-duplicate, and its ids; no documents may be equal or empty.
+    """Return the ids of documents with an earlier near-duplicate, and the ids of these; no documents may be equal or empty.
 
     Candidates come from MinHash and are compared exactly.
     """

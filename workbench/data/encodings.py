@@ -142,7 +142,7 @@ def _known(encoding: object) -> str:
 
 
 def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
-    """Return the encoding of bytes that are not UTF-8; None for UTF-8 with damage, or no text."""
+    """Detect the encoding of bytes that are not valid UTF-8; return None for damaged UTF-8, or if they are not text."""
     if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
     sample = _start(blocks())

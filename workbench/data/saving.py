@@ -166,7 +166,7 @@ class SavedByHash:
         return path
 
     def parts(self) -> tuple[Self, ...]:
-        """The data as a sequence of one part, as sharded data have several."""
+        """The data as a tuple of one part; sharded data have several parts."""
         return (self,)
 
     @property

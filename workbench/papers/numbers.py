@@ -164,7 +164,7 @@ def measure(
 
 
 def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> dict[str, float]:
-    """Return perplexities of unseen documents; without authors they are refitted (the paper's footnote 7)."""
+    """Return the perplexities `UNSEEN` of held-out documents; their known authors are used only for "by_authors"."""
     seed = cell.key_values["seed"]
     unseen = known_words(hold_out_documents(documents, holdout, seed)[1], cell.train)
     without_authors = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)

@@ -282,7 +282,7 @@ def _extent(
 
 
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
-    """Return n random documents, always the same ones, with the whole vocabulary; None returns all."""
+    """Return n random documents, always the same ones, with the whole vocabulary; all documents for None."""
     if n is None or n >= corpus.n_documents:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)

@@ -34,7 +34,7 @@ def votes(path: Path, party: str = "drop") -> Records:
 
 
 def neuroticism(path: Path) -> Records:
-    """Return the five items N1 to N5 of the inventory."""
+    """Return the answers to the five items on neuroticism, N1 to N5, of the personality inventory."""
     return read_records(path, fields=[f"N{item}" for item in range(1, 6)])
 
 

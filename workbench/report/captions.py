@@ -215,7 +215,7 @@ def _priors(spec: RunSpec) -> list[tuple[str, str]]:
 
 
 def lineage(entry: ReportedRun) -> str:
-    """Return the run that this one was started from as a text; "" for a cold start."""
+    """Return the name, hash and iteration of the run from which a run was warm-started; "" for a cold start."""
     warm_start = entry.spec.start
     return (
         f"{warm_start['name']} ({warm_start['hash'][:8]}), iteration {warm_start['iteration']}"

@@ -214,7 +214,7 @@ def _stream(spec: RunSpec) -> dict | None:
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:
-    """Return runs of consecutive numbers as (first, length)."""
+    """Group ascending seeds into ranges of consecutive numbers; return each as (first, length)."""
     spans: list[tuple[int, int]] = []
     for seed in seeds:
         if spans and seed == sum(spans[-1]):

@@ -1,5 +1,8 @@
 """Pictures of runs: functions from Datasets to HoloViews elements. `VIEWS` lists all views.
 
+A *label* is the engine of a run with all settings in which the compared runs differ, except seeds and splits: runs of one
+label are repetitions of each other. Most views have a curve or a panel per label.
+
 `show`, from `workbench.views.live`, shows one live in a notebook.
 """
 

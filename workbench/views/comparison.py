@@ -59,7 +59,7 @@ def perplexity_curves(runs: Runs, which: str = "headline", against: str = "itera
 
 
 def perplexity_layout(runs: Runs, against: str = "iteration"):
-    """Draw state and running average next to each other, as a `holoviews.Layout` with equal ranges."""
+    """Draw the perplexity of the state and of the running average side by side, as a `holoviews.Layout` with equal ranges."""
     state, average = (perplexity_curves(runs, which, against) for which in ("state", "average"))
     ranges = [
         curve.range(dimension)
@@ -147,7 +147,7 @@ def draw_state_and_average(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def final_perplexities(runs: Runs):
-    """Draw the final held-out perplexity of each label in rows, in the papers' order (see `in_papers_order`).
+    """Draw the final held-out perplexity, one row per label, in the papers' order (see `in_papers_order`).
 
     Returns an overlay with a `Scatter` of the runs of each label and, if there are several, above it a `Scatter` of their mean
     with `Segments` of ± one standard error; empty if nothing is held out.
@@ -218,7 +218,7 @@ def marks_by_label(
 
 
 def draw_ordering(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the final held-out perplexity of each label."""
+    """Draw the final held-out perplexity, one row per label."""
     marks_note = (
         "large marks are means over the runs of a label with their standard errors, small ones its runs"
         if shown.bands

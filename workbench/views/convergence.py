@@ -19,7 +19,7 @@ MOST_CHAINS = 8
 
 
 def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
-    """Draw the rank histograms of all chains, one below the other, with twenty bins; lines are counts if uniform.
+    """Draw the rank histograms of all chains, one below the other, with twenty bins; the lines show uniform counts.
 
     ``draws`` is the result of `workbench.measures.label_free`.
     """
@@ -57,7 +57,7 @@ def rank_plot(draws: xr.Dataset, colour: str, title: str = ""):
 
 
 def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw a panel for each label with several chains; the table has R-hat and effective samples of all samplers."""
+    """Draw rank histograms, one panel per label with several chains; the table has R-hat and effective samples."""
     drawn = draws_by_label(shown.runs)
     several = {label: draws for label, draws in drawn.items() if draws.sizes["chain"] > 1}
     if not several:
@@ -85,7 +85,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
-    """Return the result of `label_free` for the chains of each label and split, for samplers with enough draws."""
+    """Return the draws of the chains of each label and split, from `workbench.measures.label_free`, for samplers with enough."""
     draws_of: dict[str, xr.Dataset] = {}
     for label, chains in chains_by_label(runs):
         try:

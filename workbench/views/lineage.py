@@ -68,7 +68,7 @@ def _tree(specs: dict[str, RunSpec], colour: str = COLOURS[0], title: str = ""):
 
 
 def lineage_height(runs: Runs) -> float:
-    """Return the height of `lineage_view`, inches."""
+    """Return the height of `lineage_view` in inches."""
     return _height(descent(lineage(runs)))
 
 

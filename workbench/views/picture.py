@@ -126,7 +126,7 @@ class SideBySide:
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        """Return the look of each label, the same in every picture."""
+        """Return the look (colour, line, marker) of each label, which is the same in every picture."""
         return looks(self.labels)
 
     @property

@@ -1,4 +1,4 @@
-"""Data sets of the catalog whose rows have inputs or stand in sequences: names by state and year, symbols, running text.
+"""Named data sets whose documents have inputs (covariates) or are in sequences: names by state and year, symbols, text.
 
 They are made from files in a folder of WORKBENCH_DATA each time; nothing of them is stored. Each names
 the rows that are held out by default.

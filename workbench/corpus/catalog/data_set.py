@@ -87,7 +87,7 @@ def _download(url: str, path: Path, progress: bool) -> None:
 
 
 def _unpack(url: str, archive: Path, files: Sequence[str], folder: Path) -> None:
-    """Write the files of these names from the archive, whatever folder they have in it."""
+    """Extract the files with these names from the archive into the folder, wherever they are in the archive."""
     try:
         with tarfile.open(archive) as tar:
             members = {
@@ -132,7 +132,7 @@ class Form:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set of the catalog. Its statistics are those of its files; ``agreement`` compares them with the published ones."""
+    """A published data set. Its statistics were counted on the files; ``agreement`` compares them with the published ones."""
 
     name: str
     title: str  # one line for people
@@ -161,7 +161,7 @@ class DataSet:
         return [*data_folders(), cache_folder() / "data" / self.name]
 
     def folder(self) -> Path | None:
-        """Return the first folder that holds all files of one of its forms; None when there is none."""
+        """Return the first folder with all files of one form of the data set; None if there is none."""
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:

@@ -50,7 +50,7 @@ def ids_and_topics(path: Path) -> dict:
 
 
 def newsgroups(labels: Path, groups: Path) -> dict:
-    """Return the group as label and ``part/group/number`` of the message as title: ``train/alt.atheism/49960``."""
+    """Return the groups of messages as labels, and titles ``part/group/number``, as ``train/alt.atheism/49960``."""
     named = read_lines(groups, None, "lines")
     ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
     of_documents = [named[group] for group in ids]
@@ -62,7 +62,7 @@ def newsgroups(labels: Path, groups: Path) -> dict:
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
-    """Return (document,) names: document d has the authors ``indices[indptr[d]:indptr[d + 1]]``, each a line of the names."""
+    """Return the author names of each document d: lines ``indices[indptr[d]:indptr[d + 1]]`` of the file of names."""
     named = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
@@ -284,7 +284,7 @@ def thousand_of_messages(news20: Corpus) -> Corpus:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSet(DataSet):
-    """A data set made from another one, whose files it uses; its statistics are those of the result."""
+    """A data set prepared from the files of another one; its statistics are of the prepared corpus."""
 
     source: DataSet
     make: Callable[[Corpus], Corpus]

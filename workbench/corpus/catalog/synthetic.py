@@ -43,7 +43,7 @@ PRIORS = ("alpha", "beta")
 
 
 def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float = 0) -> float:
-    """Estimate the memory of a draw of this size: theta, phi and counts; texts; tokens one by one, sorted."""
+    """Estimate the bytes needed to draw a corpus of this size: theta, phi and counts; texts; tokens and their order."""
     return (
         16.0 * n_topics * (n_documents + n_words)
         + 2.0 * TEXT_BYTES * (n_documents + n_words)

@@ -17,7 +17,7 @@ from workbench.errors import Named
 
 
 class Rows(NamedTuple):
-    """The rows of a table or the objects of JSON lines, one a document."""
+    """The rows of a table, or the objects of JSON lines, one per document."""
 
     kind: str  # "column" or "field", in sentences
     # file and line of what names the columns, and their names

@@ -1,4 +1,4 @@
-"""FASTA: records of symbols, ``>name`` and the lines below it; each record is a sequence, each symbol a row of one count.
+"""FASTA: records of symbols, ``>name`` and the lines below it; a record is a sequence, a symbol a document with one token.
 
 Symbols are letters (in capitals), ``*`` and ``-``; blanks are ignored. The vocabulary is in alphabetical order,
 or the one of the option ``vocabulary``.

@@ -1,4 +1,4 @@
-"""The columns of a table or of JSON lines with their first values, without reading all of it."""
+"""Read the columns of a table or of JSON lines with their first values, without reading the whole file."""
 
 import json
 import os

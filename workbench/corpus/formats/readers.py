@@ -1,4 +1,4 @@
-"""Reading a corpus from a file or folder in any of the formats of text and counts.
+"""Read a corpus from a file or folder in any of the formats of texts and counts.
 
 Each format has its own module with the interface of `workbench.corpus.formats.interface`; this module lists them and
 chooses between them: by the first bytes of a file if they are unambiguous, else by its name, else by what the first bytes
@@ -76,7 +76,7 @@ def read_corpus(
     counted: Mapping | None = None,
     **text_options,
 ) -> Corpus:
-    """Return the corpus in a file or folder.
+    """Read a corpus from a file or folder, of texts or of counts.
 
     Parameters
     ----------

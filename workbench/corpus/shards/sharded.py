@@ -62,7 +62,7 @@ IN_MEMORY = {
 
 
 class Documents(NamedTuple):
-    """The pairs of some documents that follow each other."""
+    """The pairs of consecutive documents."""
 
     first: int  # number of the first document
     indptr: np.ndarray  # (document + 1,) int64, from 0 on
@@ -528,7 +528,7 @@ def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
 
 
 def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
-    """Write the documents of a part; default titles are not written."""
+    """Write the documents of a part and their fields; default titles are not written."""
     n_before = writer.n_documents
     numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
     if "titles" in writer.fields or part.titles != numbered:

@@ -1,4 +1,4 @@
-"""Counting raw text: words counted per document, the vocabulary pruned; `workbench.corpus.texts.words` finds the words.
+"""Count the words of raw texts per document, and prune the vocabulary; `workbench.corpus.texts.words` finds the words.
 
 Ties of pruning are broken the same way on every machine, and an empty vocabulary is explained.
 """
