@@ -1,4 +1,4 @@
-"""The base class of models: all that a run asks of a model, with the answers of one that has nothing special.
+"""The base classes of models, with defaults for everything that a run needs of a model.
 
 Its priors turn counts into probabilities. Its estimates are arrays that are computed row by row when they are read. Its scores
 of held-out data are recorded with the perplexities.
@@ -18,20 +18,20 @@ from workbench.models.variables import Variable
 
 
 class Estimate:
-    """An array whose rows are computed from the same rows of others, as theta from n_dk; `numpy.asarray` gives all.
+    """A lazy array: each row is computed from the same row of other arrays, as theta from n_dk; `numpy.asarray` computes all.
 
     Parameters
     ----------
-    compute : (row, …) float64 of the same rows of each of the arrays
+    compute : function of rows of each of the arrays that returns these rows, (row, …) float64
     *arrays : (row, …)
-        Counts, which may lie on a disk: read by slices or numbers of rows, ascending.
+        Counts, possibly on disk; they are read by slices or ascending row numbers.
     """
 
     def __init__(self, compute: Callable[..., np.ndarray], *arrays):
         self._compute, self.arrays = compute, arrays
 
     def rows(self, wanted: slice | np.ndarray) -> np.ndarray:
-        """Return these rows alone (row, …) float64, with the bits that they have among all rows."""
+        """Return the wanted rows (row, …) float64, bitwise equal to those of the whole array."""
         return self._compute(*(np.asarray(values[wanted]) for values in self.arrays))
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -39,22 +39,22 @@ class Estimate:
 
 
 class Priors(NamedTuple):
-    """Dirichlet priors of theta and phi: numbers that are added to counts before these are normalised."""
+    """Dirichlet priors of theta and phi: pseudo-counts that are added to counts before normalisation."""
 
     alphas: np.ndarray  # (topic,) prior of each topic in a document
     beta: float | np.ndarray  # prior of each word in a topic: one number, or (word,)
-    # prior of all topics that have no place in the counts (HDP), their words as beta
+    # prior of all topics together that have no counts (HDP)
     rest: float = 0.0
-    # False: theta has no Dirichlet prior, and alphas are its mean over documents
+    # False: theta has no Dirichlet prior; alphas are the mean of theta over documents
     of_shares: bool = True
 
     @property
     def n_topics(self) -> int:
-        """The number of topics that have a prior of their own."""
+        """Number of topics in ``alphas``."""
         return len(self.alphas)
 
     def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
-        """Return priors and counts (topic, word) with the rest as one more topic, which has no token."""
+        """Return priors and counts (topic, word) with ``rest`` appended as one more topic, which has no tokens."""
         if not self.rest:
             return self, n_kw
         return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack(
@@ -62,114 +62,114 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """Return the posterior means (document, topic); with the share of the rest they sum to 1."""
+        """Return the posterior means of theta (document, topic); HDP rows sum to 1 minus the share of ``rest``."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
 
     def means(self, last) -> dict[str, Estimate]:
-        """Return ``theta`` and ``phi`` given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
+        """Return ``theta`` and ``phi``, posterior means given the counts ``n_dk`` and ``n_kw`` of a snapshot."""
         return {
             "theta": Estimate(self.theta, last["n_dk"]),
             "phi": Estimate(self.phi, last["n_kw"]),
         }
 
     def phi(self, n_kw: np.ndarray) -> np.ndarray:
-        """Return the posterior means (topic, word)."""
+        """Return the posterior means of phi (topic, word)."""
         raised = n_kw + self.beta
         raised /= raised.sum(axis=1, keepdims=True)
         return raised
 
 
 class ModelError(InputError):
-    """Hyperparameters that a model cannot have, or a description of none."""
+    """Raised for invalid hyperparameters, or an invalid description of a model."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """Assumptions about data: a subclass is a family, and its fields are the hyperparameters.
+    """A probability model of data: each subclass is a family of models, its fields are the hyperparameters.
 
-    A subclass is a frozen dataclass. It defines `recorded`, and of the other members those in
-    which it differs from the defaults here.
+    A subclass is a frozen dataclass. It defines `recorded`, and overrides the other members where
+    the defaults here do not fit.
     """
 
     data: ClassVar[type] = Corpus
-    """The data type."""
+    """Type of the data, `Corpus` or another."""
     course: ClassVar[bool] = True
-    """Whether a run goes through iterations here, so that its times and intermediate states are known."""
+    """Whether runs have iterations with recorded times and states; False for imported models."""
     takes: ClassVar[tuple[str, ...]] = ()
-    """The general settings of a run that the model has, as ``n_topics``."""
+    """Names of the general settings of a run that the model uses, such as ``n_topics``."""
     scores: ClassVar[tuple[Scores, ...]] = ()
-    """Scores of held-out data, beside the perplexities."""
+    """Scores of held-out data in addition to perplexities."""
     nonparametric: ClassVar[bool] = False
     """Whether the number of topics is inferred."""
     warm_starts: ClassVar[bool] = False
     """Whether a run can start from the counts of another run."""
     is_network: ClassVar[bool] = False
-    """Whether it is a network of mixture levels, whose sizes are several numbers."""
+    """Whether the model is a network of mixture levels, which has several sizes."""
     whole_rows: ClassVar[bool] = False
-    """Whether a test set must consist of whole rows, none of which has counts in training."""
+    """Whether a test set must consist of whole rows, which have no counts in training."""
 
     @classmethod
     def of(cls, **settings) -> Self:
-        """Return the model with these settings of a run."""
+        """Return the model from the settings of a run."""
         return cls(**settings)
 
     def settings(self) -> dict:
-        """Return what the spec of a run stores of the model, beside its options."""
+        """Return the settings for a run's spec, without the options."""
         return {name: getattr(self, name) for name in self.takes}
 
     @property
     def network_name(self) -> str:
-        """The name of a network; empty where the name of an engine says which model it is."""
+        """Name of a network; empty for other models, which the engine's name identifies."""
         return ""
 
     @property
     def size_label(self) -> tuple[str, int] | None:
-        """Symbol and value of the size in the name of a run, as ("K", 10); None without one."""
+        """Symbol and value of the model's size in names of runs, such as ("K", 10); None if it has none."""
         return None
 
     def for_data(self, data) -> Self:
-        """Return the model with what only the data tell; raise ModelError where they do not fit."""
+        """Return the model with what depends on the data filled in; raise ModelError for unsuitable data."""
         return self
 
     def with_coords(self, coords) -> Self:
-        """Return the model with the labels in the coordinates of a stored run."""
+        """Return the model with labels (e.g. authors) from the coordinates of a stored run."""
         return self
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension, those of the data too where data are given."""
+        """Return the length of each dimension of a run's Dataset; those of the data only if data are given."""
         if data is None:
             return {}
         return {"word": data.n_words, "document": data.n_documents, "token": data.n_tokens}
 
     @property
     def document_dims(self) -> set[str]:
-        """The dimensions of what is known of a document, and nothing of other documents."""
+        """Dimensions along which an array has data of single documents."""
         return {"document"}
 
     def coords(self, data) -> dict[str, tuple]:
-        """Return name → (labels, meaning, dimensions unless it is the name), as of documents and words."""
+        """Return the coordinates of a run's Dataset: name → (labels, meaning[, dimension, if not the name])."""
         return bag_coords(data)
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the arrays of each iteration and snapshot, and those that `estimates` computes."""
+        """Return the variables that a run records by iteration or snapshot, and those that `estimates` computes."""
         raise NotImplementedError
 
     def estimates(self, last: Mapping, data) -> dict[str, Estimate | np.ndarray]:
-        """Return what is estimated from the arrays of the last snapshot, by name."""
+        """Return name → estimate, such as theta and phi, computed from the arrays of the last snapshot."""
         return {}
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return how each hyperparameter is treated: name → "fixed", "maximised", "sampled" …."""
+        """Return name → "fixed", "maximised", "sampled" … for each hyperparameter."""
         return {}
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) pairs for captions, beside the fields."""
+        """Return (label, text) pairs for captions, in addition to the fields."""
         return []
 
     def tiny(self, most: int = 9):
-        """Return two rows of data to compile kernels with; ``most`` is the largest count."""
+        """Return a data set of two rows for compiling kernels; ``most`` is its largest count."""
         return tiny_bag(most)
 
 
@@ -180,27 +180,27 @@ class TopicModel(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the size in the name of a run."""
+        """Symbol and value of the model's size in names of runs."""
         return "K", self.n_topics
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too where it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(data) | {"topic": self.n_topics}
 
     def priors(self, last: Mapping) -> Priors:
-        """Return the priors behind the counts of a snapshot: as learnt by then, or as given."""
+        """Return the Dirichlet priors at a snapshot: learnt values if recorded, else the given ones."""
         raise NotImplementedError
 
     def estimates(self, last: Mapping, data) -> dict[str, Estimate | np.ndarray]:
-        """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given counts."""
+        """Return ``theta`` (document, topic) and ``phi`` (topic, word), posterior means given the counts of a snapshot."""
         return self.priors(last).means(last)
 
 
 def bag_coords(corpus: Corpus) -> dict[str, tuple]:
-    """Return the labels of the words and documents of a corpus, each with its meaning.
+    """Return the coordinates for words and documents of a corpus: name → (values, meaning[, dims]).
 
-    Of documents also labels and times ("" where there is none), inputs, and positions in a
-    sequence, as far as they are known.
+    For documents also labels and times ("" if missing), inputs, and positions in a sequence, if
+    the corpus has them.
     """
     coords = {"word": (corpus.vocabulary, "word type"), "document": (corpus.titles, "document")}
     for name, values in (("label", corpus.labels), ("time", corpus.times)):
@@ -225,28 +225,28 @@ def tiny_bag(most: int = 9, **about) -> Corpus:
 class Predicted(NamedTuple):
     """Probabilities of held-out data.
 
-    The first three are those that ``test_perplexity`` scores: of the state until burn-in is over and where nothing is
-    sampled, else their mean over the iterations since.
+    The first four are means over iterations after burn-in, as ``test_perplexity`` scores them; during burn-in, and if nothing
+    is sampled, they are those of the state.
     """
 
     probability: np.ndarray  # (test pair,)
     # (group,) log probability of all held-out items of each group of the test set together
     log_of_groups: np.ndarray
-    # (group,) the same of items whose word has a training item; None: nothing asks for it
+    # (group,) the same for items whose word occurs in training; None: not needed
     log_of_seen: np.ndarray | None
     # (row with test pairs, word) distributions; None: the engine has no `predict_rows`
     words: np.ndarray | None
-    state_probability: np.ndarray  # (test pair,) of the state alone
-    state_words: np.ndarray | None  # (row, word) of the state alone
+    state_probability: np.ndarray  # (test pair,) of the current state
+    state_words: np.ndarray | None  # (row, word) of the current state
 
 
 class Scores(NamedTuple):
-    """Some scores that are computed together."""
+    """Scores of held-out data that are computed together."""
 
-    variables: tuple[Variable, ...]  # numbers of each iteration, with ``better``
-    # (train, test, Predicted) -> the number of each of them, by name
+    variables: tuple[Variable, ...]  # recorded at each iteration
+    # (train, test, Predicted) -> name → score
     compute: Callable
-    # is it computed from ``log_of_seen``, which corpora have alone?
+    # whether it needs ``log_of_seen``, which exists only for corpora
     of_seen: bool = False
 
 
@@ -257,9 +257,9 @@ LOG_LIKELIHOOD = Variable(
     "mean log probability of a held-out item: minus the log of the held-out perplexity",
     better="higher",
 )
-"""The score of families whose perplexities are reported in nats."""
+"""The score of models whose perplexity is reported in nats."""
 
 
 def seen_in_training(train: Corpus, test: Corpus) -> np.ndarray:
-    """Return whether the word of each test pair has a training item (test pair,)."""
+    """Return whether the word of each test pair occurs in training, (test pair,) bool."""
     return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0

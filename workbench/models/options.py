@@ -1,4 +1,4 @@
-"""Settings of models and engines as dataclass fields that carry their meaning and their range."""
+"""Options of models and engines as dataclass fields with a meaning and a range of values."""
 
 import math
 import numbers
@@ -9,7 +9,7 @@ from workbench.errors import Got, InputError, Named
 
 
 class OptionError(InputError):
-    """An option that an engine does not have, or a value that it cannot take."""
+    """Raised for an unknown option, or an invalid value of an option."""
 
 
 def option(
@@ -26,15 +26,14 @@ def option(
     size: bool = False,
     label: str = "",
 ):
-    """Return a dataclass field with its meaning and its range of values.
+    """Return a dataclass field for an option, with its default, meaning and range of values.
 
-    With ``choices`` it takes one of these, or what ``otherwise`` (value → value in its own form, or an `OptionError`) makes of
-    another value; with a default of True or False it takes both; otherwise a
-    number, at least ``low``, at most ``high``, ``whole`` or not, and "inf" too when ``infinite``. An option that
-    came ``late``, after runs without it were kept, has no part in the hash of a spec while it has its default, so
-    that those runs keep their names. One that was renamed is still read, and hashed, by its ``former`` name. A ``size``
-    is to states or dimensions what K is to topics: a server may limit it. ``label`` is what forms call it; without one, its
-    name in words.
+    The value is one of ``choices``, or what ``otherwise`` returns for another value (it may raise `OptionError`); True or False
+    if the default is one of these; else a number from ``low`` to ``high``, ``whole`` or not, and "inf" if ``infinite``.
+
+    A ``late`` option was added when runs without it existed: while it has its default, it is left out of the hash of a spec, so
+    that these runs keep their names. A renamed option is still read, and hashed, by its ``former`` name. A ``size`` is a number
+    of states or dimensions, which a server may limit. ``label`` is its label in forms, by default its name in words.
     """
     choices = (False, True) if isinstance(default, bool) else choices
     about = {
@@ -56,14 +55,14 @@ def option(
 
 
 def option_fields(kind: type) -> dict:
-    """Return the dataclass fields that were made by `option`, by name."""
+    """Return name → dataclass field, for the fields of a class made by `option`."""
     return {f.name: f for f in fields(kind) if "infinite" in f.metadata}
 
 
 def checked_option(owner: str, about, value):
-    """Return the value of an option in the type of the option.
+    """Check the value of an option and convert it to the option's type.
 
-    owner : whose option it is, for the sentence; about : its dataclass field.
+    owner : the engine or model that has the option, for error messages; about : the option's dataclass field.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Every array that leaves an engine: its name, dimensions, unit and meaning.
+"""All recorded arrays of engines: name, dimensions, unit and meaning.
 
 These become the attributes of a run's Dataset, the labels of axes, the tooltips and the docs.
 """
@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """A named array: dims in order, unit (empty: a pure number), what it means, its type where it is kept, and of a score
-    whether "higher" or "lower" is better."""
+    """Description of a recorded array: dims, unit ("": none), meaning, stored dtype, and for scores which is ``better``."""
 
     name: str
     dims: tuple[str, ...]
@@ -19,14 +18,14 @@ class Variable(NamedTuple):
 
     @property
     def attrs(self) -> dict[str, str]:
-        """The attributes that xarray shows of it."""
+        """Attributes of the array in xarray."""
         return {"long_name": self.meaning, "units": self.unit} | (
             {"better": self.better} if self.better else {}
         )
 
 
 def _scalar(name: str, unit: str, meaning: str) -> Variable:
-    """Return the variable of a number of each iteration."""
+    """Return a Variable for a number recorded at each iteration."""
     return Variable(name, ("iteration",), unit, meaning)
 
 

@@ -1,1 +1,1 @@
-"""Networks of mixture levels: topic models as a table of who draws what, given what."""
+"""Networks of mixture levels: topic models as tables of which variable is drawn given which others."""

@@ -1,4 +1,4 @@
-"""What is wrong with a network, in one sentence: what was wanted, what came, what to do."""
+"""Validation of networks; each error is one sentence: what was expected, what was given, what to do."""
 
 import numbers
 import re
@@ -28,12 +28,12 @@ TAKEN = {dim for variable in VARIABLES.values() for dim in variable.dims} - {"to
     "chain",
     AUTHORS,
 }
-"""Dims of a run's Dataset, which no variable may be called; "topic" are the rows over words, and one may be."""
+"""Names of a run's dimensions, which a variable must not have; "topic", the rows over words, is allowed."""
 MOST_PATHS = 2**20
 
 
 def check(network) -> None:
-    """Raise ModelError unless a network is valid; see `Network`.
+    """Raise ModelError if a network is invalid; see `Network`.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check(network) -> None:
 
 
 def check_corpus(network, corpus) -> None:
-    """Raise an error unless documents fit a network; see `Network.for_data`.
+    """Raise ModelError if a corpus does not suit a network; see `Network.for_data`.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _in_names(network) -> Iterator[str]:
 
 
 def _in_order(network) -> Iterator[str]:
-    """Check that every variable is drawn once and before use, and the word last."""
+    """Yield an error message unless every variable is drawn once, before it is used, and the word last."""
     known, drawn = [variable.name for variable in network.variables], {}
     unknown = f"which is no variable; there are {', '.join(known) or 'none'}"
     for level in network.levels:
@@ -160,7 +160,7 @@ def _in_order(network) -> Iterator[str]:
 
 
 def _in_level(network, level) -> Iterator[str]:
-    """Check the kind, learning and groups of a level, and the variables that number its rows."""
+    """Yield error messages about a level: its kind, learning, groups, and the variables that number its rows."""
     where, author = (
         f": level '{level.name}'",
         next((each.draws for each in network.levels if each.table == AUTHORS), None),
@@ -207,7 +207,7 @@ def _in_level(network, level) -> Iterator[str]:
 
 
 def _in_paths(network) -> Iterator[str]:
-    """Check that each path draws its word and has every value that its rows depend on, from one block of rows."""
+    """Yield error messages unless each path draws its word, and all variables on which its rows depend, from one block."""
     regions, visited = regions_of(network), set()
     n_paths = sum(region.n_paths for region in regions)
     if n_paths > MOST_PATHS:
@@ -305,7 +305,7 @@ def _in_table(network, level) -> Iterator[str]:
 
 
 def _flat(values) -> Iterator:
-    """Return the numbers in a number, or in nested tuples."""
+    """Iterate over the numbers in nested tuples, or over a single number."""
     return chain.from_iterable(map(_flat, values)) if isinstance(values, tuple) else iter((values,))
 
 

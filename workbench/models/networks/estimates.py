@@ -1,4 +1,4 @@
-"""theta and phi of a network, from the counts of its levels: posterior means of rows, summed over the paths.
+"""theta and phi of a network from the counts of its levels: products of posterior mean rows, summed over paths.
 
 theta_dk is the share of a document's tokens whose word comes from row k of the last level, the sum over all paths that end
 there of the product of posterior means of what they visit; phi_kw is the row itself. Both are what plain LDA calls so.
@@ -23,18 +23,18 @@ from workbench.models.networks.levels import (
 )
 
 FLOOR = 1e-10
-"""Prior of words in rows that are estimated, so that no word is impossible in a prediction."""
+"""Prior of words in point-estimated rows, so that no word has probability 0 in a prediction."""
 
 
 class Table(NamedTuple):
-    """An array with a name for each of its dims."""
+    """An array with named dimensions."""
 
     values: np.ndarray
     dims: tuple[str, ...]
 
 
 def nodes(network) -> list[str]:
-    """Return a name for each row over words."""
+    """Return a name, such as "super 2" or "root", for each row of the last level."""
     return [
         ", ".join(network.value_name(name, value) for name, value in values.items()) or "root"
         for rows in network.levels[-1].rows
@@ -50,10 +50,10 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:
-    """Return the priors of the LDA model with the same expected shares of rows before any document is seen.
+    """Return the priors of an LDA with the same expected shares of rows in an unseen document.
 
-    alpha_k is the share of row k before anything is known of a document, given what is known of the corpus, times the sum of
-    the first prior of its rows, mean over groups; of LDA as a network just its own.
+    alpha_k is the expected share of row k of the last level in an unseen document, given the counts of the corpus, times the
+    sum of the prior of the first Dirichlet level (mean over groups). For LDA as a network it is its alpha.
     """
     end, priors, total = network.levels[-1], level_priors(last, network), 1.0
     first = next((level for level in network.levels[:-1] if level.kind == "dirichlet"), None)
@@ -72,7 +72,7 @@ def equivalent_priors(network, last: Mapping) -> Priors:
 
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
-    """Return the posterior mean rows by level, ((document,) row, value); ``seen`` False: for an unseen document."""
+    """Return level → posterior mean rows ([document,] row, value), without the last level; if not ``seen``, a priori."""
     priors, factors = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
@@ -89,9 +89,9 @@ def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np
 
 
 def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
-    """Return (document, row of the last level) the probability that a token takes its word from the row.
+    """Return the probability (document, row) that a token's word is drawn from each row of the last level.
 
-    means : by name of the level its rows, ((document,) row, value), the last level and observed ones apart
+    means : name of the level → its rows ([document,] row, value), without the last level and observed ones
     """
     end = network.levels[-1]
     by_document = np.zeros((corpus.n_documents, network.n_rows(end)))
@@ -113,7 +113,7 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
-    """Return the product of tables along the dims that they share, summed over all dims but these."""
+    """Return the product of tables, matched by their common dims, summed over all dims except ``dims``."""
     number = {
         dim: i
         for i, dim in enumerate(dict.fromkeys(dim for factor in tables for dim in factor.dims))
@@ -125,7 +125,7 @@ def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
 
 
 def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -> Table:
-    """Return the rows of a level that a region's paths visit, with the values that they draw."""
+    """Return the part of a level's rows and values that the paths of a region visit."""
     rows, (first, last) = region.visited[level.name], region.spans[level.draws]
     table = np.array(level.table, float) if level.kind == "observed" else means[level.name]
     part = table[..., network.row_numbers(level, rows, region.spans), first : last + 1]
@@ -134,7 +134,7 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
 
 
 def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) -> list[Table]:
-    """Return the factors with each document's authors summed out, or, if ``kept``, with one row for each document."""
+    """Sum the factors over each document's authors; if ``dims_left``, keep the author dim and append the authors' weights."""
     author = network.author.name
     theirs, others = (
         [factor for factor in factors if author in factor.dims],
@@ -152,7 +152,7 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) 
 
 
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
-    """Return (document, author) even weights of each document's authors; of all authors if none is known."""
+    """Return equal weights (document, author) of each document's authors, or of all authors if it has no known one."""
     everybody = range(network.author.size)
     ids = [
         numbers or everybody
@@ -166,7 +166,7 @@ def author_weights(network, corpus: Corpus) -> sparse.csr_array:
 
 
 def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
-    """Return normalised rows; a point estimate uses the counts alone, and a uniform row without counts."""
+    """Return posterior mean rows, or for point estimates the normalised counts; rows without counts are uniform."""
     raised = counts + (prior if kind == "dirichlet" else 0.0)
     total = raised.sum(axis=-1, keepdims=True)
     return np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])

@@ -1,4 +1,4 @@
-"""What a network of mixture levels is made of: variables, levels of rows that draw them, and regions of paths.
+"""The elements of a network of mixture levels: variables, levels of rows that draw them, and regions of paths.
 
 A run of a network keeps the counts of its levels and the priors that it learns, with dims named as its variables. The rows of
 a level are an array along the variables that number them, each as long as the variable; rows that no path visits hold 0. A
@@ -18,11 +18,11 @@ from workbench.models.model import ModelError
 from workbench.models.variables import Variable as StoredVariable
 
 DOCUMENT, WORD, AUTHORS = "document", "word", "authors"
-"""Names that every network knows: whose tokens they are, what is drawn last, and the size of an author variable."""
+"""Reserved names in networks: the document of a token, the word, which is drawn last, and the size of an author variable."""
 KINDS = ("dirichlet", "point", "observed")
 NAMES, LISTS_OF_NAMES = ("name", "draws", "kind", "learn"), ("values", "by", "groups")
 LISTS = (*LISTS_OF_NAMES, "rows", "when")
-"""Fields that are a name, lists of names, and any list."""
+"""Names of fields by type: a name, a list of names, any list."""
 LEARNING = ("none", "scalar", "vector")
 
 
@@ -34,9 +34,9 @@ class Variable:
     ----------
     name : str
     size : int or "authors"
-        Its values are 0 … size - 1; "authors": the authors of the corpus, of whom a token can have those of its document.
+        The values are 0 … size - 1. "authors": the values are the authors of the corpus; a token has one of its document's.
     values : (size,) str, optional
-        What tables and pictures call them.
+        Names of the values in tables and figures.
     """
 
     name: str
@@ -44,22 +44,22 @@ class Variable:
     values: tuple[str, ...] = ()
 
     def numbers(self, named: Iterable) -> list[list[int]]:
-        """Return the values by number that each of several tuples names; unknown names are left out."""
+        """Convert tuples of names of values to lists of numbers; unknown names are left out."""
         number = {name: i for i, name in enumerate(self.values)}
         return [[number[name] for name in names or () if name in number] for names in named]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A block of rows of a level, numbered by variables, for paths on which other variables have given values.
+    """A block of rows of a level, numbered by variables; with ``when`` only for paths with given values of variables.
 
     Parameters
     ----------
     by : names of variables, or "document"
-        The last counts fastest; none: a single row.
+        The variables that number the rows; the last varies fastest. None: a single row.
     when : of (variable, first value, last value), optional
-        Without it the rows are for every path. A variable of ``by`` that is limited here counts from its first value on.
-        A value is its number or its name; (variable, value) is a span of one.
+        Limits of variables; without them the rows are for all paths. If a variable of ``by`` is limited, rows are numbered
+        from its first value. A value is given by number or name; (variable, value) limits it to one value.
     """
 
     by: tuple[str, ...] = ()
@@ -68,26 +68,26 @@ class Rows:
 
 @dataclass(frozen=True)
 class Level:
-    """A level: distributions over the values of one variable, one per row.
+    """A level: a table of distributions (rows) from which one variable is drawn.
 
     Parameters
     ----------
     name : str
-        Of its parameters, as theta; the counts of a run are called ``n_<name>``.
+        Name of its parameters, such as theta; the counts of a run are called ``n_<name>``.
     draws : str
-        The variable that it draws, or "word".
+        The variable that is drawn, or "word".
     rows : tuple of Rows
-        One after another; a path on which no ``when`` holds does not visit the level, and has no value of what it draws.
+        Blocks of rows. A path that fulfils no ``when`` does not visit the level and has no value of its variable.
     kind : {"dirichlet", "point", "observed"}
-        Integrated out or averaged over; estimated (`network-vb-ml`); known.
+        Rows with a Dirichlet prior; point estimates (`network-vb-ml`); known rows.
     prior : float, or one number per value drawn, or (group, value) numbers, default 0.1
-        Of each value, in each row, of a Dirichlet level; one number alone for the words.
+        Dirichlet prior of each value in each row; for words a single number.
     groups : names of variables, subset of those that number the rows
-        Rows for the same values share a prior; none: all rows do.
+        Rows with the same values of these share a prior; none: all rows share one.
     learn : {"none", "scalar", "vector"}
         Whether the prior is learnt, as one number for the level or as one per value and group.
     table : (row, value) floats or "authors"
-        Of an observed level: its rows; "authors": even over those of the document.
+        Rows of an observed level; "authors": uniform over the authors of the document.
     """
 
     name: str
@@ -101,12 +101,12 @@ class Level:
 
     @property
     def of_documents(self) -> bool:
-        """Return whether every document has rows of its own, which must be inferred for unseen documents."""
+        """Whether each document has separate rows, which must be inferred for unseen documents."""
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
 def no_others(kind: type, given: Mapping, where: str) -> None:
-    """Raise ModelError for names that are no fields of a kind."""
+    """Raise ModelError if ``given`` has keys that are no fields of the dataclass ``kind``."""
     known = [f.name for f in fields(kind)]
     for name in given:
         if name not in known:
@@ -116,7 +116,7 @@ def no_others(kind: type, given: Mapping, where: str) -> None:
 
 
 def part(kind: type, given):
-    """Return a Variable, Level or Rows from an instance or a dict (as read from a file); lists become tuples."""
+    """Return a Variable, Level or Rows from an instance or a dict, as read from a file; lists become tuples."""
     what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
     if isinstance(given, kind):
         given = {name: getattr(given, name) for name in known}
@@ -146,7 +146,7 @@ def part(kind: type, given):
 
 
 def level_of(given, variables) -> Level:
-    """Return a level from an instance or a dict, with values in ``when`` as numbers, each limit as a first and a last value."""
+    """Return a Level from an instance or a dict; limits in ``when`` become (variable, first number, last number)."""
     level, values = part(Level, given), {each.name: each.values for each in variables}
     rows = tuple(part(Rows, each) for each in level.rows)
 
@@ -185,19 +185,19 @@ def _tuples(value):
 
 
 class Region(NamedTuple):
-    """Paths that visit the same blocks of rows: a span of values for each variable that they have, authors left out."""
+    """A set of paths that visit the same blocks of rows: a span of values for each variable, without authors."""
 
     spans: dict[str, tuple[int, int]]
-    visited: dict[str, Rows]  # by name of the level
+    visited: dict[str, Rows]  # name of the level → visited block of rows
 
     @property
     def n_paths(self) -> int:
-        """Number of paths of one author."""
+        """Number of paths (per author)."""
         return math.prod(last - first + 1 for first, last in self.spans.values())
 
 
 def regions_of(network) -> list[Region]:
-    """Return the regions of a network, in the order of the levels; of overlapping rows the first are used."""
+    """Return the regions of a network, in the order of the levels; if blocks of rows overlap, the first is used."""
     cuts = {
         variable.name: {0, variable.size}
         for variable in network.variables
@@ -214,7 +214,7 @@ def regions_of(network) -> list[Region]:
 
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
-    """Return whether the conditions (``when``) of rows hold for paths with these spans of values."""
+    """Return whether paths with these spans of values fulfil the conditions (``when``) of a block of rows."""
     return all(
         name in spans and first <= spans[name][0] and spans[name][1] <= last
         for name, first, last in rows.when
@@ -222,7 +222,7 @@ def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
-    """Return a region extended by a level: unchanged if it does not visit the level, else once per span of its values."""
+    """Extend a region by a level: return one region per span of the level's values, or the region itself if not visited."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]
@@ -237,9 +237,9 @@ def _grown(region: Region, level: Level, cuts) -> list[Region]:
 
 
 def variables_of(network) -> tuple[StoredVariable, ...]:
-    """Return the network's variables of a run: ``n_<level>`` of a snapshot, ``alpha_<level>`` of an iteration.
+    """Return the variables that a run records: counts ``n_<level>`` by snapshot, learnt priors ``alpha_<level>`` by iteration.
 
-    The last level's counts are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
+    The counts of the last level are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
     """
     variables = []
     for level in network.levels:
@@ -265,7 +265,7 @@ def variables_of(network) -> tuple[StoredVariable, ...]:
 
 
 def sizes_of(network) -> dict[str, int]:
-    """Return the length of each dimension of the network's variables and rows, without document and word."""
+    """Return the length of each dimension of a network: its variables, and rows of levels with several blocks."""
     several = {
         f"{level.name}_row": network.n_rows(level)
         for level in network.levels
@@ -277,7 +277,7 @@ def sizes_of(network) -> dict[str, int]:
 
 
 def row_dims(level: Level) -> tuple[str, ...]:
-    """Return the dims of a level's rows."""
+    """Return the names of the dimensions along which a level's rows are stored."""
     by = (
         [name for name in level.rows[0].by if name != DOCUMENT]
         if len(level.rows) == 1
@@ -287,9 +287,9 @@ def row_dims(level: Level) -> tuple[str, ...]:
 
 
 def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Return the counts of a level along the dims of `variables_of`, without snapshots.
+    """Reshape the counts of a level to the dims of `variables_of`, with a dim for each variable that numbers its rows.
 
-    counts : ((document,) row, value), the rows of a document in the order of the network, the last variable fastest.
+    counts : ([document,] row, value), rows in the order of the network, the last variable fastest.
     """
     if len(level.rows) > 1:
         return counts
@@ -301,7 +301,7 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Return ((document,) row, value), the inverse of `spread`."""
+    """Reshape counts to ([document,] row, value), the inverse of `spread`."""
     if len(level.rows) > 1:
         return counts
     return counts[_visited(network, level)].reshape(
@@ -310,15 +310,15 @@ def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def _visited(network, level: Level) -> tuple:
-    """Return the positions of one block's rows among all values of the variables that number them."""
+    """Return the index of the visited rows in an array with a dim for each variable that numbers them."""
     spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
     return (..., *(slice(first, last + 1) for first, last in spans), slice(None))
 
 
 def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return ``alpha_<level>`` of learning levels, along the dims of `variables_of`; NaN for groups that do not exist.
+    """Return the learnt priors ``alpha_<level>`` with the dims of `variables_of`; NaN for groups that do not exist.
 
-    alphas : by name of the level (group, value), groups in the order in which the rows meet them; the last level (group, 1).
+    alphas : name of the level → (group, value), groups in the order of their first row; for the last level (group, 1).
     """
     priors_of = {}
     for level in network.levels:
@@ -335,7 +335,7 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
 
 
 def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
-    """Return the prior of each level at a snapshot: (), (value,) or, for several groups of rows, (group, value)."""
+    """Return level → prior at a snapshot: a number, (value,) or, for several groups of rows, (group, value)."""
     priors = {}
     for level in network.levels:
         if level.kind != "observed":

@@ -1,4 +1,4 @@
-"""Networks of mixture levels: a topic model as a table of who draws what, given what.
+"""Networks of mixture levels: a topic model as a table of which variable is drawn given which others.
 
 A token of a document walks through the levels in order. Each level draws the value of one variable from one of its rows, and
 which row that is depends on variables drawn before, or on the document; the last variable is the word. Rows are Dirichlet,
@@ -46,17 +46,17 @@ __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"
 
 @dataclass(frozen=True)
 class Network(TopicModel):
-    """A validated network of mixture levels.
+    """A network of mixture levels, validated when it is made.
 
     Parameters
     ----------
     name : str
     variables : tuple of Variable
     levels : tuple of Level
-        In the order in which a token visits them; the last one draws the word. Variables, levels and rows can be dicts.
+        In the order in which a token visits them; the last draws the word. Variables, levels and rows can be dicts.
     n_topics : int, optional
-        The rows of the level that draws the word, compared with those of the network where it is given. None where
-        they are by author, until there is a corpus.
+        Number of rows of the level that draws the word; if given, it must be that of the levels. None as long as it depends on
+        the authors of a corpus.
 
     Raises
     ------
@@ -96,17 +96,17 @@ class Network(TopicModel):
         alpha=None,
         beta=None,
     ) -> Network:
-        """Return the network that is meant by a Network, a dict, the name of a shipped model or the path of a file.
+        """Return the network from a Network, a dict, the name of a shipped model or the path of a file.
 
         Parameters
         ----------
         model : Network, dict, str or path
         n_topics : int, optional
-            Size of the variable "topic"; of the hierarchical pachinko models, how many sub-topics there are.
+            Size of the variable "topic"; in hierarchical pachinko models the number of sub-topics.
         sizes : dict, optional
-            Size of any variable by its name; of a shipped model the "super" and "sub" topics, the stop not counted.
+            Name → size of variables; "super" and "sub" of shipped models do not count the value for stopping.
         alpha, beta : float, optional
-            Prior of every Dirichlet level but the last, and of that.
+            Prior of every Dirichlet level but the last (alpha), and of the last (beta).
 
         Raises
         ------
@@ -153,7 +153,7 @@ class Network(TopicModel):
 
     @property
     def document_dims(self) -> set[str]:
-        """Dimensions of a document's known variables, including the author's."""
+        """Dimensions along which an array has data of single documents, including authors."""
         return {"document"} | ({self.author.name} if self.author else set())
 
     def level(self, name: str) -> Level:
@@ -170,7 +170,7 @@ class Network(TopicModel):
 
     @property
     def author(self) -> Variable | None:
-        """The variable whose values are the document's authors; None if there is none."""
+        """The variable whose values are the authors of documents; None if there is none."""
         return next(
             (self.variable(level.draws) for level in self.levels if level.table == AUTHORS), None
         )
@@ -180,29 +180,29 @@ class Network(TopicModel):
         return self.author is not None and self.author.name == name
 
     def is_open(self, name: str) -> bool:
-        """Return whether the size of a variable depends on the corpus and is not yet known."""
+        """Return whether the size of a variable is the number of authors of a corpus that is not yet known."""
         return name != DOCUMENT and self.size(name) == AUTHORS
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
-        """Return the first and the last value that a variable has where these rows are visited."""
+        """Return the first and last value of a variable on paths that visit these rows."""
         limits = [(first, last) for limited, first, last in rows.when if limited == name]
         return limits[0] if limits else (0, self.size(name) - 1)
 
     def shape(self, rows: Rows) -> tuple[int, ...]:
-        """Return the number of rows along each variable that numbers them, without documents."""
+        """Return the number of rows of a block along each variable that numbers them, without documents."""
         spans = [self.span(rows, name) for name in rows.by if name != DOCUMENT]
         return tuple(last - first + 1 for first, last in spans)
 
     def n_rows(self, level: Level) -> int:
-        """Return the number of rows of a level, without documents."""
+        """Return the number of rows of a level (per document, if documents have separate rows)."""
         return sum(math.prod(self.shape(rows)) for rows in level.rows)
 
     def row_numbers(
         self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None
     ) -> np.ndarray:
-        """Return the number within its level of each row of a block, along the variables that number them, without documents.
+        """Return the index within the level of each row of a block, with an axis per variable that numbers the rows.
 
-        spans : (first value, last value) of variables, optional: of rows for these values alone
+        spans : variable → (first value, last value), optional: only rows for these values
         """
         before = sum(math.prod(self.shape(block)) for block in level.rows[: level.rows.index(rows)])
         numbers, index = (
@@ -220,20 +220,18 @@ class Network(TopicModel):
     def assignments(
         self, rows: Rows, names: tuple[str, ...] | None = None
     ) -> Iterator[dict[str, int]]:
-        """Return the values of the variables that number a block of rows, row by row, without documents; or of ``names``
-        alone.
-        """
+        """Yield variable → value for each row of a block, of all variables that number the rows or only of ``names``."""
         by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
         spans = [self.span(rows, name) for name in by]
         for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
             yield dict(zip(by, values, strict=True))
 
     def group_keys(self, level: Level) -> list[tuple[int, ...]]:
-        """Return the values of a level's ``groups``, one tuple per prior, in the order of the rows."""
+        """Return a tuple of values of the variables in ``groups`` for each prior of a level, in the order of the rows."""
         return list(dict.fromkeys(self._keys_of_rows(level, level.groups)))
 
     def row_groups(self, level: Level) -> list[int]:
-        """Return the index of the prior of each row of a level, without documents; see `group_keys`."""
+        """Return the index of each row's prior in `group_keys`."""
         number = {key: i for i, key in enumerate(self.group_keys(level))}
         return [number[key] for key in self._keys_of_rows(level)]
 
@@ -242,11 +240,11 @@ class Network(TopicModel):
         return (tuple(values[name] for name in level.groups) for values in assigned)
 
     def n_groups(self, level: Level) -> int:
-        """Return the number of priors of a level: rows with the same values of its ``groups`` share one."""
+        """Return the number of priors of a level; rows with the same values of its ``groups`` share one."""
         return len(self.group_keys(level))
 
     def value_name(self, name: str, value: int) -> str:
-        """Return the label of a value of a variable: its own name, or the variable's with the number."""
+        """Return the name of a value of a variable, or, without one, the variable's name and the number, as "super 2"."""
         names = self.variable(name).values
         return names[value] if names else f"{name} {value}"
 
@@ -256,7 +254,7 @@ class Network(TopicModel):
         Raises
         ------
         ModelError
-            The corpus has no authors, a document with tokens has none or one twice, or there are others than the network has.
+            If there are no authors, a document with tokens has none or one twice, or an author is not in the network.
         """
         check_corpus(self, corpus)
         if self.author is None:
@@ -275,12 +273,12 @@ class Network(TopicModel):
         )
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
-        """Return the network with other sizes of some variables; a ``when`` up to the last value still ends there.
+        """Return the network with new sizes of some variables; a ``when`` that includes the last value still does.
 
         Raises
         ------
         ModelError
-            A variable that the network does not have, or one whose values are named, or a prior that does not fit any more.
+            For an unknown variable, one whose values have names, or a prior that no longer fits.
         """
         changed, known = {}, [variable.name for variable in self.variables]
         for name, size in sizes.items():
@@ -304,9 +302,7 @@ class Network(TopicModel):
         return self._with_variables(changed)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
-        """Return the network with other priors: ``alpha`` of Dirichlet levels but the last, ``beta`` of the last; None:
-        unchanged.
-        """
+        """Return the network with new priors: ``alpha`` of Dirichlet levels but the last, ``beta`` of the last; None: kept."""
         priors = [alpha] * (len(self.levels) - 1) + [beta]
         return replace(
             self,
@@ -343,13 +339,13 @@ class Network(TopicModel):
     estimates = posterior_means
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too if it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
 
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Return labels of documents, words and the values of the variables, and a name for each row over words.
+        """Return the coordinates of a run's Dataset: documents, words, values of variables, and names of rows over words.
 
-        ``node`` (topic) is "root" for a row that nothing numbers, else as in "super 2", where rows are of several kinds.
+        If the last level has several blocks, ``node`` (topic) names its rows: "root", or as "super 2".
         """
         names = {
             variable.name: (variable.values or range(variable.size), "")
@@ -379,7 +375,7 @@ class Network(TopicModel):
         )
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) for display: variables, and levels as in "document, super → topic, prior 0.1, learnt"."""
+        """Return (label, text) pairs for captions: the variables, and `describe_levels`."""
         sizes = ", ".join(f"{variable.name} {variable.size}" for variable in self.variables)
         return [
             (f"network {self.name}", sizes),
@@ -387,7 +383,7 @@ class Network(TopicModel):
         ]
 
     def describe_levels(self) -> list[tuple[str, str]]:
-        """Return (level, description), as in ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
+        """Return (level, text) pairs, such as ("theta1", "document, super → topic, prior 0.1 for each super, learnt")."""
         lines = []
         for level in self.levels:
             rows = " or ".join(map(self._format_rows, level.rows))
@@ -405,7 +401,7 @@ class Network(TopicModel):
         return lines
 
     def _format_rows(self, rows: Rows) -> str:
-        """Return the text of the variables that number rows, and of the paths that visit the rows."""
+        """Return a text such as "super (where topic 1 to 5)": the variables that number a block of rows, and its limits."""
         spans = []
         for name, first, last in rows.when:
             values = self.variable(name).values or range(last + 1)
@@ -415,7 +411,7 @@ class Network(TopicModel):
         return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
     def settings(self) -> dict:
-        """Return the network as a dict for JSON, without the names of authors, which the corpus has (`for_data`)."""
+        """Return the network as a JSON-compatible dict for a run's spec, without the names of authors, which the corpus has."""
         plain = json.loads(json.dumps(asdict(self)))
         for each in plain["variables"]:
             if self.is_author(each["name"]):

@@ -43,7 +43,7 @@ def generic_lda(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
 
 
 def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
-    """Return the author-topic model: a token has one of its document's authors, evenly; the author draws a topic, it a word.
+    """Return the author-topic model: a token has a random author of its document, who draws a topic, which draws the word.
 
     x ~ uniform over the document's authors, z ~ theta_x, w ~ phi_z; theta_x ~ Dirichlet(alpha), phi_z ~ Dirichlet(beta).
     The authors come from the corpus.
@@ -62,10 +62,10 @@ def author_topic(n_topics: int = 10, alpha=0.1, beta: float = 0.1) -> dict:
 
 
 def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1) -> dict:
-    """Return pachinko allocation of four levels: documents mix super-topics, and each of these mixes topics in its own way.
+    """Return four-level pachinko allocation: documents mix super-topics, and mix topics within each super-topic.
 
-    x ~ theta0_d, y ~ theta1_dx, w ~ phi_y; theta1_dx has a prior of its own for each super-topic x, learnt as a vector,
-    which distinguishes super-topics.
+    x ~ theta0_d, y ~ theta1_dx, w ~ phi_y. The prior of theta1_dx is a learnt vector for each super-topic x, which
+    distinguishes super-topics.
 
     Li & McCallum (2006); Heinrich & Goesele (2009), fig. 1 c.
     """
@@ -90,7 +90,7 @@ def pachinko(n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1)
 def hierarchical_pachinko_1(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1, depth: float = 1.0
 ) -> dict:
-    """Return hierarchical pachinko in which a token's word comes from the root, its super-topic or its sub-topic.
+    """Return hierarchical pachinko (model 1): a token's word is drawn from the root, its super-topic or its sub-topic.
 
     x ~ theta0_d, y ~ theta1_dx, l ~ zeta_xy, w ~ phi of the root, of x or of y. The rows over words are the root, the
     super-topics, then the sub-topics. ``depth`` is the prior of zeta, which the whole corpus shares.
@@ -132,10 +132,10 @@ def hierarchical_pachinko_1(
 def hierarchical_pachinko_2(
     n_topics: int = 10, n_super: int = 5, alpha=0.1, beta: float = 0.1
 ) -> dict:
-    """Return hierarchical pachinko in which a token may stop at the root or a super-topic and draws its word there.
+    """Return hierarchical pachinko (model 2): a token may stop at the root or a super-topic and draw its word there.
 
-    x ~ theta0_d; where x = 0 the root draws the word; else y ~ theta1_dx; where y = 0 the super-topic x draws it, else the
-    sub-topic y. So the values of both are one more than there are super-topics and sub-topics.
+    x ~ theta0_d; if x = 0 the root draws the word; else y ~ theta1_dx; if y = 0 the super-topic x draws it, else the
+    sub-topic y. So x and y have one value more than there are super-topics and sub-topics.
     The rows over words are the root, the super-topics, then the sub-topics.
 
     Mimno, Li & McCallum (2007), model 2; Heinrich & Goesele (2009), fig. 1 d.
@@ -176,18 +176,18 @@ SHIPPED = {
     "hpam2": hierarchical_pachinko_2,
 }
 SHIPPED |= call_plugins("models", SHIPPED)
-"""Models by the names that ``model=`` and ``--model`` take, those of plug-ins too."""
+"""Name for ``model=`` and ``--model`` → function that returns the network as a dict; includes plug-ins."""
 
 
 def described(given) -> tuple[str, Mapping]:
-    """Return the description of a network that is meant by a dict or the path of a file, .toml or .json by its ending.
+    """Return the description of a network from a dict or the path of a .toml or .json file.
 
-    With it comes what an error in it begins with: the path of the file.
+    The first result is the start of error messages: the path of the file, or empty.
 
     Raises
     ------
     ModelError
-        No such file, or no TOML or JSON.
+        For a missing file, or one that is no TOML or JSON.
     """
     if isinstance(given, Mapping):
         return "", given
@@ -201,7 +201,7 @@ def described(given) -> tuple[str, Mapping]:
 
 
 def shipped(name: str, n_topics: int | None, sizes: dict[str, int]) -> dict:
-    """Return a shipped network of these numbers of topics, sub-topics and super-topics, which are taken out of the sizes."""
+    """Return the shipped network of this name with the given sizes; sizes that are used are removed from ``sizes``."""
     make = SHIPPED[name]
     known = {each.name for each in make()["variables"]}
     arguments = {} if n_topics is None else {"n_topics": n_topics}

@@ -1,4 +1,4 @@
-"""A corpus drawn from a network of mixture levels, level by level, and the truth behind it."""
+"""Simulation of a corpus from a network of mixture levels, with its true parameters."""
 
 import numpy as np
 
@@ -7,34 +7,34 @@ from workbench.models.model import ModelError
 from workbench.models.networks.levels import AUTHORS, DOCUMENT, WORD
 
 MOST_AUTHORS = 3
-"""Of a document whose authors are drawn: from 1 to this many."""
+"""Maximum of authors of a document if authors are drawn."""
 
 
 def simulate(
     network, n_documents: int, n_words: int, tokens_per_document: int, seed: int = 0, authors=None
 ) -> tuple[Corpus, dict]:
-    """Return a corpus drawn from a network, and the true parameters.
+    """Draw a corpus from a network; return it and the true parameters.
 
     Parameters
     ----------
     network : Network
-        Point levels are drawn from their prior, as Dirichlet ones are.
+        Rows of point levels are drawn from their prior, like Dirichlet rows.
     n_documents, n_words, tokens_per_document, seed : int
     authors : (document,) names of its authors, optional
-        Of a network that knows authors; without them each document has one to three, drawn evenly.
+        For a network with authors; by default each document has one to three random ones.
 
     Returns
     -------
     corpus : Corpus
-        Documents of exactly ``tokens_per_document`` tokens, with authors where the network knows them.
+        Documents of exactly ``tokens_per_document`` tokens, with authors if the network has them.
     truth : dict
-        By name of the level its parameters (row, value), or (document, row of it, value) where documents have rows of their
-        own, and ``n_<level>`` their counts; ``n_kw`` (row over words, word) and ``n_dk`` (document, row over words).
+        Name of the level → its parameters (row, value), or (document, row, value) if documents have separate rows;
+        ``n_<level>`` → their counts; ``n_kw`` (row over words, word) and ``n_dk`` (document, row over words).
 
     Raises
     ------
     ModelError
-        A network whose authors are not known.
+        If the network needs authors that are not known.
     """
     random = np.random.default_rng(seed)
     network, authors = _with_authors(network, n_documents, authors, random)
@@ -79,9 +79,9 @@ def simulate(
 
 
 def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
-    """Return (token,) int64 the row of a level that each token visits, -1 if none: documents slowest, then block by block.
+    """Return the row (token,) int64 of a level that each token visits, -1 if none; rows are numbered document by document.
 
-    values : (token,) of the document and of every variable drawn before, -1 where a token has no value of it.
+    values : name → (token,) values of "document" and of every variable drawn before, -1 for none.
     """
     numbers = np.full(len(values[DOCUMENT]), -1, np.int64)
     for rows in level.rows:
@@ -100,7 +100,7 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _with_authors(network, n_documents, authors, random):
-    """Return the network with named authors, and the authors of each document; None if there are none."""
+    """Return the network with its authors' names, and each document's authors, drawn if not given; None without authors."""
     if network.author is None:
         return network, None
     if authors is None:
@@ -133,7 +133,7 @@ def _with_authors(network, n_documents, authors, random):
 
 
 def _drawn_authors(network, authors, document, random) -> np.ndarray:
-    """Return (token,) a random author of its document, all equally likely."""
+    """Draw an author (token,) for each token, uniformly among the authors of its document."""
     n_authors = np.array([len(names) for names in authors])
     starts, flat = (
         np.cumsum(n_authors) - n_authors,
@@ -144,7 +144,7 @@ def _drawn_authors(network, authors, document, random) -> np.ndarray:
 
 
 def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
-    """Return (row, value) the rows of a level, drawn from their prior unless known."""
+    """Return the rows (row, value) of a level, drawn from their prior unless observed."""
     if level.kind == "observed":
         return np.array(level.table, float)
     n_values, groups = (
@@ -159,7 +159,7 @@ def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
 
 
 def _drawn(parameters: np.ndarray, row: np.ndarray, random) -> np.ndarray:
-    """Return (token,) a value drawn from its row, by inversion."""
+    """Draw a value (token,) for each token from its row of ``parameters`` (row, value), by inversion."""
     shares = np.cumsum(parameters, axis=1)
     shares[:, -1] = 1.0
     n_values = parameters.shape[1]

@@ -1,4 +1,4 @@
-"""A network as the settings of a run: which shipped model it is, and of which sizes and priors."""
+"""Recognition of shipped networks, so that a run's spec stores their name, sizes and priors."""
 
 from dataclasses import replace
 
@@ -9,9 +9,9 @@ from workbench.models.networks.shipped import SHIPPED
 
 
 def spelled(network: Network) -> dict | None:
-    """Return the arguments of `Network.of` that give this network, if it is a shipped one: model, n_topics, sizes, alpha, beta.
+    """Return the arguments of `Network.of` that make this network; None if it is no shipped one.
 
-    None for any other network. Point estimates count as the Dirichlet rows that they were.
+    The arguments are model, n_topics, sizes, alpha and beta. Point levels are treated as Dirichlet levels.
     """
     if network.name not in SHIPPED:
         return None
@@ -37,7 +37,7 @@ def spelled(network: Network) -> dict | None:
 
 
 def _alike(one: Network, other: Network) -> bool:
-    """Return whether two networks are equal except for authors and rows that only one of them estimates."""
+    """Return whether two networks are equal, apart from their authors and from point versus Dirichlet levels."""
 
     def plain(network):
         levels = [

@@ -1,1 +1,1 @@
-"""Models whose probabilities are broken off a stick, each piece by a Gaussian: correlated topics."""
+"""Models with Gaussian variables that stick-breaking or softmax maps to probabilities."""

@@ -1,4 +1,4 @@
-"""Correlated topics: those of a document are a Gaussian, broken off a stick or by softmax, so that they may go together."""
+"""Correlated topics: theta of a document is stick-breaking or softmax of a Gaussian vector psi."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workbench.models.stick_breaking.orders import Ordered, order_option, permut
 from workbench.models.variables import VARIABLES, Variable
 
 WEIGHT = 0.1
-"""kappa_0: documents that the prior of the mean counts as."""
+"""kappa_0: weight of the prior of mu, in documents."""
 
 
 class NormalInverseWishart(NamedTuple):
-    """Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
+    """A normal-inverse-Wishart: Sigma ~ IW(nu, scale), mu | Sigma ~ N(mean, Sigma / kappa)."""
 
-    mean: np.ndarray  # (dim,), of sticks or components
+    mean: np.ndarray  # (dim,): a dim is a stick or a component
     kappa: float
     nu: float
     scale: np.ndarray  # (dim, dim)
@@ -45,7 +45,7 @@ class NormalInverseWishart(NamedTuple):
 
 
 def prior_option():
-    """Return the option for the prior of mu and Sigma."""
+    """Return the option ``prior``: the prior of mu and Sigma."""
     return option(
         "proper",
         "prior of the mean and covariance of psi",
@@ -56,7 +56,7 @@ def prior_option():
 
 @dataclass(frozen=True)
 class GaussianTopics(TopicModel):
-    """Topics whose proportions in a document are a function of a Gaussian vector psi; phi_t ~ Dirichlet(beta, …, beta)."""
+    """Base class of topic models in which theta is a function of a Gaussian vector psi; phi_t ~ Dirichlet(beta, …, beta)."""
 
     warm_starts = True
     takes = ("n_topics", "beta")
@@ -71,33 +71,33 @@ class GaussianTopics(TopicModel):
 
     @staticmethod
     def theta_of(psi: np.ndarray) -> np.ndarray:
-        """Return the proportions (…, topic) that a psi stands for: by stick-breaking unless overridden."""
+        """Return theta (…, topic) from psi, by stick-breaking unless overridden."""
         return probabilities(psi)
 
     def priors(self, last: Mapping) -> Priors:
-        """Return beta, and the mean of theta over documents as a pseudo-count: theta has no Dirichlet prior."""
+        """Return beta, and the mean of theta over documents instead of alpha, as theta has no Dirichlet prior."""
         return Priors(
             self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
         )
 
     def phi_of(self, n_kw: np.ndarray) -> np.ndarray:
-        """Return the posterior means (topic, word) given counts of topics, which need no prior but beta."""
+        """Return the posterior means of phi (topic, word) given counts (topic, word)."""
         return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
-        """Return ``theta`` of the last psi, and ``phi``, the posterior mean given counts."""
+        """Return ``theta`` given the last psi, and ``phi``, the posterior mean given the counts."""
         return {
             "theta": Estimate(self.theta_of, last["psi"]),
             "phi": Estimate(self.phi_of, last["n_kw"]),
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return that beta is fixed: the mean and covariance of psi are no numbers of a curve."""
+        """Return {"beta": "fixed"}; the mean and covariance of psi are not listed."""
         return {"beta": "fixed"}
 
 
 class OrderedTopics(Ordered, GaussianTopics):
-    """Gaussian topics on a stick, one stick for each topic but the last."""
+    """Base class of topic models with stick-breaking: one stick for each topic but the last, in an order."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -105,18 +105,18 @@ class OrderedTopics(Ordered, GaussianTopics):
             object.__setattr__(self, "order", permutation(self.order))
 
     def for_data(self, corpus: Corpus) -> Self:
-        """Return the model for a corpus; raise ModelError where the order is not one of its topics."""
+        """Return the model; raise ModelError if the order is no permutation of the topics."""
         self.check_order(self.n_topics, "topics")
         return super().for_data(corpus)
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too where it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(data) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
 
 
 @dataclass(frozen=True)
 class CorrelatedTopics(OrderedTopics):
-    """Documents mix topics in proportions that are correlated; topics mix words.
+    """The correlated topic model with stick-breaking: theta of a document is a function of correlated Gaussian sticks.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one stick for each topic but the last;
     theta_d = pi(psi_d) by stick-breaking; phi_t ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z.
@@ -128,13 +128,13 @@ class CorrelatedTopics(OrderedTopics):
         Dirichlet prior per word type (not its total).
     prior : "proper" or "paper"
         proper: the mean and variances of sticks under theta ~ Dirichlet(1), nu = T + 1. paper: those under Dirichlet(2) times
-        T / 10, nu = T / 10, which is no distribution; refused while there are too few documents for the posterior to be one.
+        T / 10, nu = T / 10, an improper prior; an error if there are too few documents for a proper posterior.
     order : "size", "random", or a permutation of the T topics as text
-        Which topic comes first on the stick: the largest, one drawn at random, or that of the given place in order of size,
-        as "2,0,1" for the third largest, the largest, the second largest; parted by commas, blanks or hyphens. It changes
-        the prior and how fast the sampler mixes, so it is part of the run.
+        Order of the topics on the stick: largest first, random, or ranks by size, such as "2,0,1" for the third largest, the
+        largest and the second largest, separated by commas, blanks or hyphens. It changes the prior and how fast the sampler
+        mixes.
     order_seed : int
-        Of the random order.
+        Seed of the random order.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class CorrelatedTopics(OrderedTopics):
 
     @property
     def sticks_prior(self) -> NormalInverseWishart:
-        """Prior of mu and Sigma."""
+        """Prior of mu and Sigma, a normal-inverse-Wishart."""
         n_sticks = self.n_topics - 1
         mean, variance = dirichlet_moments(
             np.full(self.n_topics, 1.0 if self.prior == "proper" else 2.0)
@@ -163,13 +163,13 @@ class CorrelatedTopics(OrderedTopics):
         )
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """Return the model; raise ModelError if the order does not fit the topics or Sigma's posterior is improper."""
+        """Return the model; raise ModelError if the order does not fit or the posterior of Sigma would be improper."""
         super().for_data(corpus)
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts, and the sticks with their mean and covariance."""
+        """Return the variables that a run records: counts, sticks, mu and Sigma."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(
@@ -195,11 +195,11 @@ class CorrelatedTopics(OrderedTopics):
 
 @dataclass(frozen=True)
 class LogisticNormalTopics(GaussianTopics):
-    """Documents mix topics in proportions that are correlated; topics mix words.
+    """The correlated topic model with softmax: theta of a document is the softmax of correlated Gaussian components.
 
     mu, Sigma ~ normal-inverse-Wishart; psi_d ~ N(mu, Sigma), one component for each topic; theta_d = softmax(psi_d);
-    phi_t ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z. A number added to all components of a document
-    changes nothing but their prior: look at theta, not at psi.
+    phi_t ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z. Adding a constant to all components of a
+    document does not change theta; interpret theta, not psi.
 
     Parameters
     ----------
@@ -208,8 +208,8 @@ class LogisticNormalTopics(GaussianTopics):
         Dirichlet prior per word type (not its total).
     prior : "proper" or "paper"
         proper: mean 0 with the weight of 0.1 documents, nu = T + 2 and scale I, so that E Sigma = I. paper: mean 0 with the
-        weight of 10, nu = T / 10 and scale T / 10 I, which is no distribution; refused while there are too few documents for
-        the posterior to be one. Without meaning where mu and Sigma are maximised.
+        weight of 10, nu = T / 10 and scale T / 10 I, an improper prior; an error if there are too few documents for a proper
+        posterior. Unused if mu and Sigma are maximised.
 
     Raises
     ------
@@ -224,26 +224,26 @@ class LogisticNormalTopics(GaussianTopics):
 
     @property
     def components_prior(self) -> NormalInverseWishart:
-        """Prior of mu and Sigma."""
+        """Prior of mu and Sigma, a normal-inverse-Wishart."""
         n = self.n_topics
         if self.prior == "proper":
             return NormalInverseWishart(np.zeros(n), 0.1, n + 2.0, np.eye(n))
         return NormalInverseWishart(np.zeros(n), 10.0, 0.1 * n, 0.1 * n * np.eye(n))
 
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
-        """Return the model for a corpus; raise ModelError if the posterior of Sigma is improper."""
+        """Return the model; raise ModelError if the posterior of Sigma would be improper."""
         self.components_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too if it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(corpus) | {
             "component": self.n_topics,
             "other_component": self.n_topics,
         }
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts, and the components with their mean and covariance."""
+        """Return the variables that a run records: counts, components, mu and Sigma."""
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
             Variable(
@@ -267,7 +267,7 @@ class LogisticNormalTopics(GaussianTopics):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """Return ``theta`` (document, topic) of the last components, or its mean under q; ``phi`` (topic, word) given counts"""
+        """Return ``theta`` (document, topic) given the last psi, or its mean under q, and ``phi`` (topic, word) given counts."""
         expected = (
             {"theta": Estimate(expected_theta, last["psi"], last["psi_variance"])}
             if "psi_variance" in last

@@ -1,4 +1,4 @@
-"""Topics over the years: their words change by random walks, or how common they are follows a linear system."""
+"""Topic models over years: topics change by random walks, or their prevalence follows a linear system."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,36 +26,36 @@ PREVALENCE = Variable(
 
 
 class TopicsOverYears(TopicModel):
-    """A topic model of documents with years, the ``times`` of the corpus."""
+    """Base class of topic models of documents with years, the ``times`` of the corpus."""
 
     def for_data(self, corpus: Corpus) -> Self:
-        """Return the model itself; raise DataError where the documents have no years."""
+        """Return the model itself; raise DataError if the documents have no years."""
         years_of(corpus)
         return super().for_data(corpus)
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too where it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(data) | ({} if data is None else {"time": years_of(data).n})
 
     def coords(self, data) -> dict[str, tuple]:
-        """Return the labels of documents, words and years."""
+        """Return the coordinates of a run's Dataset: documents, words and years."""
         return super().coords(data) | {"time": (years_of(data).labels, "year")}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return a corpus of two documents of two years; ``most`` is its largest count."""
+        """Return a corpus of two documents of two years, for compiling kernels; ``most`` is its largest count."""
         return tiny_bag(most, times=(2000, 2001))
 
 
 @dataclass(frozen=True)
 class DynamicTopics(TopicsOverYears):
-    """Documents mix topics; topics mix words, in each year a little differently.
+    """The dynamic topic model: the word distributions of topics change from year to year by random walks.
 
     theta_d ~ Dirichlet(alpha_1, …, alpha_K); phi_tk = pi(psi_tk) by stick-breaking, words by decreasing tokens;
     psi_1kv ~ N(m_v, s_v), the moments of phi ~ Dirichlet(word_alpha); psi_tkv ~ N(psi_{t-1,kv}, q); each token of a document of
     year t draws z ~ theta_d and w ~ phi_tz.
 
-    The years are the ``times`` of the corpus, whole numbers. Those without a document, between the first and the last, are
-    states as the others are; one year alone is a topic model whose topics have this prior.
+    The years are the ``times`` of the corpus, whole numbers. Years without documents between the first and the last are
+    included. With a single year the model is a topic model whose topics have this prior.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class DynamicTopics(TopicsOverYears):
     alpha : float or one per topic, default 0.1
         Dirichlet prior per topic (not its total).
     q : float, default 0.1
-        The variance of a stick's step from a year to the next; where it is learnt, what it begins with.
+        Variance of a stick's step from one year to the next; the initial value if it is learnt.
     learn_q : bool
-        Draw q too, one for all sticks, with prior inverse gamma (a_q, b_q).
+        Whether q, the same for all sticks, is sampled with an inverse gamma prior (a_q, b_q).
     word_alpha : float, default 2
-        Dirichlet prior per word type that the sticks of the first year match in mean and variance.
+        Dirichlet prior per word type whose mean and variance the sticks of the first year match.
 
     Raises
     ------
@@ -105,15 +105,15 @@ class DynamicTopics(TopicsOverYears):
 
     @property
     def alphas(self) -> np.ndarray:
-        """Prior of each topic, (topic,)."""
+        """Prior of each topic in a document, (topic,)."""
         return np.full(self.n_topics, self.alpha, float)
 
     def first_year(self, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (mean, variance), each (stick,), of the sticks in the first year."""
+        """Return the prior mean and variance (stick,) of the sticks in the first year."""
         return dirichlet_moments(np.full(n_words, self.word_alpha))
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts, the words of every year, and q if it is learnt."""
+        """Return the variables that a run records: counts, phi of every year, and q if it is learnt."""
         learnt = [
             Variable(
                 "q",
@@ -138,14 +138,14 @@ class DynamicTopics(TopicsOverYears):
         )
 
     def priors(self, last: Mapping) -> Priors:
-        """Return alpha and the words' Dirichlet prior of the first year; over all years phi has no Dirichlet prior."""
+        """Return alpha and the Dirichlet prior of words in the first year; later years have no Dirichlet prior."""
         return Priors(self.alphas, self.word_alpha)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
         """Return ``theta``; ``phi`` (topic, word), the mean over years weighted by the topic's tokens; and ``prevalence``.
 
-        theta is the posterior mean given the counts of a snapshot, phi is as drawn. The weight of a year is what its documents
-        are expected to have of the topic, so that a topic without a token has one too.
+        theta is the posterior mean given the counts of a snapshot, phi is as drawn. A year's weight is the expected number of
+        tokens of the topic in its documents, which is positive even for a topic without tokens.
         """
         theta, years = self.priors(last).theta(np.asarray(last["n_dk"], float)), years_of(corpus)
         weights = by_year(theta * corpus.document_tokens[:, None], years)
@@ -160,38 +160,38 @@ class DynamicTopics(TopicsOverYears):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return that alpha is fixed and whether q is sampled."""
+        """Return name → "fixed" or "sampled" for alpha and q."""
         return {"alpha": "fixed", "q": "sampled" if self.learn_q else "fixed"}
 
 
 def by_year(of_documents: np.ndarray, years) -> np.ndarray:
-    """Return sums (year, topic) of (document, topic)."""
+    """Sum an array (document, topic) by year, (year, topic)."""
     total = np.zeros((years.n, of_documents.shape[1]))
     np.add.at(total, years.of_documents, of_documents)
     return total
 
 
 def shares_of(tokens: np.ndarray) -> np.ndarray:
-    """Return (year, topic) shares of the tokens of a year; NaN for years without tokens."""
+    """Return the share (year, topic) of each topic in the tokens of a year; NaN for years without tokens."""
     sizes = tokens.sum(axis=1, keepdims=True)
     return np.divide(tokens, sizes, out=np.full(tokens.shape, np.nan), where=sizes > 0)
 
 
 N_DRAWS = 2000
-"""Pairs of draws behind the expected prevalence of a year: an error of about 0.003 in a share."""
+"""Antithetic pairs of draws for the expected prevalence of a year; the error of a share is about 0.003."""
 
 
 @dataclass(frozen=True)
 class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
-    """Documents mix topics in proportions that are correlated and change from year to year; topics mix words.
+    """The correlated topic model with prevalence of topics that follows a linear system from year to year.
 
     psi_1 ~ N(m, S), the moments of theta ~ Dirichlet(1); psi_t ~ N(A psi_{t-1} + b, Q), one stick for each topic but the last;
-    a document of year t has sticks psi_d ~ N(psi_t, Sigma) of its own, or those of its year; theta_d = pi(psi_d) by
+    a document of year t has sticks psi_d ~ N(psi_t, Sigma), or shares the sticks of its year; theta_d = pi(psi_d) by
     stick-breaking; phi_k ~ Dirichlet(beta, …, beta); each token draws z ~ theta_d and w ~ phi_z.
 
-    A, b and Q are matrix-normal-inverse-Wishart: a priori a random walk (A = I, b = 0) of steps that have the variance
-    ``step_variance``, with the weight of one year. Sigma is inverse Wishart with the variances S. Both with T + 1 degrees of
-    freedom, the fewest whole ones of finite mean. The years are the ``times`` of the corpus, as in `DynamicTopics`.
+    A, b and Q are matrix-normal-inverse-Wishart: a priori a random walk (A = I, b = 0) with step variance
+    ``step_variance`` and the weight of one year. Sigma is inverse Wishart with the variances S. Both have T + 1 degrees of
+    freedom, the smallest integer with finite mean. The years are the ``times`` of the corpus, as in `DynamicTopics`.
 
     Parameters
     ----------
@@ -199,13 +199,13 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
     beta : float, default 0.1
         Dirichlet prior per word type (not its total).
     documents : "own" or "shared"
-        Whether a document has sticks of its own, or those of its year.
+        Whether each document has its own sticks or shares those of its year.
     step_variance : float, default 0.1
-        Prior mean of Q, on its diagonal.
+        Diagonal of the prior mean of Q.
     order : "size", "random", or a permutation of the T topics as text
-        Which topic comes first on the stick; see `CorrelatedTopics`.
+        Order of the topics on the stick; see `CorrelatedTopics`.
     order_seed : int
-        Of the random order.
+        Seed of the random order.
 
     Raises
     ------
@@ -234,7 +234,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
 
     @property
     def first_year(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (stick,) and covariance (stick, stick) of the sticks of the first year."""
+        """Prior mean (stick,) and covariance (stick, stick) of the sticks of the first year."""
         mean, variance = dirichlet_moments(np.ones(self.n_topics))
         return mean, np.diag(variance)
 
@@ -250,7 +250,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         return self.n_topics + 1.0, self.first_year[1]
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts, the sticks of documents and years, and the parameters of both."""
+        """Return the variables that a run records: counts, sticks of documents and years, Sigma, A, b and Q."""
         square = ("snapshot", "stick", "other_stick")
         return (
             *(VARIABLES[name] for name in ("n_k", "n_kw", "n_dk")),
@@ -292,7 +292,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``theta`` and the years' proportions from the last sticks, ``phi`` given the counts, and the years' shares."""
+        """Return ``theta`` and each year's expected theta given the last sticks, ``phi``, and each year's topic shares."""
         return {
             "theta": probabilities(np.asarray(last["psi"])),
             "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
@@ -303,7 +303,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         }
 
     def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-        """Return (year, topic) the expected theta of each year's documents, given the year's sticks."""
+        """Return the expected theta (year, topic) of a document of each year, given the year's sticks."""
         if self.documents == "shared":
             return probabilities(states)
         drawn = (

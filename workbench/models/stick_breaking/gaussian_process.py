@@ -1,4 +1,4 @@
-"""Rows of counts with inputs, as years and places: proportions that are smooth functions of these, or those of last year."""
+"""Models of counts in documents with inputs (e.g. year and place): Gaussian processes over the inputs, and a baseline."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from workbench.models.stick_breaking.scores import GAINS, HITS
 from workbench.models.variables import Variable
 
 TIMES = ("year", "time", "date")
-"""Names of inputs that are the time where none is given."""
+"""Names of inputs that are taken as the time by default."""
 PROBABILITY = Variable(
     "probability",
     ("document", "word"),
@@ -52,15 +52,15 @@ KERNEL = tuple(
 
 @dataclass(frozen=True)
 class StaticRows(Model):
-    """A document takes the smoothed word shares of the last earlier document with tokens at the same place.
+    """The static baseline: a document without tokens is predicted by the last earlier document at the same place.
 
-    p = (x + 1) / (N + W) of that document; documents with tokens have their own. Inputs of a corpus are its ``time``, one of
-    them at most, and its space, all others.
+    p = (x + 1) / (N + W) of that document; documents with tokens are predicted by their own counts. At most one input of a
+    corpus is the ``time``; the others are the place.
 
     Parameters
     ----------
     time : "auto", "none" or the name of an input
-        Which input is the time: the first that is called year, time or date; none; or the one of that name.
+        Which input is the time: the first named year, time or date; none; or the one of this name.
 
     Raises
     ------
@@ -79,12 +79,12 @@ class StaticRows(Model):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model for a corpus; raise ModelError unless the documents have inputs that differ."""
+        """Return the model; raise ModelError unless the documents have inputs that differ."""
         self.inputs(corpus)
         return self
 
     def inputs(self, corpus: Corpus) -> Inputs:
-        """Return the time and space of the documents; raise ModelError if there are none, or if one is constant."""
+        """Return the documents' inputs as time and space; raise ModelError if there are none, or if one is constant."""
         names = corpus.input_names
         if not names:
             raise ModelError(
@@ -116,11 +116,11 @@ class StaticRows(Model):
         return Inputs(corpus.inputs[:, of_time], corpus.inputs[:, of_space])
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: the probabilities."""
+        """Return the variables that a run records: the word probabilities."""
         return (*RUNNING[:1], PROBABILITY)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``probability`` (document, word), and ``probability_deviation`` if probabilities are drawn."""
+        """Return ``probability`` (document, word) and, if it is sampled, its standard deviation ``probability_deviation``."""
         means = {"probability": np.asarray(last["running_probability"])}
         return means | (
             {"probability_deviation": np.asarray(last["running_deviation"])}
@@ -129,30 +129,31 @@ class StaticRows(Model):
         )
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return two documents for compiling kernels."""
+        """Return a corpus of two documents with inputs, for compiling kernels."""
         name = "year" if self.time in ("auto", "none") else self.time
         return tiny_bag(most, inputs={name: [2000.0, 2001.0], "place": [0.0, 1.0]})
 
 
 @dataclass(frozen=True)
 class RawGaussianProcess(Ordered, StaticRows):
-    """Sticks of smoothed shares of words are smooth functions of time and space, and noise.
+    """The raw Gaussian process: the sticks of smoothed word shares are smooth functions of time and space, plus noise.
 
     psi^-1((x + .1) / (N + .1 W)) less its mean over documents: f_k + N(0, noise), f_k ~ GP(0, k) for each stick;
-    k = scale * Matern-5/2 in time * squared exponential in space. The kernel is that of all sticks.
+    k = scale * Matern-5/2 in time * squared exponential in space. All sticks have the same kernel.
 
     Parameters
     ----------
     time : see `StaticRows`
     order : "size", "vocabulary", "random", or a permutation of the W words as text
-        Which word comes first on the stick: the most frequent in training, the first of the vocabulary, one drawn at random, or
-        that of the given place in order of size, as "2,0,1". It changes the prior, and how well the raw process predicts.
+        Order of the words on the stick: most frequent first, as in the vocabulary, random, or ranks by frequency, such as
+        "2,0,1". It changes the prior, and how well the raw process predicts.
     order_seed : int
-        Of the random order.
+        Seed of the random order.
     length_time, length_space : float, default 30 and 5
-        In units of the inputs; in years and degrees where the paper's kernel begins. Fits begin at these four numbers.
+        In units of the inputs; the defaults are the paper's initial values, in years and degrees. Fits of the kernel start at
+        these and the next two numbers.
     scale, noise : float, default 1 and 1
-        Variances, of sticks.
+        Variances of the process and of the noise of sticks.
 
     Linderman, Johnson & Adams (2015), sec. 4: raw GP; spec C.5.
     """
@@ -191,17 +192,17 @@ class RawGaussianProcess(Ordered, StaticRows):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model for a corpus; raise ModelError if the order is not of its words or the inputs are equal."""
+        """Return the model; raise ModelError if the order does not fit the words or the inputs do not differ."""
         self.check_order(corpus.n_words, "words")
         return super().for_data(corpus)
 
     @property
     def kernel(self) -> Kernel:
-        """Hyperparameters as given."""
+        """Hyperparameters of the kernel, as given."""
         return Kernel(self.length_time, self.length_space, self.scale, self.noise)
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too if it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
 
     def recorded(self, options) -> tuple[Variable, ...]:
@@ -209,24 +210,24 @@ class RawGaussianProcess(Ordered, StaticRows):
         return (*KERNEL, *RUNNING[:1], PROBABILITY)
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return whether the kernel is fixed or sampled."""
+        """Return name → "fixed" or "sampled" for the hyperparameters of the kernel."""
         how = "sampled" if getattr(options, "kernel", "") == "sampled" else "fixed"
         return {variable.name: how for variable in KERNEL[:3]} | {"noise": "fixed"}
 
 
 @dataclass(frozen=True)
 class GaussianProcess(RawGaussianProcess):
-    """The words of a document are multinomial, its sticks smooth functions of time and space.
+    """The multinomial Gaussian process with stick-breaking: sticks of word probabilities are smooth functions of the inputs.
 
     psi_k ~ GP(mu_k, k) for each word but the last, over all documents; x_m ~ Mult(N_m, pi(psi_m)) by stick-breaking.
-    A document without tokens has no part in the likelihood, and its proportions are the prediction.
+    A document without tokens has no likelihood, and its probabilities are the prediction.
 
     Parameters
     ----------
     time, order, order_seed, length_time, length_space, scale, noise : see `RawGaussianProcess`
     mean : "empirical" or "paper-code"
-        mu: the sticks of the mean over documents of (x + 1) / (N + W); or, as the authors' program has it, those of pi ~
-        Dirichlet(2), in the mean.
+        mu: the sticks of the mean over documents of (x + 1) / (N + W); or, as in the authors' program, the mean of the sticks
+        under pi ~ Dirichlet(2).
 
     Linderman, Johnson & Adams (2015), sec. 4; spec C.
     """
@@ -264,21 +265,21 @@ class GaussianProcess(RawGaussianProcess):
 
     @property
     def psi_dim(self) -> str:
-        """Name of the dimension of psi beside documents."""
+        """Name of the second dimension of psi (document, …)."""
         return "stick"
 
 
 @dataclass(frozen=True)
 class LogisticNormalProcess(GaussianProcess):
-    """The words of a document are multinomial, the logarithms of their odds smooth functions of time and space.
+    """The multinomial Gaussian process with softmax: log odds of words are smooth functions of the inputs.
 
     psi_k ~ GP(mu_k, k) for each word, over all documents; x_m ~ Mult(N_m, softmax(psi_m)). Parameters as in `GaussianProcess`;
-    mu is the logarithm of the mean share, or 0 as in the authors' program. The order serves the fit of the kernel alone.
+    mu is the log of the mean share, or 0 as in the authors' program. The order only affects the fit of the kernel.
 
     Linderman, Johnson & Adams (2015), sec. 4; spec C.4.
     """
 
     @property
     def psi_dim(self) -> str:
-        """Name of the dimension of psi beside documents."""
+        """Name of the second dimension of psi (document, …)."""
         return "word"

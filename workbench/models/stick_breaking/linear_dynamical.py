@@ -1,4 +1,4 @@
-"""Sequences of counts whose hidden states follow a linear system, or are the states of a Markov chain."""
+"""Models of sequences of counts: linear dynamical systems and hidden Markov models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.models.stick_breaking.scores import GAINS
 from workbench.models.variables import Variable
 
 SMOOTHING = 0.1
-"""What is added to the training counts of each word in the offset."""
+"""Pseudo-count of each word in the offset."""
 STATES = (
     Variable(
         "states", ("snapshot", "document", "state_dim"), "", "state of each document (z), as drawn"
@@ -66,9 +66,9 @@ MEANS = (
 
 
 class SystemPrior(NamedTuple):
-    """B ~ IW(nu, scale), A | B ~ matrix normal of this mean, row covariance B and column precision; A may have an offset."""
+    """Prior of a linear system: B ~ IW(nu, scale), A | B ~ matrix normal with this mean, row covariance B, column precision."""
 
-    mean: np.ndarray  # (state_dim, input), the inputs the state and perhaps 1
+    mean: np.ndarray  # (state_dim, input): inputs are the state, and 1 if there is an offset
     precision: np.ndarray  # (input, input)
     nu: float
     scale: np.ndarray  # (state_dim, state_dim)
@@ -76,10 +76,10 @@ class SystemPrior(NamedTuple):
 
 @dataclass(frozen=True)
 class StateSpace(Model):
-    """Shared part of the models whose documents have hidden states that follow a linear system.
+    """Base class of models in which the documents of a sequence have hidden states that follow a linear system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row
-    covariance B and column precision I. Sequences have states of their own and share A and B.
+    covariance B and column precision I. Sequences have separate states and share A and B.
     """
 
     scores = (GAINS,)
@@ -90,22 +90,22 @@ class StateSpace(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Return the symbol and value of the size that names and titles of runs show."""
+        """Symbol and value of the model's size in names of runs."""
         return "D", self.state_dim
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of A and B."""
+        """Prior of A and B, of the states' dynamics."""
         n = self.state_dim
         return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
 
     @property
     def first_state(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (state_dim,) and covariance (state_dim, state_dim) of the state of a sequence's first document."""
+        """Prior mean (state_dim,) and covariance (state_dim, state_dim) of the first state of a sequence."""
         return np.zeros(self.state_dim), np.eye(self.state_dim)
 
     def for_data(self, corpus: Corpus) -> Self:
-        """Return the model itself; raise ModelError where no sequence is long enough for the states."""
+        """Return the model itself; raise ModelError if no sequence has at least ``state_dim`` documents with tokens."""
         by_sequence = corpus.by_sequence
         of_sequence = np.repeat(np.arange(len(by_sequence.names)), np.diff(by_sequence.indptr))
         seen = np.bincount(of_sequence, corpus.document_tokens[by_sequence.documents] > 0)
@@ -124,14 +124,14 @@ class StateSpace(Model):
         return self
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too where it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(data) | {
             "state_dim": self.state_dim,
             "other_state_dim": self.state_dim,
         }
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return a sequence with a document per state dimension, at least two, for compiling kernels."""
+        """Return a corpus of one sequence for compiling kernels, with a document per state dimension, at least two."""
         n = max(self.state_dim, 2)
         return Corpus.from_pairs(
             [*range(n), 1],
@@ -143,11 +143,11 @@ class StateSpace(Model):
 
 @dataclass(frozen=True)
 class LinearDynamicalSystem(Ordered, StateSpace):
-    """Documents of a sequence have hidden states, which follow a linear system and give the sticks of word probabilities.
+    """The linear dynamical system with stick-breaking: hidden states of a sequence's documents give the sticks of words.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); psi_t = C z_t + d; x_t ~ Mult(N_t, pi(psi_t)) by stick-breaking, one stick for
-    each word but the last. Sequences have states of their own and share A, B, C and d. A document without tokens may stand
-    anywhere; those at the end of a sequence are to be forecast.
+    each word but the last. Sequences have separate states and share A, B, C and d. Documents without tokens are allowed
+    anywhere; those at the end of a sequence are forecast.
 
     B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row covariance B and column precision I; rows of C ~ N(0, sigma_c2 I).
 
@@ -156,23 +156,22 @@ class LinearDynamicalSystem(Ordered, StateSpace):
     state_dim : int, default 10
         D, the state dimension.
     sigma_c2 : float, default 1
-        Variance of the entries of C: given, or where it begins if it is learnt.
+        Variance of the entries of C; the initial value if it is learnt.
     learn_sigma_c2 : bool
-        Whether it is drawn given C, from an inverse gamma of shape ``a_sigma_c2`` and scale ``b_sigma_c2``.
+        Whether it is sampled, with an inverse gamma prior of shape ``a_sigma_c2`` and scale ``b_sigma_c2``.
     offset : "frequencies" or "uniform"
         d: the sticks of (n_w + 0.1) / (N + 0.1 W) for the training counts n_w of each word, or those of equal probabilities.
     order : "size", "vocabulary", "random", or a permutation of the W words as text
-        Which word comes first on the stick: the most frequent in training, the first of the vocabulary, one drawn at random, or
-        that of the given place in order of size, as "2,0,1". It changes the prior and how fast the sampler mixes, so it is part
-        of the run.
+        Order of the words on the stick: most frequent first, as in the vocabulary, random, or ranks by frequency, such as
+        "2,0,1". It changes the prior and how fast the sampler mixes.
     order_seed : int
-        Of the random order.
+        Seed of the random order.
 
     Raises
     ------
     ModelError
 
-    Linderman, Johnson & Adams (2015), sec. 5, with the offset that its program has; spec D.
+    Linderman, Johnson & Adams (2015), sec. 5, with the offset of the authors' program; spec D.
     """
 
     sigma_c2: float = option(
@@ -210,7 +209,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
     )
 
     psi_dim = "stick"
-    """Along what C and d have their rows."""
+    """Name of the row dimension of C and d."""
 
     def __post_init__(self):
         if self.order not in ("size", "vocabulary", "random"):
@@ -223,18 +222,18 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         return self
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
-        """Return (word,) the word numbers in stick order."""
+        """Return the word ids in stick order, (word,)."""
         return self.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
 
     def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
-        """Return (word,) probabilities at a state of 0, in stick order."""
+        """Return the word probabilities (word,) at state 0, in stick order."""
         if self.offset == "uniform":
             return np.full(corpus.n_words, 1.0 / corpus.n_words)
         counts = np.bincount(corpus.words, corpus.counts, corpus.n_words)[self.word_order(corpus)]
         return (counts + SMOOTHING) / (counts.sum() + SMOOTHING * len(counts))
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """Return (stick,) d, the offset."""
+        """Return the offset d (stick,)."""
         return sticks_of(np.log(self.offset_probabilities(corpus)))
 
     def n_rows(self, corpus: Corpus) -> int:
@@ -242,12 +241,12 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         return corpus.n_words - 1
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too if it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         rows = {} if corpus is None else {self.psi_dim: self.n_rows(corpus)}
         return super().dims(corpus) | rows
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: states, and the parameters of their dynamics and emissions."""
+        """Return the variables that a run records: states, and parameters of the dynamics and emissions."""
         learnt = Variable("sigma_c2", ("iteration",), "", "variance of the entries of C, as drawn")
         return (
             *(learnt,) * self.learn_sigma_c2,
@@ -270,7 +269,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return d, the order of the words, and ``states_mean`` and ``states_deviation`` over the iterations."""
+        """Return d, the stick order of words, and mean and standard deviation of the states over iterations."""
         return {
             "offset": self.offset_of(corpus),
             "stick_words": self.word_order(corpus),
@@ -279,16 +278,16 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return whether the variance of C is fixed or sampled."""
+        """Return name → "fixed" or "sampled" for the variance of C."""
         return {"sigma_c2": "sampled" if self.learn_sigma_c2 else "fixed"}
 
 
 @dataclass(frozen=True)
 class LogisticNormalSystem(LinearDynamicalSystem):
-    """Documents of a sequence have hidden states, which follow a linear system and give the log odds of words.
+    """The linear dynamical system with softmax: hidden states of a sequence's documents give the log odds of words.
 
-    As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d are the logarithms of
-    the same probabilities. The order of the words is without effect. The prior of A and B has the weight of D steps: B ~
+    As `LinearDynamicalSystem`, but x_t ~ Mult(N_t, softmax(psi_t)) with a row of C and d for each word; d is the log of the
+    same probabilities. The order of the words has no effect. The prior of A and B has the weight of D steps: B ~
     IW(D + 1, D I), A | B of column precision D I, as in the authors' program.
 
     Linderman, Johnson & Adams (2015), sec. 5; spec D.4.
@@ -298,12 +297,12 @@ class LogisticNormalSystem(LinearDynamicalSystem):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of A and B."""
+        """Prior of A and B, of the states' dynamics."""
         mean, precision, nu, scale = super().system_prior
         return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """Return (component,) d, the offset."""
+        """Return the offset d (component,)."""
         return np.log(self.offset_probabilities(corpus))
 
     def n_rows(self, corpus: Corpus) -> int:
@@ -313,7 +312,7 @@ class LogisticNormalSystem(LinearDynamicalSystem):
 
 @dataclass(frozen=True)
 class GaussianDynamicalSystem(StateSpace):
-    """Word shares of a sequence's documents are Gaussian around a linear function of hidden states of a linear system.
+    """The raw linear dynamical system: word shares of documents are Gaussian around a linear function of hidden states.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B), as in `LinearDynamicalSystem`; x_t / N_t - m = C z_t + N(0, R), m the training
     frequencies; R ~ IW(W + 1, W I), C | R ~ matrix normal of mean 0, row covariance R and column precision W I, for W words.
@@ -333,7 +332,7 @@ class GaussianDynamicalSystem(StateSpace):
     psi_dim = "word"
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: states, and the parameters of their dynamics and emissions."""
+        """Return the variables that a run records: states, and parameters of the dynamics and emissions."""
         return (
             *STATES,
             Variable(
@@ -347,7 +346,7 @@ class GaussianDynamicalSystem(StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return the training frequencies, and ``states_mean`` and ``states_deviation`` over the iterations."""
+        """Return the training word frequencies, and mean and standard deviation of the states over iterations."""
         means = {
             name: np.asarray(last[f"running_{each}"])
             for name, each in (
@@ -362,19 +361,19 @@ class GaussianDynamicalSystem(StateSpace):
 
 @dataclass(frozen=True)
 class HiddenMarkov(Model):
-    """The documents of a sequence have hidden states that form a Markov chain; each state is a distribution over words.
+    """The hidden Markov model of sequences of documents; each state has a distribution over words.
 
     p_0 ~ Dirichlet(1, …, 1), each row P_s ~ Dirichlet(1, …, 1), phi_s ~ Dirichlet(alpha0, …, alpha0); in each sequence
-    s_1 ~ p_0, s_t ~ P[s_{t-1}], and the words of document t are x_t ~ Mult(N_t, phi[s_t]). Documents stand in the order of
-    their positions; one without words is legal anywhere, and has a state all the same.
+    s_1 ~ p_0, s_t ~ P[s_{t-1}], and the words of document t are x_t ~ Mult(N_t, phi[s_t]). Documents are ordered by their
+    positions; documents without words are allowed anywhere and have states, too.
 
     Parameters
     ----------
     n_states : int, default 10
-        Hidden states.
+        Number of hidden states.
     alpha0 : float, default 1
-        Dirichlet prior per word type of a state (not its total). The authors' program has 1 for DNA and 10 for text; less is
-        better where a text has many words.
+        Dirichlet prior per word type of a state (not its total). The authors' program has 1 for DNA and 10 for text; smaller
+        values are better for large vocabularies.
 
     Linderman, Johnson & Adams (2015), sec. 5: the baseline of figure 4. Rabiner (1989), "A tutorial on hidden Markov models".
     """
@@ -390,20 +389,20 @@ class HiddenMarkov(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Return the symbol and value of the size that names and titles of runs show."""
+        """Symbol and value of the model's size in names of runs."""
         return "S", self.n_states
 
     def for_data(self, corpus: Corpus) -> HiddenMarkov:
-        """Return the model for a corpus; raise ModelError unless its documents form sequences."""
+        """Return the model; raise ModelError unless the documents form sequences."""
         _ = corpus.by_sequence  # a DataError where they do not
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension, those of the corpus too if it is given."""
+        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
         return super().dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: the drawn parameters, and the state probabilities of each document."""
+        """Return the variables that a run records: the parameters, and the state probabilities of each document."""
         return (
             Variable(
                 "first_state",
@@ -432,9 +431,9 @@ class HiddenMarkov(Model):
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return that alpha0 is fixed."""
+        """Return {"alpha0": "fixed"}."""
         return {"alpha0": "fixed"}
 
     def tiny(self, most: int = 9) -> Corpus:
-        """Return a sequence of two documents for compiling kernels; ``most`` is its largest count."""
+        """Return a corpus of one sequence of two documents, for compiling kernels; ``most`` is its largest count."""
         return tiny_bag(most, sequence=(("tiny", 1), ("tiny", 2)))

@@ -1,4 +1,4 @@
-"""The order of the topics or of the words on a stick, which is part of a model."""
+"""Options for the order of topics or words on a stick, which is part of a model."""
 
 import re
 
@@ -11,15 +11,15 @@ from workbench.models.model import ModelError
 from workbench.models.options import OptionError, option
 
 NAMED = ("size", "vocabulary", "random")
-"""Orders that have a name; any other is a permutation."""
+"""Names of orders; any other order is a permutation."""
 
 
 def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Return a permutation as text with its numbers separated by a comma, from a list or text.
+    """Check a permutation, a list or a text; return it as text with commas, such as "2,0,1".
 
-    of, named : what is ordered, and the orders that have a name, for the sentence.
+    of, named : what is ordered, and the names of orders, for error messages.
 
-    Raises OptionError.
+    Raises OptionError for anything else.
     """
     text = (
         order
@@ -40,12 +40,12 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
 
 
 def permutation_of_words(order) -> str:
-    """Return a permutation of the words of a corpus as text; see `permutation`."""
+    """Check a permutation of the words of a corpus and return it as text; see `permutation`."""
     return permutation(order, of="words", named="size, vocabulary, random")
 
 
 def order_option():
-    """Return the option for the order of the topics on the stick."""
+    """Return the option ``order`` of models with topics: the order of the topics on the stick."""
     return option(
         "size",
         "order of the topics on the stick: largest first, random, or a permutation such as (2,0,1) of the order by size",
@@ -56,7 +56,7 @@ def order_option():
 
 
 def word_order_option():
-    """Return the option for the order of the words on the stick, for models without topics."""
+    """Return the option ``order`` of models without topics: the order of the words on the stick."""
     return option(
         "size",
         "order of the words on the stick: most frequent first (words that training lacks come last), as in the vocabulary, "
@@ -68,18 +68,18 @@ def word_order_option():
 
 
 class Ordered:
-    """A mixin of models with the options ``order`` and ``order_seed``."""
+    """Mixin of models with the options ``order`` and ``order_seed``."""
 
     order: str
     order_seed: int
 
     @property
     def places(self) -> np.ndarray | None:
-        """The permutation: for each place of the stick the rank by size; None for a named order."""
+        """The rank by size of the topic or word at each position of the stick; None for a named order."""
         return None if self.order in NAMED else np.array(self.order.split(","), dtype=int)
 
     def stick_order(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the numbers of the topics or words in stick order, given the tokens of each."""
+        """Return the ids of the topics or words in stick order, given their ``sizes`` in tokens."""
         if self.order == "vocabulary":
             return np.arange(len(sizes))
         if self.order == "random":
@@ -88,7 +88,7 @@ class Ordered:
         return by_size if self.places is None else by_size[self.places]
 
     def check_order(self, n: int, what: str) -> None:
-        """Raise ModelError for a permutation of another length than n, and for a seed that has no effect."""
+        """Raise ModelError if the order is a permutation of another length than n, or if ``order_seed`` has no effect."""
         if self.order_seed and self.order != "random":
             raise ModelError(
                 Named("order_seed", self.order_seed),

@@ -24,7 +24,7 @@ def _score(name: str, unit: str, meaning: str, better: str = "higher") -> Variab
 
 
 def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (word,) log probabilities under two multinomials, of clipped and of add-0.1 training counts (word,)."""
+    """Return the log probabilities (word,) of two baselines: clipped training frequencies, and add-0.1 smoothing."""
     total = counts.sum()
     return np.log(np.maximum(counts / total, LEAST)), np.log(
         (counts + ADDED) / (total + ADDED * len(counts))
@@ -32,7 +32,7 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return the gains and the log likelihood per item, by name; NaN if the test set has no such items."""
+    """Return name → log likelihood and gains per held-out item; NaN if the test set has no such items."""
     counts = np.bincount(train.words, train.counts, train.n_words)
     seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
@@ -61,9 +61,9 @@ def gains(train, test, predicted: Predicted) -> dict[str, float]:
 
 
 def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
-    """Return (row, word) the probability that a word is among the n largest values of its row, with random ties.
+    """Return the probability (row, word) that a word is among the n largest values of its row, with ties broken at random.
 
-    With g words above and e equal to it, itself among them, it is (n - g) / e, within 0 and 1.
+    With g words above it and e words equal to it, including itself, it is (n - g) / e, clipped to [0, 1].
     """
     ordered = np.sort(values, axis=1)
     up_to = np.stack(
@@ -78,10 +78,10 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
 def expected_hits(
     predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (row,) expected hits among a row's n most frequent words, and among its n least frequent.
+    """Return the expected hits (row,) among the n most frequent and among the n least frequent words of each row.
 
-    ``predicted`` are probabilities (row, word), ``counts`` what came. Both are the expectations over ties broken at random and
-    independently, in the prediction and in what came: sum_w P(w among the predicted) P(w among those that came).
+    ``predicted`` are probabilities and ``counts`` observed counts, (row, word). Ties are broken at random and independently in
+    both: the expectation is sum_w P(w among the predicted n) P(w among the observed n).
     """
     most, least = (
         (chance_among_top(sign * predicted, n) * chance_among_top(sign * counts, n)).sum(axis=1)
@@ -91,7 +91,7 @@ def expected_hits(
 
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return the mean and deviation of `expected_hits` over held-out rows; NaN if the engine does not predict whole rows."""
+    """Return name → mean and standard deviation of `expected_hits` over held-out rows; NaN without predictions of rows."""
     names = [score.name for score in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
@@ -148,7 +148,7 @@ GAINS = Scores(
     gains,
     of_seen=True,
 )
-"""Of all models of rows and of sequences."""
+"""Gains: scores of all models of rows and of sequences."""
 
 HITS = Scores(
     (
@@ -177,4 +177,4 @@ HITS = Scores(
     ),
     hits,
 )
-"""Of models whose engines predict whole rows."""
+"""Hits: scores of models whose engines predict whole rows."""
