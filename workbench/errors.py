@@ -48,7 +48,7 @@ class Named(NamedTuple):
 
     field: str
     value: object = ALONE
-    text: str = ""  # what Python calls it, where that is not its name
+    text: str = ""  # name of the Python argument, if different
 
     def __str__(self) -> str:
         if self.value is ...:

@@ -18,13 +18,13 @@ class Column(NamedTuple):
     """A column of a `Table`: its name, and how its values are formatted. None is a missing value."""
 
     name: str
-    label: str | None = None  # the name, unless given
+    label: str | None = None  # heading; None: the name
     kind: str = "text"  # text, number, share or duration
     digits: int = 0
     unit: str = ""
     sign: bool = False
-    wide: bool = False  # texts of several lines
-    meaning: str = ""  # shown on a page where the pointer rests on the heading
+    wide: bool = False  # whether texts may have several lines
+    meaning: str = ""  # hover text of the heading on a page
 
     @property
     def heading(self) -> str:

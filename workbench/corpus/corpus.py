@@ -131,12 +131,12 @@ MOST_TOKENS = 2**40
 INT32_MAX = np.iinfo(np.int32).max
 CorpusError = DataError
 MOST_UNNAMED = 10_000_000
-"""Words without a vocabulary, or documents without a count, beyond which a size or id is taken for a mistake, before memory
-runs out."""
+"""Maximum of words without a vocabulary, and of documents without counts; larger sizes or ids are taken for mistakes before
+memory runs out."""
 ROWWISE = ("titles", "authors", "labels", "times", "sequence")
-"""Fields of one entry per document, besides the inputs."""
+"""Fields with one entry per document, besides the inputs."""
 SHOWN = 10
-"""Words that a notebook shows of a corpus."""
+"""Maximum of words of a corpus that a notebook shows."""
 TEXT_BYTES = 80
 """Estimated bytes of a title or word as a Python string."""
 
@@ -146,7 +146,7 @@ class WordMajor(NamedTuple):
 
     indptr: np.ndarray  # (word + 1,) int64: the pairs of word w are indptr[w]:indptr[w + 1]
     documents: np.ndarray  # (pair,) int32
-    pairs: np.ndarray  # (pair,) int64: where the pair stands in document-major order
+    pairs: np.ndarray  # (pair,) int64: index of the pair in document-major order
 
 
 @dataclass(frozen=True, eq=False, repr=False)

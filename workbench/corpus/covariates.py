@@ -24,7 +24,7 @@ class BySequence(NamedTuple):
     names: tuple[str, ...]  # one per sequence, in the order of first appearance
     # (sequence + 1,) int64: the documents of sequence s are documents[indptr[s]:indptr[s + 1]]
     indptr: np.ndarray
-    documents: np.ndarray  # (document,) int64
+    documents: np.ndarray  # (document,) int64, sorted by sequence and position
 
 
 def checked_inputs(

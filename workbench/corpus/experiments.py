@@ -112,7 +112,7 @@ IN_WORDS = {
 }
 SINGLETONS = ("keep", *IN_WORDS)
 PER = ("corpus", "document", "half")
-"""What a held-out share can be taken from."""
+"""What a held-out share can be taken from: all tokens, the tokens of each document, or halves of documents."""
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:

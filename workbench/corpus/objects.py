@@ -15,7 +15,7 @@ from workbench.errors import DataError, nearest_or_all, shown
 COLUMNS = ("text", "id", "time", "label")
 """Roles that columns of a DataFrame can have."""
 MOST_NAMED = 3
-"""Documents that a warning names."""
+"""Maximum of documents that a warning names."""
 WANTED = (
     "documents are a Corpus, a name or path, a list of texts or of lists of tokens, a pandas Series or DataFrame, a matrix of "
     "counts (scipy.sparse or numpy) or a bag of words as gensim has it"

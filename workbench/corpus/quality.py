@@ -18,22 +18,22 @@ with a probability of 1 - (1 - 0.9**8)**8 = 0.99, at 0.95 of 0.9999, at 0.5 of 0
 MOST_TOKENS = 10_000_000
 """Maximum of tokens of a corpus in which near-duplicates are searched for."""
 CANDIDATES = 16
-"""Earlier documents that one is compared with at most, so that a thousand copies of a form letter make no million pairs.
+"""Maximum of earlier documents with which one is compared, so that a thousand copies of a letter do not give a million pairs.
 Of KOS, which has such letters, all 16 near-duplicates are found with the last 16, and 10 with the first 16."""
 COMPARED = 10_000
-"""Pairs of documents that are compared at a time, which bounds memory."""
+"""Pairs of documents that are compared at a time, to bound memory."""
 
 
 class Quality(NamedTuple):
     """The numbers of empty, duplicate and nearly duplicate documents, ascending."""
 
-    empty: np.ndarray  # (found,) without a token
-    # (found,) with the words and counts of an earlier document, which is none of these
+    empty: np.ndarray  # (found,) documents without tokens
+    # (found,) documents with the counts of an earlier document that is not among them
     repeated: np.ndarray
-    originals: np.ndarray  # (found,) that earlier document
-    # (found,) with nearly the tokens of an earlier document, none of these and not repeated
+    originals: np.ndarray  # (found,) the earlier document of each
+    # (found,) near-duplicates of an earlier document, except those in `repeated`
     near: np.ndarray
-    near_originals: np.ndarray  # (found,) that earlier document
+    near_originals: np.ndarray  # (found,) the earlier document of each
 
 
 def quality_of(corpus: AnyCorpus) -> Quality | None:

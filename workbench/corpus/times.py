@@ -108,7 +108,7 @@ class Years(NamedTuple):
 
     first: int
     n: int
-    of_documents: np.ndarray  # (document,) int64: its year less the first
+    of_documents: np.ndarray  # (document,) int64: year of each, counted from the first
 
     @property
     def labels(self) -> range:

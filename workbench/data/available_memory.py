@@ -17,7 +17,7 @@ class AvailableMemory(NamedTuple):
     """Bytes that can still be allocated, and where the limit comes from."""
 
     n_bytes: int
-    # what stands before the size in a sentence, as "WORKBENCH_MEMORY allows"; "" for the machine
+    # beginning of a sentence before the size, as "WORKBENCH_MEMORY allows"; "" for the machine
     limit: str
 
     def describe(self) -> str:
@@ -33,7 +33,7 @@ def available_memory() -> AvailableMemory:
     """
     limits = [_shared_memory()]
     process = psutil.Process()
-    # Linux alone has it
+    # only Linux has it
     most = process.rlimit(psutil.RLIMIT_AS)[0] if hasattr(psutil, "RLIMIT_AS") else -1
     if most != -1:
         left = max(most - process.memory_info().vms, 0)

@@ -183,7 +183,7 @@ def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[n
     for block in blocks:
         counts += np.bincount((keys.of(*block) >> below).astype(np.int64), minlength=len(counts))
     smaller = np.cumsum(counts)
-    # the first bin up to whose end there are as many as wanted
+    # the first bin at whose end at least n_chosen keys are counted
     edge_bin = int(np.searchsorted(smaller, n_chosen))
     in_bin = [
         keys_of_block[keys_of_block >> below == edge_bin]
@@ -192,7 +192,7 @@ def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[n
     in_bin = np.sort(np.concatenate(in_bin))
     n_before = int(smaller[edge_bin - 1]) if edge_bin else 0
     edge = in_bin[n_chosen - n_before - 1]
-    # how many of the keys that equal the edge are chosen
+    # number of keys equal to the edge that are chosen
     n_tied = n_chosen - n_before - int(np.searchsorted(in_bin, edge))
     for block in blocks:
         keys_of_block = keys.of(*block)

@@ -49,8 +49,8 @@ LETTERS = {
     "mac_roman": OF_WEST,
     "cp850": OF_WEST,
 }
-"""Encoding of Latin letters → the letters beyond ASCII of languages that are written in it; of two that fit alike the first is
-taken. French, German, Spanish, Portuguese, Swedish and Finnish, Danish and Norwegian, Italian, Icelandic, Estonian, Catalan,
+"""Encoding of Latin letters → the letters beyond ASCII of languages that use it; of encodings that fit equally, the first is
+chosen. French, German, Spanish, Portuguese, Swedish and Finnish, Danish and Norwegian, Italian, Icelandic, Estonian, Catalan,
 Dutch, Albanian; Polish, Czech, Slovak, Hungarian, Romanian, Slovenian and Croatian; Turkish; Lithuanian, Latvian."""
 LATIN = "LATIN"
 """Beginning of the Unicode names of Latin letters."""

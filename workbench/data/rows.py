@@ -32,10 +32,10 @@ LONGEST_FIELD = 2**31 - 1  # Python's csv stops at 131,072 characters otherwise
 class Dialect(NamedTuple):
     """The special characters of a CSV file: separator, quote, escape, comment."""
 
-    separator: str | None = None  # None: found
-    quote: str | None = '"'  # None: none
-    escape: str | None = None  # what takes the meaning from the next character; None: found
-    comment: str | None = None  # lines that begin with it are left out
+    separator: str | None = None  # None: detected
+    quote: str | None = '"'  # None: no quotes
+    escape: str | None = None  # removes the special meaning of the next character; None: detected
+    comment: str | None = None  # begins lines that are left out
 
     def checked(self) -> "Dialect":
         """Return the dialect with names ("tab") replaced by characters; raise DataError for an invalid or repeated one."""

@@ -196,7 +196,7 @@ class SavedByHash:
 
 def refused_by_system(error: Exception) -> bool:
     """Return whether an error of reading comes from the system (disk, permissions), not from the content."""
-    # as damaged archives name wrong places
+    # damaged archives cause these by wrong offsets
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 

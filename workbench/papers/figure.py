@@ -59,7 +59,7 @@ class Method:
     visit: float = 1e-8  # seconds of an iteration per token and topic, scoring included
     samples: bool = False
     n_topics: int = 0  # initial number of topics, if the method infers it
-    # mean number of topics then, to set half of the steps as burn-in
+    # mean number of topics in that case, to set half of the steps as burn-in
     typical: int = 0
     start: str = ""  # label of the method whose last state is the initial state
 
@@ -70,10 +70,10 @@ class Extent:
 
     n_seeds: int
     n_topics: tuple[int, ...]
-    n_iterations: int | None = None  # of every run
-    # or: of deterministic methods, and of samplers
+    n_iterations: int | None = None  # iterations of every run
+    # alternatively: iterations of deterministic methods, and of samplers
     sweeps: tuple[int, int] | None = None
-    steps: int | None = None  # or: number of topics summed over iterations
+    steps: int | None = None  # alternatively: number of topics summed over iterations
     n_documents: int | None = None  # drawn at random; None for all
     # label → iterations of methods with another length
     lengths: dict[str, int] = field(default_factory=dict)
@@ -114,19 +114,19 @@ class Figure:
     holdout: float = HOLDOUT  # held-out share of tokens or documents
     # settings of `workbench.corpus.prepare`; None: documents are held out
     split: dict | None = field(default_factory=dict)
-    beta: float = 0.1  # of each word
-    beta_total: float | None = None  # summed over words, instead of beta
+    beta: float = 0.1  # prior of each word
+    beta_total: float | None = None  # sum over words, instead of beta
     burn_in: int | None = 10  # None: half of the iterations
-    n_records: int | None = None  # of a run, at most; None for every iteration
+    n_records: int | None = None  # maximum of recorded iterations of a run; None: every iteration
     # (corpus, label) → (topics, standard error) in the paper
     found: dict = field(default_factory=dict)
     # label → (log p of a test word, bound per token or None, tolerance)
     known: dict = field(default_factory=dict)
     published: dict = field(default_factory=dict)  # (model, topics, label) → the paper's numbers
     note: str = ""  # differences of our data and settings from the paper's
-    # labels of the paper's methods, if there are others
+    # labels of the paper's methods, if the figure has further ones
     of_paper: tuple[str, ...] = ()
-    where: str = ""  # in the paper
+    where: str = ""  # place in the paper
     about: str = ""  # meaning of the numbers
     of_seed: str = ""  # DRAW or SEQUENCE, if each seed has its own corpus
     held_out: str = ""  # description of the held-out tokens
@@ -193,7 +193,7 @@ class Drawing:
     paper: str
     # quick (a coarser grid, fewer steps) → (`workbench.views.Picture`, list of `Checked`)
     draw: Callable
-    where: str = ""  # in the paper
+    where: str = ""  # place in the paper
     about: str = ""  # description
     note: str = ""  # differences of ours from the paper's
     less: str = "a coarser grid and fewer steps"  # the reduction of --quick

@@ -33,7 +33,7 @@ class Published(NamedTuple):
     """The numbers in one column of the paper's table."""
 
     hours: float  # until convergence
-    seconds: float  # an iteration
+    seconds: float  # per iteration
     iterations: float  # until convergence
     perplexity: float
 

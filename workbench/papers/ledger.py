@@ -22,7 +22,7 @@ class Item:
 
     # such as H19: the paper's letter and a number, the same for related items
     id: str
-    where: str  # in the paper
+    where: str  # place in the paper
     target: str  # the result in the paper or the specification
     figures: tuple[str, ...] = ()  # names for `workbench reproduce`
     # parts of the texts of the claims of this item; empty: all claims of the figure

@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     """An item of the ledger with one figure that reproduces it, if any, and the result."""
 
     item: Item
-    figure: str  # its name; empty without a figure
+    figure: str  # name of the figure; "" without one
     result: Result | None
     source: str  # source of the result
     lines: tuple[Line, ...]

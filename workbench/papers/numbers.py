@@ -95,11 +95,11 @@ def _seconds(measured: Measured) -> float:
 
 
 NUMBERS = {
-    # of held-out tokens, averaged for samplers; of unseen documents by the paper's protocol
+    # perplexity of held-out tokens, averaged for samplers; of unseen documents by the paper's protocol
     "perplexity": lambda measured: (
         measured.unseen["foldin_same"] if measured.unseen else measured.curve("test_perplexity")[-1]
     ),
-    # with at least one token; NaN if the number is fixed
+    # number of topics with at least one token; NaN if the number is fixed
     "topics": lambda measured: (
         measured.run["n_active_topics"].values[-1]
         if "n_active_topics" in measured.run
@@ -111,7 +111,7 @@ NUMBERS = {
     "moving": lambda measured: (
         measured.number("converged") > 0.9 * measured.run["iteration"].values[-1]
     ),
-    # 1 if it does so in the second half only
+    # 1 if a run fits its training data only in the second half
     "fit_moving": lambda measured: (
         measured.run["iteration"].values[measured.fitted()]
         > 0.5 * measured.run["iteration"].values[-1]

@@ -440,7 +440,7 @@ def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
         parts.append(f"without {' and '.join(extent.without)}")
     if extent.steps != full.steps:
         parts.append(f"{extent.steps:,} steps, not {full.steps:,}")
-    # a paper that gives no number of runs has one here
+    # 1 stands for a paper that gives no number of runs
     if extent.n_seeds != full.n_seeds and full.n_seeds > 1:
         parts.append(
             f"{extent.n_seeds} run{'s' * (extent.n_seeds > 1)} of {figure.each}, not {full.n_seeds}"

@@ -56,15 +56,15 @@ class RecordSet:
     """A set of records in the catalog. Sizes are those with the default options."""
 
     name: str
-    title: str  # one line for people
+    title: str  # a line of text for people
     file: str
     content: str  # sha256 (hex) of the records: `Records.content_hash`
     n_records: int
     n_fields: int
     n_distinct: int
-    n_missing: int  # cells
+    n_missing: int  # number of missing cells
     licence: str
-    origin: str  # where anyone can get it, in words
+    origin: str  # public source, as text
     make: Callable[..., Records] = read_records  # (path, options) -> the records
     bundled: bool = False
 

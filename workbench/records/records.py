@@ -180,8 +180,8 @@ def _sorted(names: set[str]) -> list[str]:
 class Cells(NamedTuple):
     """The known (not missing) cells, record by record."""
 
-    records: np.ndarray  # (cell,) int64
-    fields: np.ndarray  # (cell,) int64
+    records: np.ndarray  # (cell,) int64: record of each cell
+    fields: np.ndarray  # (cell,) int64: field of each cell
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 A *label* is the engine of a run with all settings in which the compared runs differ, except seeds and splits: runs of one
 label are repetitions of each other. Most views have a curve or a panel per label.
 
-`show`, from `workbench.views.live`, shows one live in a notebook.
+`show`, from `workbench.views.live`, shows a view live in a notebook.
 """
 
 from workbench.plugins import load_plugins

@@ -85,7 +85,7 @@ def draw_convergence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draws_by_label(runs: list[xr.Dataset], corpora: Iterable[Corpus] = ()) -> dict[str, xr.Dataset]:
-    """Return the draws of the chains of each label and split, from `workbench.measures.label_free`, for samplers with enough."""
+    """Return the draws of the chains of each label and split, from `workbench.measures.label_free`, if there are enough."""
     draws_of: dict[str, xr.Dataset] = {}
     for label, chains in chains_by_label(runs):
         try:

@@ -29,15 +29,15 @@ MOST_PANELS = 12
 class Picture:
     """A figure before it is drawn: its panels, caption and table."""
 
-    name: str  # of its files
+    name: str  # name of the files
     title: str
     caption: str  # description, without settings
     panels: list  # of holoviews.Overlay
-    header: list[str] = field(default_factory=list)  # of its table
+    header: list[str] = field(default_factory=list)  # heading of the table
     rows: list[list] = field(repr=False, default_factory=list)
     legend: bool = True
-    height: float | None = None  # of a panel, inches
-    # the runs that it shows; empty: all
+    height: float | None = None  # height of a panel in inches
+    # the runs in the picture; empty: all runs
     runs: list[xr.Dataset] = field(repr=False, default_factory=list)
     hover: Mapping[str, list[list[str]]] = field(repr=False, default_factory=dict)
     """Kind of element ("QuadMesh", "Polygons" or "Points") → hover texts of the cells (row by row), polygons or points of each
@@ -52,7 +52,7 @@ class Slider(NamedTuple):
     low: float
     high: float
     step: float
-    value: float  # initially
+    value: float  # initial value
     plays: bool = False  # whether the page can animate it
 
 
@@ -62,7 +62,7 @@ class Menu(NamedTuple):
     option: str  # keyword of `View.draw`
     label: str
     choices: tuple[str, ...]
-    value: str  # initially
+    value: str  # initial value
 
 
 Control = Slider | Menu
@@ -79,10 +79,10 @@ class View(NamedTuple):
     name: str
     title: str
     needs: tuple[str, ...]  # a run needs all names in one of these; see `has`
-    # (view, side by side, options) → pictures; empty if there is nothing to draw
+    # (view, `SideBySide`, options) → pictures; empty if there is nothing to draw
     draw: Callable[..., Iterable[Picture]]
     on_page: bool = False  # whether the Topics page offers it
-    # on that page: at most a slider and two menus
+    # controls on the Topics page: at most a slider and two menus
     controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls
     across: bool = False  # whether it compares runs on different data
     # whether it needs recorded iterations, which imported models do not have

@@ -250,7 +250,7 @@ class _MapData(NamedTuple):
     outlines: list[np.ndarray]
     probability: np.ndarray  # (place,) NaN without a row of this time
     shares: np.ndarray | None  # (place,) of counts, if these are available
-    most: float  # the value of the full colour
+    most: float  # value at the end of the colour scale
     texts: list[str]  # of each place
     table: list[list]
 

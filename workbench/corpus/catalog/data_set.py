@@ -111,8 +111,8 @@ class Form:
     """Files that hold a data set: first the counts, second their vocabulary, then companions."""
 
     files: tuple[str, ...]
-    about: Callable[..., dict] | None = None  # paths of the others → titles, authors, labels, times
-    # public addresses: one per file, or one archive of them all
+    about: Callable[..., dict] | None = None  # paths of the companions → titles, authors, labels, times
+    # public addresses: one per file, or one of an archive with all files
     urls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -135,8 +135,8 @@ class DataSet:
     """A published data set. Its statistics were counted on the files; ``agreement`` compares them with the published ones."""
 
     name: str
-    title: str  # one line for people
-    forms: tuple[Form, ...]  # the preferred one first
+    title: str  # a line of text for people
+    forms: tuple[Form, ...]  # the preferred form first
     content: str  # sha256 (hex) of the corpus: `Corpus.content_hash`
     n_documents: int
     n_words: int
@@ -144,7 +144,7 @@ class DataSet:
     n_tokens: int
     agreement: str
     licence: str
-    origin: str  # where anyone can get it, in words
+    origin: str  # public source, as text
     bundled: bool = False
     # its published parts; the title of a document begins with the name of its part
     parts: tuple[str, ...] = ()

@@ -288,7 +288,7 @@ class PreparedSet(DataSet):
 
     source: DataSet
     make: Callable[[Corpus], Corpus]
-    part: str = "all"  # of the source
+    part: str = "all"  # part of the source
 
     def folders(self) -> list[Path]:
         """Return the folders to search for the files of its source."""

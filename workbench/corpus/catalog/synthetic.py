@@ -38,7 +38,7 @@ LEAST = {
     "n_topics": 1,
     "seed": 0,
 }
-"""Arguments that are whole numbers, and the least that each may be; all others are real."""
+"""Arguments that are whole numbers, with the smallest value of each; all others are real numbers."""
 PRIORS = ("alpha", "beta")
 
 
@@ -265,7 +265,7 @@ class DrawnSet:
     title: str
     n_documents: int  # with the default options
     n_words: int
-    n_tokens: int | None  # None where it is drawn too
+    n_tokens: int | None  # None if the number is random
     origin: str
 
     @property

@@ -19,12 +19,12 @@ from workbench.errors import Named
 class Rows(NamedTuple):
     """The rows of a table, or the objects of JSON lines, one per document."""
 
-    kind: str  # "column" or "field", in sentences
-    # file and line of what names the columns, and their names
+    kind: str  # "column" or "field", for errors
+    # place (file and line) of each header, and the names in it
     headers: Iterable[tuple[str, Iterable[str]]]
-    # (row,) values of a column by its name, None where there is none
+    # name of a column → its values (row,), None for missing ones
     values: Callable[[str | None], list]
-    where: Callable[[int], str]  # file and line of a row
+    where: Callable[[int], str]  # number of a row → its file and line
 
     def column(self, what: str, name: str | None) -> list:
         """Return the values (row,) of a column; raise an error if it is missing, unless it is the default title or label."""

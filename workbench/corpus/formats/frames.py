@@ -17,7 +17,7 @@ from workbench.corpus.formats.tables import read_table, stream_table
 from workbench.data.opening import read_bytes, refuse_device
 
 ROWS = 4096
-"""Rows of a Parquet file that are read at a time."""
+"""Number of rows of a Parquet file that are read at a time."""
 
 
 class Frames:

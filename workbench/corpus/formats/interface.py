@@ -54,7 +54,7 @@ DEFAULTS = {
 }
 """Defaults of names that a format module leaves out; a format without ``write`` is read-only."""
 TEXTS, NAMES, IDS = "texts", "names", "ids"
-"""Kinds of documents in a batch: texts; counts with words as strings; counts with word ids."""
+"""Kinds of documents in a stream: texts; counts with words as strings; counts with word ids."""
 
 
 def trait(format: ModuleType, name: str) -> Any:
@@ -65,17 +65,17 @@ def trait(format: ModuleType, name: str) -> Any:
 class ReadOptions(NamedTuple):
     """The arguments of `workbench.corpus.read_corpus` that a format's reader needs."""
 
-    vocabulary: object = None  # path or words, None: whatever lies beside the file
-    text: str = "text"  # columns of a table, fields of a JSON object
+    vocabulary: object = None  # path or words; None: the companion file, if any
+    text: str = "text"  # this and the next two: columns of a table, fields of a JSON object
     title: str | None = "title"
     label: str | None = "label"
     time: str | None = None
     encoding: str = DETECT
-    keep_text: bool = True  # and every column or field beside the text
+    keep_text: bool = True  # whether to keep texts and all other columns or fields
     inputs: tuple[str, ...] = ()  # columns or fields of real covariates
     sequence: str | None = None
     position: str | None = None
-    # columns of a table of counts: a document is what they say together
+    # columns of a table of counts that together identify the document
     document: tuple[str, ...] = ("document",)
     word: str = "word"
     count: str = "count"
@@ -91,8 +91,8 @@ class Batch(NamedTuple):
     """Some documents of a file, or some rows of counts."""
 
     documents: Sequence[str] | tuple[np.ndarray, Sequence[str] | np.ndarray, np.ndarray]
-    """Texts; or (row,) numbers of documents, words (names, or ids) and counts, in any order."""
-    # titles, labels, inputs (by name) of those documents that were not there before
+    """Texts; or numbers of documents, words (strings or ids) and counts (row,), in any order."""
+    # titles, labels, inputs (by name) of documents that are new in this batch
     about: dict
     n_documents: int
 
@@ -101,10 +101,10 @@ class Stream(NamedTuple):
     """A file read as a stream of documents."""
 
     batches: Iterator[Batch]
-    # once all batches came: further arguments of `Corpus.from_pairs` or `from_texts`
+    # after the last batch: further arguments of `Corpus.from_pairs` or `from_texts`
     rest: Callable[[], dict]
-    words: str = TEXTS  # what a batch has
-    # words of ids, at any time; None where nothing names them
+    words: str = TEXTS  # kind of the documents: TEXTS, NAMES or IDS
+    # words of the ids so far; None if they have no names
     names: Callable[[], Sequence[str] | None] = lambda: None
 
 
@@ -112,7 +112,7 @@ class Prepared(NamedTuple):
     """The files of a corpus before they are written; the file of counts is the last."""
 
     files: dict[Path, bytes]
-    lost: list[str]  # parts of the corpus that the format has no place for, in words
+    lost: list[str]  # fields of the corpus that the format cannot hold, as text
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ from workbench.data.stored_texts import GrowingArray, TextsWriter, text_files
 from workbench.errors import DataError
 
 SHARD_PAIRS = 2**21
-"""A shard ends with the document at which it has this many pairs: cuts depend on the corpus alone."""
+"""A shard ends with the document at which it reaches this many pairs, so that shards depend only on the corpus."""
 MANIFEST = "corpus.json"
 VERSION = 1
 TEXTS = ("vocabulary", "titles")

@@ -211,7 +211,7 @@ class _Words(NamedTuple):
     """The vocabulary, and for each word number its index there (word,) int32, -1 if the word was pruned."""
 
     vocabulary: list[str]
-    numbers: np.ndarray | None  # None: as they are
+    numbers: np.ndarray | None  # None: numbers do not change
 
 
 # ---------------------------------------------------------------------- texts

@@ -306,8 +306,8 @@ class WordCounts(NamedTuple):
     """The words of some texts in the order of first appearance, and their counts in each document."""
 
     words: list[str]
-    lengths: np.ndarray  # (document,) int32: pairs of each
-    ids: np.ndarray  # (pair,) int32: which of the words
+    lengths: np.ndarray  # (document,) int32: number of pairs of each
+    ids: np.ndarray  # (pair,) int32: index in ``words``
     counts: np.ndarray  # (pair,) int32
 
 
