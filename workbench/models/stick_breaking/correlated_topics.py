@@ -267,7 +267,7 @@ class LogisticNormalTopics(GaussianTopics):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """Return ``theta`` (document, topic) given the last psi, or its mean under q, and ``phi`` (topic, word) given counts."""
+        """Return ``theta`` (document, topic) given the last psi, or its mean under q, and ``phi``, the mean given counts."""
         expected = (
             {"theta": Estimate(expected_theta, last["psi"], last["psi_variance"])}
             if "psi_variance" in last

@@ -15,7 +15,7 @@ NAMED = ("size", "vocabulary", "random")
 
 
 def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Check a permutation, a list or a text; return it as text with commas, such as "2,0,1".
+    """Check a permutation, a list or a text; return it as text such as "2,0,1".
 
     of, named : what is ordered, and the names of orders, for error messages.
 
