@@ -69,7 +69,7 @@ class Got(NamedTuple):
 
 
 class InputError(ValueError):
-    """An input that cannot be used.
+    """Raised for an input that cannot be used.
 
     Parameters
     ----------

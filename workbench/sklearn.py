@@ -370,7 +370,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """In errors of the block, replace names of settings by names of the estimator's parameters."""
+    """Replace names of settings by names of the estimator's parameters in errors that the block raises."""
 
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:

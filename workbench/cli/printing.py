@@ -150,7 +150,7 @@ def say(message: str) -> None:
 
 @contextlib.contextmanager
 def resumable() -> Iterator[None]:
-    """On Ctrl-C in the block, end it and print that the same command resumes."""
+    """End the block on Ctrl-C, and print that the same command resumes."""
     try:
         yield
     except KeyboardInterrupt:

@@ -49,7 +49,7 @@ class AnyCorpus:
     input_names: tuple[str, ...]
 
     def parts(self) -> Iterable[Corpus]:
-        """Return the documents in order, one part in memory at a time."""
+        """Return the parts of the corpus in order; only one of them is in memory at a time."""
         raise NotImplementedError
 
     def parts_in_order(self) -> Iterator[tuple[int, Corpus]]:
@@ -543,7 +543,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def by_word(self) -> WordMajor:
-        """The same pairs in word-major order."""
+        """The pairs of the corpus in word-major order: sorted by word, then by document."""
         pairs = np.argsort(self.words, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(self.words, minlength=self.n_words))])
         return WordMajor(sealed(indptr), sealed(self.documents[pairs]), sealed(pairs))

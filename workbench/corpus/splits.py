@@ -329,7 +329,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 def _wanted(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tokens of each group (the corpus, or each document), and how many of them to hold out, (group,) int64 each.
+    """Return for each group (the corpus, or a document) its number of tokens, and how many to hold out: (group,) int64 each.
 
     Raise an error for arguments out of range, and for a split without test or training tokens.
     """
@@ -404,7 +404,7 @@ def split_shards(
     blocks: Iterator[np.ndarray],
     folder: str | Path | None = None,
 ) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Write training and test corpus into the folders ``train`` and ``test`` of a folder unless they exist; open them.
+    """Write training and test corpus to the subfolders ``train`` and ``test``, unless they exist; return both, opened.
 
     Parameters
     ----------

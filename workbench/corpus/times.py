@@ -67,7 +67,7 @@ def _as_text(value: object):
 
 
 def _dates(pd, texts: list, rows: list[int], name: str, where: Callable[[int], str]):
-    """Return the dates of texts, dates and times as timestamps without a time zone."""
+    """Convert texts and dates to timestamps without a time zone."""
     forms = [{}, {"format": "ISO8601"}, {"dayfirst": True}, {"format": "mixed"}]
     if all(isinstance(text, str) and COMPACT.fullmatch(text) for text in texts):
         forms = [{"format": "%Y%m%d"}]

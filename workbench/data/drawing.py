@@ -34,7 +34,7 @@ def check_seed(seed: object) -> None:
 
 
 def check_kind(data: object, kind: type, name: str) -> None:
-    """Raise an error unless the data are of the given type; they may be the name of a data set."""
+    """Raise DataError unless the data are of the type ``kind``, as when the name of a data set is given."""
     if not isinstance(data, kind):
         raise DataError(
             f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "

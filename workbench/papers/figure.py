@@ -1,4 +1,4 @@
-"""Records of a paper's figures: the runs, the paper's numbers and claims, and texts of the caption."""
+"""Types that describe a paper's figures: their runs, the paper's numbers and claims, and texts of the caption."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

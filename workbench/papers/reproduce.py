@@ -59,7 +59,7 @@ class Reproduction(NamedTuple):
 
     @property
     def left_out(self) -> list[str]:
-        """Sentences on what is missing: reductions of the published extent, and failed runs; [] if nothing is."""
+        """Sentences on what is missing: reductions of the published extent, and failed runs; [] if it is complete."""
         return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
             self.reduced
         ) + self.failures

@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return the key by which a run of the method, model or size ``name`` is paired; None for other runs."""
+    """Return the settings that a run of the method, model or size ``name`` must share with its pair; None for other runs."""
     attributes = {
         "model": result.model,
         "method": result.method,

@@ -306,7 +306,7 @@ class Records(SavedByHash):
         )
 
     def with_values(self, values: np.ndarray, multiplicities: np.ndarray) -> Records:
-        """Return other records of the same fields and levels (a split, a subset)."""
+        """Return records with other values but the same fields and levels, as for a split or a subset."""
         return replace(self, values=values, multiplicities=multiplicities)
 
     # ------------------------------------------------------------------ sizes

@@ -225,7 +225,7 @@ def lineage(entry: ReportedRun) -> str:
 
 
 def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of the sizes of the data that are known from the runs and their stores."""
+    """Return (name, value) of the sizes of the data, those that the runs and their stores provide."""
     rows: dict[str, dict[str, None]] = {}
     for entry in reported:
         (train, test), run = entry.corpora, entry.dataset

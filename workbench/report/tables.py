@@ -181,7 +181,7 @@ def run_rows(reported: list[ReportedRun]) -> list[dict]:
 
 
 def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """Return for each label the topics of one run with counts, largest first: number, node, size and words.
+    """Return for each label the topics of a run that has counts, largest first: number, node, size and words.
 
     ``bar`` is the length (em) of the bar of a topic or word, relative to the largest of the run.
     """
@@ -231,7 +231,7 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
 
 
 def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """Return for each label of a network the levels of one run with counts; rows with most tokens come first."""
+    """Return for each label of networks the levels of a run that has counts; rows with most tokens come first."""
     tables = []
     for label, run in by_label.items():
         if levels := mixtures(run):
@@ -252,7 +252,7 @@ def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
 
 
 def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
-    """Return by topic number its node ("" unless the network has several) and its first words."""
+    """Return node ("" unless the network has several) and first words of each topic, by its number."""
     words = top_words(run, VALUE_WORDS)["word"]
     nodes = run["node"].values if "node" in run.coords else [""] * run.sizes["topic"]
     return {

@@ -311,7 +311,7 @@ def draw_overtaking(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def _short_names(descriptions: list[str]) -> list[str]:
-    """Return the descriptions of data without their common beginning, in short lines."""
+    """Return the descriptions of data without their common beginning, wrapped to short lines."""
     parts = [description.split(", ") for description in descriptions]
     if len(descriptions) > 1 and len({words[0] for words in parts}) == 1:
         descriptions = [", ".join(words[1:]) or UNCHANGED for words in parts]
@@ -345,7 +345,7 @@ def _marks(
     style: dict[str, Look] | None,
     floor: float,
 ):
-    """Draw a named mark with error bar for each setting, over ``drawn``; ``is_efficient`` (setting,): not dominated."""
+    """Draw the elements ``drawn``, and over them a named mark with error bar per setting, faint unless ``is_efficient``."""
     if not settings.sizes["label"]:
         return panel([])
     style, x = style or looks(settings["label"].values.tolist()), dimension(clock)

@@ -61,7 +61,7 @@ def path_view(
 def state_probability_view(
     positions: np.ndarray, chances: np.ndarray, names: list[str], title: str = ""
 ):
-    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, one row per state; colours are 0 to 1."""
+    """Draw probabilities (position, state) as `holoviews.Overlay` of a `QuadMesh`, one row per state; colours from 0 to 1."""
     n_per_cell = -(-len(positions) // MOST_CELLS)
     first_positions = np.arange(0, len(positions), n_per_cell)
     means = (

@@ -108,7 +108,7 @@ def rising(shares: np.ndarray) -> np.ndarray:
 
 
 def changing(phi: np.ndarray, n: int = MOST_WORDS) -> np.ndarray:
-    """Return the n words of phi (year, word) with the widest range over the years, sorted by final probability, descending."""
+    """Return the indices of the n words of phi (year, word) that change most, sorted by final probability, descending."""
     words = np.argsort(-np.ptp(phi, axis=0), kind="stable")[:n]
     return words[np.argsort(-phi[-1, words], kind="stable")]
 
@@ -122,7 +122,7 @@ def spread(heights: np.ndarray, gap: float) -> np.ndarray:
 
 
 def moving_topics(run: xr.Dataset, n: int = MOST_TOPICS) -> list[int]:
-    """Return the topics whose words change most from the first to the last year, weighted by their tokens."""
+    """Return the numbers of the n topics whose words change most from the first to the last year, weighted by tokens."""
     phi = run["phi_by_time"].isel(snapshot=-1).transpose("time", "topic", "word").values
     moved = np.abs(phi[-1] - phi[0]).sum(axis=1) * run["n_kw"].isel(snapshot=-1).sum("word").values
     return run["topic"].values[np.argsort(-moved, kind="stable")[:n]].tolist()

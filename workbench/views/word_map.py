@@ -159,7 +159,7 @@ def map_controls(run: xr.Dataset) -> tuple[Menu | Slider, ...]:
 
 
 def words_of(run: xr.Dataset) -> list[str]:
-    """Return the words for the menu: those whose probability varies most over the documents, first."""
+    """Return the words of the menu, sorted by the range of their probability over the documents, descending."""
     ranges = np.ptp(run["probability"].values, axis=0)
     return [
         str(run["word"].values[word]) for word in np.argsort(-ranges, kind="stable")[:MOST_WORDS]

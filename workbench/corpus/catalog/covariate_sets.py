@@ -178,7 +178,7 @@ def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
 
 
 def protein(path: Path) -> Corpus:
-    """Return the protein corpus: nineteen windows of 682 symbols (amino acids and ``*``) in alphabetical vocabulary."""
+    """Return the protein corpus: nineteen windows of 682 symbols, amino acids and ``*``; the vocabulary is alphabetical."""
     symbols = list("".join(read_text(path).split()))
     return of_sequences(windows_of(symbols, 682, 19), sorted(set(symbols)))
 

@@ -111,7 +111,7 @@ class Form:
     """Files that hold a data set: first the counts, second their vocabulary, then companions."""
 
     files: tuple[str, ...]
-    about: Callable[..., dict] | None = None  # paths of the companions → titles, authors, labels, times
+    about: Callable[..., dict] | None = None  # companion paths → titles, authors, labels, times
     # public addresses: one per file, or one of an archive with all files
     urls: tuple[str, ...] = ()
 

@@ -48,7 +48,7 @@ def noting_dropped() -> Iterator[dict[str, list[int]]]:
 
 
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Record for `noting_dropped` what each step drops; step → function from a text to the words kept up to that step."""
+    """Record for `noting_dropped` what each step drops; ``steps``: name → function that returns the words kept so far."""
     if (noted := _NOTED.get()) is None:
         return
     before = None
@@ -62,7 +62,7 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
 
 
 def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Record for `noting_dropped` what each step drops; step → which words it drops (word,) bool; ``totals`` (word,) tokens."""
+    """Record for `noting_dropped` what each step drops; ``steps``: name → which words (word,) it drops."""
     if (noted := _NOTED.get()) is None:
         return
     for name, left_out in steps.items():
