@@ -1,1 +1,1 @@
-"""The only loop, and what it leaves behind: specs, the run store, workers, comparisons."""
+"""Runs: their settings, the loop that computes them, the store that keeps them, and comparisons of them."""

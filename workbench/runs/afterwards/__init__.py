@@ -1,1 +1,1 @@
-"""What is computed from a finished run: unseen documents, bounds, scores of documents."""
+"""Computations from a stored run: inference of unseen documents, bounds on the evidence, scores of documents."""

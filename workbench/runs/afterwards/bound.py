@@ -26,7 +26,7 @@ from workbench.runs.spec import SpecError, whole
 from workbench.runs.store.archive import corpora_of, get_corpus, no_checkpoint, read_checkpoint
 
 HYBRIDS = {**dict.fromkeys(hybrid.KINDS, hybrid), adaptive.NAME: adaptive}
-"""Engine → its module."""
+"""Name of each hybrid engine → its module."""
 METHODS = {
     "ais": "an estimate by annealed importance sampling, on average below B",
     "bracket": "an interval from Gibbs samples; its upper end is loose where labels switch",
@@ -51,31 +51,31 @@ def hybrid_bound(
     Parameters
     ----------
     run : Run, path or name
-        Of a hybrid in a store; it may be running. Of a corpus in shards one part is in memory at a time.
+        A run of a hybrid engine in a store; it may be running. For a corpus in shards, one part is in memory at a time.
     method : "ais", "bracket" or "exact"
         See `METHODS`.
     seed : int
-        Of the chains of the bound; not that of the run.
+        Seed of the chains that compute the bound, not of the run.
     n_runs, n_temperatures : int
-        Of ``ais``. More temperatures bring the estimate up to B and the runs together.
+        Annealing runs and temperatures of ``ais``. With more temperatures the estimate approaches B and the runs agree.
     n_sweeps, burn_in : int
-        Of ``bracket``: sweeps that are averaged, and sweeps before them.
+        Sweeps of ``bracket`` that are averaged, and sweeps before them.
     n_threads : int
-        Runs of ``ais`` side by side; never changes a bit.
+        Number of annealing runs computed in parallel; it does not change the result.
     progress : bool
         Show a bar with the time left (stderr).
 
     Returns
     -------
     dict
-        ``method``, run, engine, ``iteration`` of the checkpoint, ``n_sampled`` tokens, ``entropy`` of the
+        ``method``, ``run``, ``engine``, ``iteration`` of the checkpoint, ``n_sampled`` tokens, ``entropy`` of the
         responsibilities, seed, and: ``bound`` (ais, exact); ``standard_error``, ``effective_runs`` and ``log_weights``
         (ais; see `workbench.engines.lda.hybrid_bound.Annealed`); ``low`` and ``high`` (bracket).
 
     Raises
     ------
     SpecError, StoreError, OptionError
-        One sentence each: not a hybrid, no checkpoint, too many assignments.
+        The run is not of a hybrid engine, has no checkpoint, or has too many assignments for ``exact``.
 
     Welling, Teh & Kappen (2008), eq. 20.
     """
@@ -129,7 +129,10 @@ def hybrid_bound(
 def _results(
     method: str, inputs: tuple, context: StepContext, sizes: tuple, progress: Callable
 ) -> dict:
-    """Return the results of a method, by name; progress: function from the number of sweeps to a bar."""
+    """Return the results of a method by name (bound, standard_error …).
+
+    inputs : parts, state and entropy of `_inputs`; sizes : numbers of runs or sweeps; progress : returns a bar for n sweeps
+    """
     if method == "exact":
         return {"bound": bounds.exact(*inputs)}
     if method == "ais":
@@ -148,9 +151,9 @@ def _results(
 
 @contextlib.contextmanager
 def _inputs(run: Run) -> Iterator[tuple]:
-    """Yield the iteration of the last checkpoint of a run, and what the bound is computed from: parts, state, entropy.
+    """Yield the iteration of a run's last checkpoint, and the parts, state and entropy from which the bound is computed.
 
-    The rows of documents of a corpus in shards are in files of a temporary folder within the block.
+    For a corpus in shards the document arrays are in files of a temporary folder, deleted at the end of the block.
     """
     spec = run.spec
     if spec.shards:
@@ -167,7 +170,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
 
 
 def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
-    """Return what `_inputs` yields, for a corpus in shards."""
+    """Return the iteration, parts, state and entropy that `_inputs` yields, for a corpus in shards."""
     _, model, options = run.spec.parts()
     train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
     for number, part in enumerate(parts):
@@ -186,6 +189,6 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
 
 
 def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
-    """Return the documents of a place, mapped again, and which of their pairs are sampled."""
+    """Return the documents of a part, memory-mapped again, and their split into sampled and averaged pairs."""
     corpus = train.rows(place.first, place.last)
     return corpus, split_of(corpus, options)

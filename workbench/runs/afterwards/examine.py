@@ -1,4 +1,4 @@
-"""Examine a run: every file of its folder, every chunk, and whether they agree with each other."""
+"""Check a run for damage: every file of its folder, every chunk of its arrays, and whether they agree with each other."""
 
 import contextlib
 from pathlib import Path
@@ -28,18 +28,18 @@ from workbench.runs.store.status import read_json
 
 JSON = ("status.json", "control.json", "end.json", "kernels.json")
 TOLERANCE = 1e-6
-"""Relative error of a sum of expected counts."""
+"""Relative error allowed for a sum of expected counts."""
 
 
 class Examined(NamedTuple):
-    """Damage of a run, and what of it can be read."""
+    """The damage found in a run, and the contents that can be read."""
 
-    wrong: list[str]  # a sentence each; empty where nothing is
-    readable: list[str]  # what can be read, a few words each
+    wrong: list[str]  # one sentence for each damage
+    readable: list[str]  # a few words for each readable content
 
 
 def examine(path: Path) -> Examined:
-    """Return what is wrong with the run in a folder, and what of it can be read."""
+    """Check the run in a folder; return the damage found, and the contents that can be read."""
     path, wrong, readable = Path(path), [], []
 
     def tried(check, *arguments):
@@ -84,7 +84,7 @@ def _spec(path: Path, about: dict) -> RunSpec:
 
 
 def _data(store: Path, content_hash: str, in_shards: bool):
-    """Return the data, read from disk again."""
+    """Return the corpus or records with a content hash, read from disk again and checked."""
     data = (
         corpus_in_shards(store, content_hash)
         if in_shards
@@ -97,9 +97,10 @@ def _data(store: Path, content_hash: str, in_shards: bool):
 def _arrays(
     stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]
 ) -> int | None:
-    """Read all that is committed; return the iteration of the last row, None where it cannot be read.
+    """Read all committed rows and snapshots; return the iteration of the last row, or None if the rows cannot be read.
 
-    ``whole_counts``: the counts that sum to the tokens of a corpus.
+    whole_counts : names of the counts that sum to the number of tokens of the corpus
+    tried : calls a check and records its error; readable : gets descriptions of what can be read
     """
     rows, iterations = tried(stored.rows, committed), tried(stored.iterations, committed)
     last = _first_rows(stored, committed) if rows is None else int(rows[-1, 0]) if len(rows) else 0
@@ -127,7 +128,7 @@ def _arrays(
 
 
 def _first_rows(stored: Stored, committed: Committed) -> int:
-    """Return the iteration of the last row before the first unreadable chunk of rows; 0 where there is none."""
+    """Return the iteration of the last row before the first unreadable chunk of rows; 0 if there is no such row."""
     for n_rows in range(committed.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK, 0, -ROWS_PER_CHUNK):
         with contextlib.suppress(InputError):
             return int(stored.rows(committed._replace(n_rows=n_rows))[-1, 0])
@@ -137,7 +138,10 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
 def _snapshot(
     stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data: Path
 ) -> bool:
-    """Return True if the counts of a snapshot exist, are finite, and sum to the tokens of ``data``; else raise DamagedError."""
+    """Check that the counts of a snapshot exist, are finite and sum to the tokens of ``data``; raise DamagedError if not.
+
+    Returns True.
+    """
     stored.refuse_missing_counts(name, [slot], n_topics)
     values = read(stored.path, stored.counts[name], (slot,))
     if not np.all(np.isfinite(values)):
@@ -153,7 +157,10 @@ def _snapshot(
 
 
 def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position | None:
-    """Return the checkpoint, if any; raise DamagedError where it is unreadable or further than the last row (None: unknown)."""
+    """Return the checkpoint, or None if there is none; raise DamagedError if it is unreadable or too far ahead of the rows.
+
+    last : iteration of the last row, None if unknown
+    """
     if not (file := path / "checkpoint.npz").exists():
         return None
     position = read_checkpoint(file, spec.parts(data)[0])

@@ -25,38 +25,38 @@ from workbench.runs.store.archive import (
 
 
 class Scored(NamedTuple):
-    """Log likelihood and number of the held-out tokens of each document under a run."""
+    """The log likelihood and the number of held-out tokens of each document under a run."""
 
     # (document,) float64, nats; 0 for a document without a held-out token
     log_likelihood: np.ndarray
     n_tokens: np.ndarray  # (document,) int64, held-out tokens
     iteration: int  # of the checkpoint that was scored
-    n_averaged: int  # iterations whose p(w|d) were averaged; 0: that of the state alone
+    n_averaged: int  # iterations whose p(w|d) were averaged; 0 if that of the last state was used
 
     @property
     def perplexity(self) -> float:
-        """The headline perplexity at that iteration."""
+        """The held-out perplexity of the run at this iteration."""
         return float(np.exp(-self.log_likelihood.sum() / self.n_tokens.sum()))
 
 
 def score_documents(run, store=None) -> Scored:
-    """Compute the log likelihood of each document's held-out tokens, at the last checkpoint of a run in a store.
+    """Compute the log likelihood of each document's held-out tokens at the last checkpoint of a run in a store.
 
-    As in the headline perplexity: of the running average of p(w|d) where tokens are sampled and burn-in is over,
-    which the checkpoint holds; else of the state, by the engine's own predictive. Of a corpus in shards the rows of one part
-    are in memory at a time.
+    It is that of the run's held-out perplexity: under the running average of p(w|d), which the checkpoint has, if tokens are
+    sampled and burn-in is over; else under the engine's predictive distribution given the state. For a corpus in shards, one
+    part is in memory at a time.
 
     Parameters
     ----------
     run : Run, path or name
         It may be running; its checkpoint is then some seconds old.
     store : path, optional
-        Where a name is looked up.
+        The store in which a name is looked up.
 
     Raises
     ------
     SpecError, StoreError
-        No test set, no whole checkpoint, a Dataset, or a corpus that is gone; one sentence each.
+        The run has no test set or no complete checkpoint, is a Dataset, or its corpus is missing.
     """
     if isinstance(run, xr.Dataset):
         raise SpecError(
@@ -86,7 +86,7 @@ def score_documents(run, store=None) -> Scored:
 
 
 def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return log likelihood and number (document,) of the held-out items of each document."""
+    """Return the log likelihood (document,) and the number (document,) of held-out items of each document."""
     rows = test.documents if isinstance(test, Corpus) else test.groups
     n_rows = max(int(rows.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
     logs = np.bincount(rows, test.weights * np.log(probability), n_rows)
@@ -94,7 +94,7 @@ def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart]) -> Scored:
-    """Return `score_documents` of a corpus in shards, a part after the other."""
+    """Return the result of `score_documents` for a corpus in shards, computed part by part."""
     engine, model, options = spec.parts()
     n_averaged, sums = position.average.n_averaged, []
     for part in parts:
@@ -113,35 +113,35 @@ NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
-    """The joint prediction of the chains of one split."""
+    """The perplexity of the pooled prediction of several chains on one split."""
 
     split: tuple[str, str]  # hashes of the training and the test tokens
-    model: dict  # its settings
+    model: dict  # settings of the model
     log_perplexity: float  # nats per token
-    error: float  # its standard error over chains
+    error: float  # standard error of log_perplexity over chains
     n_chains: int
 
 
 def pool_chains(runs: Iterable, store=None) -> Pooled:
-    """Compute the log perplexity of the mean over chains of their running averages of p(w|d), with its jackknife error.
+    """Compute the log perplexity of the pooled chains, and its jackknife error: p(w|d) is averaged over their running averages.
 
-    Where chains stay at different modes, their mean predicts better than any of them, as does the posterior that they are drawn
-    from; the mean of their log perplexities does not show it.
+    If chains stay at different modes, their mean predicts better than any of them, as the posterior does; the mean of their
+    log perplexities does not show this.
 
     Parameters
     ----------
     runs : Runs, paths or names, at least two
-        Of one model on the same split, with sampled tokens and past burn-in; they may be running, their checkpoints are then
-        some seconds old.
+        Chains of one model on the same split, with sampled tokens and past burn-in; they may be running, their checkpoints are
+        then some seconds old.
     store : path, optional
-        Where names are looked up.
+        The store in which names are looked up.
 
-    The probabilities of all held-out pairs are in memory, one array a chain, also of a corpus in shards.
+    The probabilities of all held-out pairs are in memory, one array per chain, also for a corpus in shards.
 
     Raises
     ------
     SpecError, StoreError
-        Fewer than two, several splits or models, nothing held out, or a run without an average.
+        Fewer than two runs, several splits or models, nothing held out, or a run without an average.
 
     Efron & Stein (1981), for the jackknife.
     """
@@ -173,7 +173,7 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
 
 
 def _probability(run: Run) -> np.ndarray:
-    """Return the running average of p(w|d) (test pair,) of a chain."""
+    """Return the running average (test pair,) of p(w|d) of a chain."""
     if run.spec.shards:
         return at_last_checkpoint(run, partial(_averaged_in_parts, run.name))
     average = read_average(run.path / "checkpoint.npz")
@@ -183,7 +183,7 @@ def _probability(run: Run) -> np.ndarray:
 
 
 def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart]) -> np.ndarray:
-    """Return the running average of p(w|d) (test pair,) of a chain over a corpus in shards."""
+    """Return the running average (test pair,) of p(w|d) of a chain over a corpus in shards."""
     if not position.average.n_averaged:
         raise SpecError(NO_AVERAGE.format(name))
     return np.concatenate([part.probability for part in parts])

@@ -1,12 +1,11 @@
 """Infer theta of unseen documents under the topics of a run, and score their words (spec B.4).
 
-Words are matched by their spelling; unknown words are left out, and their rate is reported. The topics do not change; each
+Words are matched by their spelling; unknown words are left out, and their share is reported. The topics do not change; each
 engine folds documents in by its own method of inference (`workbench.engines.lda.fold_in`).
 
-Documents are inferred in slices: one after the other here, or in parallel on the workers of a cluster. The bounds of slices
-depend on the documents and the number of topics alone, and the uniforms of a document on its number and those of its tokens.
-So each theta has the bits that it has when all documents are folded in together, and sums over slices do not depend on the
-number of workers.
+Documents are inferred in slices: one after the other in this process, or in parallel on the workers of a cluster. The bounds of
+slices depend on the documents and the number of topics only, and the uniforms of a document on its number and those of its
+tokens. So theta is the same, to the bit, as if all documents were folded in together, for any number of workers.
 """
 
 import contextlib
@@ -53,24 +52,24 @@ from workbench.runs.recorded import model_of
 from workbench.runs.spec import SpecError
 
 PAIRS, NUMBERS = 1 << 18, 1 << 20
-"""Most pairs of a slice (3 MB with their indices), and most numbers in its theta (8 MB); but one document at least."""
+"""Limits of a slice: pairs (3 MB with their indices), and numbers in its theta (8 MB); it has at least one document."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Some documents over the words of a run: what is sent to a worker with a task."""
+    """Consecutive documents, as words of the run's vocabulary, in the form that is sent to a worker."""
 
-    first_document: int  # documents before them
-    first_token: int  # tokens, of words that the run knows, before them
+    first_document: int  # number of documents before these
+    first_token: int  # number of tokens before these, of words that the run knows
     indptr: np.ndarray  # (document + 1,) int64, from 0 on
     words: np.ndarray  # (pair,) int32
     counts: np.ndarray  # (pair,) int32
     authors: tuple | None  # (document,)
     times: tuple | None  # (document,)
-    name: str  # of their corpus
+    name: str  # name of the corpus
 
     def corpus(self, vocabulary) -> Corpus:
-        """Return the documents as a corpus over a vocabulary, numbered from 0."""
+        """Return the documents as a corpus over a vocabulary, with the titles 0, 1, 2 …."""
         n = len(self.indptr) - 1
         return Corpus.of_checked(
             indptr=sealed(self.indptr),
@@ -87,9 +86,9 @@ class Slice:
 class Inferred(NamedTuple):
     """The results of inference for consecutive documents."""
 
-    first: int  # document
-    last: int  # one after the last
-    theta: np.ndarray  # (document, topic) float64, without the rest of an HDP
+    first: int  # the first document
+    last: int  # one after the last document
+    theta: np.ndarray  # (document, topic) float64; for an HDP without the weight of unused topics
     n_tokens: np.ndarray  # (document,) int64
     # (document,) float64: share of the tokens whose word the run does not know
     out_of_vocabulary: np.ndarray
@@ -98,7 +97,7 @@ class Inferred(NamedTuple):
 def folded_in(
     n_threads: int, topics: Topics, seed: int, documents: Slice
 ) -> tuple[np.ndarray, float]:
-    """Return theta (document, topic) of a slice, and the log likelihood of its known tokens, nats; called on workers too."""
+    """Return theta (document, topic) of a slice, and the log likelihood of its known tokens in nats; also called on workers."""
     pairs = documents.corpus(topics.vocabulary)
     theta = topics.fold_in(pairs, seed, n_threads, documents.first_document, documents.first_token)
     logs = (
@@ -117,7 +116,7 @@ class Inference:
     topics : Topics
     corpus : Corpus or ShardedCorpus
     seed, n_threads : int
-        A SpecError where one is out of range.
+        SpecError is raised if one is out of range.
     """
 
     def __init__(self, topics: Topics, corpus: AnyCorpus, seed: int, n_threads: int):
@@ -127,7 +126,7 @@ class Inference:
         self.n_known, self._logs = 0, []
 
     def slices(self, client=None) -> Iterator[Inferred]:
-        """Yield the results of all documents, in order, slice by slice; computed on the workers of a client, if any."""
+        """Yield the results for all documents, slice by slice, in order; with a client they are computed on its workers."""
         shares: deque[tuple] = deque()  # of the slices that are computed
 
         def documents() -> Iterator[Slice]:
@@ -165,7 +164,10 @@ class Inference:
             yield Inferred(first, last, theta, *shares.popleft())
 
     def attrs(self) -> dict:
-        """Return run, engine, corpus and seed; after all slices also the share of unknown tokens and the perplexity."""
+        """Return the attributes of the result: run, engine, corpus, seed, share of unknown tokens and perplexity.
+
+        The last two are complete after all slices.
+        """
         log_likelihood = math.fsum(self._logs)
         return about(self.topics, self.corpus, self.n_known, self._seed) | {
             "perplexity_foldin_same": float(np.exp(-log_likelihood / self.n_known))
@@ -174,7 +176,7 @@ class Inference:
         }
 
     def _cuts(self) -> list[int]:
-        """Return the first document of each slice, and one after the last; a slice lies within one part."""
+        """Return the first document of each slice, and one after the last document; a slice lies within one shard."""
         most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
         for begin, part in self.corpus.parts_in_order():
             indptr, first, n_documents = part.indptr, 0, part.n_documents
@@ -186,7 +188,10 @@ class Inference:
 
 
 def about(topics: Topics, corpus, n_known: int, seed: int) -> dict:
-    """Return run, engine, corpus and seed, and the share of the tokens that the run does not know."""
+    """Return the attributes of a result by name: run, engine, corpus, seed, and the share of unknown tokens.
+
+    n_known : tokens whose word the run knows
+    """
     return {
         "run": topics.spec.name,
         "engine": topics.spec.engine,
@@ -200,9 +205,9 @@ PROTOCOLS = {
     "document_completion": "theta is fitted to a random half of each document's known tokens, the other half is scored",
     "foldin_same": "theta is fitted to the very tokens that are scored; optimistic",
 }
-"""Protocols of a perplexity of unseen documents, with their meaning; each result has the name of its protocol."""
+"""Protocols for the perplexity of unseen documents, with their meaning; each result has the name of its protocol."""
 HELD = 5
-"""Numbers that inference holds for each number that a run has of a document; measured, no engine holds more."""
+"""Upper bound, from measurements, on the numbers in memory during inference for each number that a run stores per document."""
 
 
 def infer(
@@ -215,38 +220,38 @@ def infer(
     progress: bool = True,
     **columns,
 ) -> xr.Dataset:
-    """Infer theta of unseen documents, and the share of words that the run knows.
+    """Infer theta of unseen documents under the topics of a run.
 
     Parameters
     ----------
     run : Dataset, Run, path or name
         The run with the topics; a name is looked up in ``store`` (default: ``WORKBENCH_STORE`` or ``./runs``).
-    documents : Corpus, ShardedCorpus, or what `workbench.fit` takes; or Records, of a Bayesian network: see `infer_records`
-        Raw text is counted as that of the run was, except for what ``columns`` set, where the run kept its texts.
-        Where topics change over time, a document is of the year in its corpus's ``times``, or the nearest that the run knows;
-        without one it is of the last year.
+    documents : Corpus, ShardedCorpus, or any documents that `workbench.fit` accepts; Records for a Bayesian network
+        For Records see `infer_records`. Raw text is counted as the run's texts were, except for what ``columns`` set.
+        Where topics change over time, a document belongs to its year in the corpus's ``times``, or to the nearest year that the
+        run knows; without a time it belongs to the last year.
     seed : int
-        Of the Gibbs sweeps; it plays no part in the deterministic engines.
+        Seed of the Gibbs sweeps; deterministic engines ignore it.
     n_threads : int
-        Never changes a bit. On a cluster those of each task.
+        Number of threads; on a cluster, of each task. It does not change the result.
     client : distributed.Client, address of a scheduler, or "local", optional
-        The workers of this cluster infer the documents, some at a time, with the bits of one process. Only what the run has
-        learnt and the documents are sent to them; nothing is shared but the network. See docs/cluster.md.
+        The workers of this cluster infer the documents, slice by slice, with the same result as one process. They receive the
+        learnt parameters and the documents over the network, and need no shared files. See docs/cluster.md.
     progress : bool
-        Show on stderr how many documents are done, and the time left, where they are many.
+        Show on stderr how many documents are done, and the time left, if there are many.
     **columns
-        text, id, time, label, vocabulary, and how raw text is counted, as `workbench.fit` takes them.
+        text, id, time, label, vocabulary, and how raw text is counted, as in `workbench.fit`.
 
     Returns
     -------
     xarray.Dataset
         ``theta`` (document, topic), ``n_tokens`` (document) and ``out_of_vocabulary`` (document), the share of the
         tokens whose word the run does not know. A document without a known token has the prior mean for theta.
-        Under an HDP a theta sums to a little less than 1: the rest is for topics that have no token.
-        Labels, times and the columns that were read with the documents are coordinates, as ``document_label``.
+        For an HDP, theta sums to a little less than 1: the remainder belongs to topics that have no token.
+        Labels, times and other columns of the documents are coordinates, as ``document_label``.
         Attributes: the run, ``out_of_vocabulary`` of all tokens, and ``perplexity_foldin_same``, the perplexity
         of the known tokens to which theta was fitted (optimistic; `document_completion` gives an unbiased one).
-        Where memory does not hold them, `infer_to_file` writes them to a file.
+        If they do not fit into memory, use `infer_to_file`.
 
     Source: specification of LDA, B.4.
     """
@@ -296,25 +301,25 @@ def infer_to_file(
     progress: bool = True,
     **columns,
 ) -> dict:
-    """Write theta of unseen documents to a CSV file as it is inferred, with some documents in memory at a time.
+    """Infer theta of unseen documents and write it to a CSV file, with one slice of documents in memory at a time.
 
     Parameters
     ----------
     path : path
-        A row for each document, in order: its title, tokens, the share of unknown ones, theta with all digits, and the columns
-        that were read with it. The file is there when all is inferred, or not at all; one that is there is replaced.
+        The file; an existing one is replaced when all documents are inferred. It has a row for each document, in order: title,
+        number of tokens, share of unknown tokens, theta with all digits, and other columns of the document.
     run, documents, seed, n_threads, store, client, progress, **columns
-        As `infer` takes them; no Records.
+        As in `infer`, but no Records.
 
     Returns
     -------
     dict
-        The attributes of what `infer` returns, ``n_documents`` and ``path``.
+        The attributes of the Dataset that `infer` returns, ``n_documents`` and ``path``.
 
     Raises
     ------
-    SpecError, StoreError, DataError
-        One sentence; also for a place that cannot be written, before anything is inferred. ClusterError of a cluster.
+    SpecError, StoreError, DataError, ClusterError
+        Also, before anything is inferred, if the file cannot be written.
     """
     if isinstance(documents, Records):
         raise SpecError("infer_to_file writes theta of documents; use infer for records")
@@ -346,13 +351,13 @@ def infer_to_file(
 
 
 def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
-    """Return the inference of documents, counted as those of the run, under its topics."""
+    """Return the `Inference` of documents under the topics of a run, with raw text counted as the run's texts were."""
     topics = topics_of(run, store)
     return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
 
 
 def _counted_alike(documents, topics: Topics, columns: dict) -> AnyCorpus:
-    """Return documents as a corpus; raw text is counted as that of the run was, except for what ``columns`` set."""
+    """Return documents as a corpus; raw text is counted as the run's texts were, except for what ``columns`` set."""
     return data_from(documents, None, counted=topics.spec.counted, **columns)
 
 
@@ -370,9 +375,9 @@ def _objects(values: Sequence) -> np.ndarray:
 
 @contextlib.contextmanager
 def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
-    """Yield an iterator of inferred slices, computed here or on the cluster of a client; a bar shows the progress.
+    """Yield an iterator of inferred slices, computed in this process or on the cluster of a client, with a progress bar.
 
-    Warns at the end where the run knows no word of the documents.
+    Warns at the end if the run knows no word of the documents.
     """
     corpus = inference.corpus
     with contextlib.ExitStack() as stack:
@@ -399,7 +404,7 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[Callable]:
-    """Yield a function that writes rows to a CSV file, which exists after the block, whole or not at all."""
+    """Yield a function that writes rows to a CSV file; the file is replaced at the end of the block, if no error occurs."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -419,9 +424,10 @@ def _written(path: Path) -> Iterator[Callable]:
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
     """Return an upper bound on the bytes that `infer` holds for a number of documents, without the topics.
 
-    run : Dataset of a run; what a network has of an author is counted for each document, as of a new author.
+    run : Dataset of a run
 
-    `HELD` numbers for each that the run has of a document: of pachinko those of each super-topic and topic too.
+    The bound is `HELD` numbers for each number that the run stores per document (in pachinko also for each super-topic and
+    topic). Numbers that a network stores per author are counted for each document, as if it had a new author.
     """
     rows = model_of(run).document_dims
     numbers = [
@@ -448,9 +454,9 @@ def document_completion(
     ----------
     run : Dataset, Run, path or name
     unseen : Corpus, or list of str
-        Documents that the run has not learnt from (`hold_out_documents` sets some aside).
+        Documents that were not in the training corpus (`hold_out_documents` sets some aside).
     seed : int
-        Of the halves and of the Gibbs sweeps.
+        Seed of the random halves and of the Gibbs sweeps.
     protocol : "document_completion" or "foldin_same"
         See `PROTOCOLS`. Words that the run does not know are left out before documents are halved.
 
@@ -464,7 +470,7 @@ def document_completion(
     Raises
     ------
     SpecError, StoreError, CorpusError
-        One sentence each; also where no token can be scored.
+        Also if no token can be scored.
 
     Source: specification of LDA, B.4.
     """

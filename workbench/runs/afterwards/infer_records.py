@@ -9,7 +9,7 @@ from workbench.records import DataError, Records
 from workbench.runs.spec import RunSpec, SpecError, whole
 
 SMALLEST = 1e-300
-"""Replaces an estimated probability 0, which has no logarithm."""
+"""Replaces an estimated probability of 0 in logarithms."""
 
 
 def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.Dataset:
@@ -19,19 +19,23 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
     ----------
     run : Dataset of a run of a Bayesian network
     records : Records
-        Levels are matched by name. A field of the run that they lack is missing in all; of a hidden Markov model their fields
-        are the places of a sequence, in order. Where your own network has numbered states, level i is state i.
+        Levels are matched by name. A field of the run that the records lack counts as missing in all of them. For a hidden
+        Markov model the fields are the positions of a sequence, in order. If your own network has numbered states, level i is
+        state i.
     n_threads : int
-        Never changes a bit.
+        Number of threads; it does not change the result.
 
     Returns
     -------
     xarray.Dataset
-        ``posterior`` (record, node, state): probability of each state of each node that no field shows, NaN beyond the states
-        that a node has; ``state_name`` (node, state), empty there; ``log_probability`` (record): of the known cells, nats;
+        ``posterior`` (record, node, state): probability of each state of each hidden node, NaN beyond the states of a node;
+        ``state_name`` (node, state), empty there; ``log_probability`` (record) of the known cells, in nats;
         ``multiplicity`` (record).
 
-    Another run, a field or a level that the run does not know is a SpecError, ModelError or DataError.
+    Raises
+    ------
+    SpecError, ModelError, DataError
+        The run is of another model, or a field or level is unknown to it.
     """
     called = f"run '{run.attrs.get('name', 'this Dataset')}'"
     if "n_cpt" not in run:
@@ -96,7 +100,10 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
 
 
 def _tables(run: xr.Dataset) -> np.ndarray:
-    """Return the distributions (parameter,): posterior means; for expectation maximisation the shares of the counts."""
+    """Return the conditional probabilities (parameter,) of a run.
+
+    They are posterior means, or ratios of counts for expectation maximisation.
+    """
     if "log_likelihood" not in run:
         return run["cpt"].values
     counts, rows = run["n_cpt"].isel(snapshot=-1).values, run["row"].values
@@ -131,7 +138,10 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
 
 
 def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
-    """Return the column of a field with the numbers that its levels have in a run."""
+    """Return the column of a field with its levels renumbered as in a run; raise DataError for an unknown level.
+
+    names : the levels of the field in the run
+    """
     column = records.values[:, records.fields.index(field)]
     levels = records.levels[records.fields.index(field)]
     place = np.array([*(names.index(name) if name in names else -2 for name in levels), -1])

@@ -1,4 +1,4 @@
-"""The topics of a run, as inference of unseen documents needs them; and matching of words with its vocabulary."""
+"""The topics of a run, for the inference of unseen documents; and matching of words with the run's vocabulary."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,13 +22,13 @@ from workbench.runs.spec import RunSpec, SpecError, whole
 
 
 class Topics(NamedTuple):
-    """The topics of a run, as inference of unseen documents needs them."""
+    """The topics of a run, for the inference of unseen documents."""
 
     spec: RunSpec
     of_words: LearntTopics
-    learnt: NamedTuple  # as its engine folds documents in
+    learnt: NamedTuple  # the parameters with which the engine folds documents in
     vocabulary: tuple[str, ...]
-    n_topics: int  # without the rest of an HDP
+    n_topics: int  # for an HDP, of topics in use
 
     def fold_in(
         self,
@@ -40,7 +40,7 @@ class Topics(NamedTuple):
     ) -> np.ndarray:
         """Infer theta (document, topic) of documents over the run's vocabulary.
 
-        first_document, first_token : documents and tokens before them, which number their uniforms.
+        first_document, first_token : numbers of the first document and token, on which the uniforms depend
         """
         context = StepContext(
             *checked_numbers(seed, n_threads),
@@ -50,7 +50,7 @@ class Topics(NamedTuple):
         return self._folded_in(documents, context)
 
     def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
-        """Infer theta (document, topic) so that each row depends on the words of its document alone."""
+        """Infer theta (document, topic) of documents so that a row depends only on the words of its document."""
         context = StepContext(
             *checked_numbers(seed, n_threads), numbers=numbers_by_content(documents)
         )
@@ -61,7 +61,7 @@ class Topics(NamedTuple):
         return engine.fold_in(self.learnt, options, documents, context)
 
     def word_probability(self, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
-        """Return (pair,) p(w | d) = sum_k theta_dk phi_wk, with phi of the document's year where it changes."""
+        """Return p(w | d) = sum_k theta_dk phi_wk of each pair (pair,), with phi of the document's year if topics change."""
         unseen = self.spec.parts()[0].unseen
         if unseen is not None:
             return unseen(self.learnt, theta, pairs)
@@ -73,12 +73,12 @@ class Topics(NamedTuple):
 
 
 def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
-    """Return seed, step and threads of inference; raise SpecError where one is out of range."""
+    """Return (seed, 0, n_threads), the seed, step and threads of inference; raise SpecError if one is out of range."""
     return whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
 
 
 def topics_of(run, store) -> Topics:
-    """Return the topics of a run (Dataset, `Run`, path or name); raise SpecError where it has none."""
+    """Return the topics of a run (Dataset, `Run`, path or name); raise SpecError if it has no topics."""
     dataset = run if isinstance(run, xr.Dataset) else open_run(run, store)
     name = dataset.attrs.get("name", "this Dataset")
     if "spec" not in dataset.attrs or "run" in dataset.dims:
@@ -104,9 +104,9 @@ def topics_of(run, store) -> Topics:
 
 
 def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
-    """Return the documents with the tokens whose word is in the vocabulary, renumbered to it.
+    """Return the documents over a given vocabulary, without the tokens whose word is not in it.
 
-    Words that are spelt alike become one, the first of them in the vocabulary.
+    Words with the same spelling are merged.
     """
     places = places_in(vocabulary, corpus.vocabulary)
     if places is None:
@@ -115,7 +115,7 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
 
 
 def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray | None:
-    """Return the index (word,) of each word in a vocabulary, -1 where it is missing; None where both are the same."""
+    """Return the index of each word in a vocabulary (word,), -1 for a missing word; None if words and vocabulary are equal."""
     if words == vocabulary:
         return None
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
@@ -123,7 +123,11 @@ def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray |
 
 
 def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr (document + 1,), words and counts (pair,) of the known words, ascending, equal ones summed."""
+    """Return indptr (document + 1,), words and counts (pair,) of a corpus after its words are renumbered.
+
+    places (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of words
+    with the same number are summed.
+    """
     n_words = int(places.max(initial=-1)) + 1
     words = places[corpus.words]
     is_known = words >= 0

@@ -1,1 +1,1 @@
-"""How runs are started, queued, watched and stopped."""
+"""Starting, queueing, watching and stopping runs."""

@@ -1,8 +1,8 @@
-"""Match a regular expression of a visitor in a separate process, with limits of processor time and memory.
+"""Match a visitor's regular expression in a separate process with limited CPU time and memory.
 
-Run as a file, ``python -I -S bounded_matching.py`` reads one request from stdin, as JSON, and answers with the places found; it
-imports the standard library alone, so that it starts in a few hundredths of a second. Python's regular expressions cannot be
-interrupted and hold all other threads, so one that needs exponential time would stop a server for good.
+``python -I -S bounded_matching.py`` reads one request from stdin, as JSON, and prints the matches; it imports only the standard
+library, so that it starts in a few hundredths of a second. Python's regular expressions cannot be interrupted and block all
+other threads, so one that needs exponential time would stop a server.
 """
 
 import contextlib
@@ -14,18 +14,18 @@ import sys
 from functools import lru_cache
 
 SECONDS = 2
-"""Of the processor that matching may take; whole, and of no clock, so that a busy machine changes nothing."""
+"""Limit of CPU time in seconds, an integer; unlike wall-clock time it does not depend on how busy the machine is."""
 PATIENCE = 15.0
-"""Seconds after which the process is ended all the same."""
+"""Seconds of wall-clock time after which the process is killed in any case."""
 N_BYTES = 2**29
-"""That the process may take."""
+"""Limit of the memory of the process, in bytes."""
 
 
 @lru_cache(maxsize=64)
 def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
-    """Return start and end of every match (or of its group, if there is one); None where matching takes too long.
+    """Return the start and end of every match in the text; None if matching takes too long or the pattern is invalid.
 
-    None, too, for an invalid pattern. Results are cached, so that a second look at a document takes no time.
+    If the pattern has groups, they are those of its last group. Results are cached.
     """
     request = json.dumps({"pattern": pattern, "text": text})
     with contextlib.suppress(subprocess.TimeoutExpired, OSError, ValueError):

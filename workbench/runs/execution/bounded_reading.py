@@ -1,9 +1,8 @@
-"""Read data that a visitor names or uploads in a separate process, with limits of memory and time.
+"""Read data that a visitor names or uploads in a separate process with limited memory and time.
 
-``python -m workbench.runs.execution.bounded_reading`` reads one request from stdin, as JSON, and answers with one line of JSON:
-the file that has the data, or the sentence that refuses them. So neither a file, nor what it unpacks to, nor sizes in a name,
-nor the pattern of a word can take the memory of the server or hold one of its threads for good; nothing of the visitor's is
-pickled.
+``python -m workbench.runs.execution.bounded_reading`` reads one request from stdin, as JSON, and prints one line of JSON: the
+file with the data, or the parts of an error message. So no file, archive, size in a name or pattern of a word can exhaust the
+memory of the server or block one of its threads; nothing from the visitor is unpickled.
 """
 
 import contextlib
@@ -34,11 +33,11 @@ from workbench.records import Records
 from workbench.runs.loading import load_data, named_set
 
 SECONDS = 60.0
-"""That reading may take, unless WORKBENCH_READING_SECONDS says another number."""
+"""Default limit of the time of reading, in seconds; WORKBENCH_READING_SECONDS changes it."""
 SHARE = 4
-"""Of the memory that is available, reading may take one part in this many; what was read, one part in this many of that."""
+"""Reading may use 1 / SHARE of the available memory, and the data afterwards 1 / SHARE of that."""
 GRACE = 5.0
-"""Seconds after which a process that should have ended is killed."""
+"""Seconds after the time limit at which the process is killed."""
 KINDS = {kind.__name__: kind for kind in (Corpus, Records)}
 
 
@@ -52,27 +51,27 @@ def read_bounded(
     dropped: dict | None = None,
     **options,
 ) -> Corpus | Records:
-    """Return the data of a name, or of a regular file or folder, as `workbench.runs.loading.load_data` reads them.
+    """Read a named data set, a file or a folder within limits of time and memory, as `workbench.runs.loading.load_data` does.
 
     Parameters
     ----------
     seconds : float, default `SECONDS`
         Limit of time.
-    n_bytes : int, default one part in `SHARE` of the available memory
-        Limit of memory, including the packages that the process imports.
-    most : int, default one part in `SHARE` of ``n_bytes``
-        Bytes that the data may take in this process; larger data are refused before they are transferred.
+    n_bytes : int, default 1 / `SHARE` of the available memory
+        Limit of the memory of the reading process, including imported packages.
+    most : int, default 1 / `SHARE` of ``n_bytes``
+        Limit of the bytes of the data in this process; larger data are refused before they are transferred.
     only_columns : bool
         See `columns_bounded`.
     dropped : dict, optional
-        What is written into while texts are counted, see `workbench.corpus.texts.counting.noting_dropped`.
+        Filled while texts are counted, see `workbench.corpus.texts.counting.noting_dropped`.
     **options
-        As JSON can hold them.
+        Options of `load_data` whose values JSON can represent.
 
     Raises
     ------
     DataError
-        What is wrong with the data, a pipe or device, or that they take more memory or time.
+        The data are invalid, are a pipe or a device, or need more memory or time.
     """
     seconds = _seconds() if seconds is None else seconds
     n_bytes = available_memory().n_bytes // SHARE if n_bytes is None else n_bytes
@@ -126,12 +125,12 @@ def read_bounded(
 
 
 def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
-    """Return what `columns_in` of `workbench.corpus.formats.header` does, within the limits of `read_bounded`."""
+    """Return the columns of a file as `workbench.corpus.formats.header.columns_in` does, within limits of time and memory."""
     return read_bounded(path, only_columns=True, **options)
 
 
 def _seconds() -> float:
-    """Return the limit of time, in seconds."""
+    """Return the default limit of time in seconds, or that of WORKBENCH_READING_SECONDS."""
     limit = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
     try:
         seconds = float(limit)
@@ -145,7 +144,7 @@ def _seconds() -> float:
 
 
 def _answer(printed: str) -> dict:
-    """Return the last line that the process printed, parsed as JSON; {} where it was killed before."""
+    """Return the last line that the process printed, parsed as JSON; {} if it was killed before."""
     try:
         return json.loads(printed.splitlines()[-1])
     except (ValueError, IndexError):
@@ -153,7 +152,7 @@ def _answer(printed: str) -> dict:
 
 
 def _plain(part: object) -> str | list:
-    """Return a part of a sentence in a form that JSON holds."""
+    """Return a part of an error message in a form that JSON can represent."""
     if not isinstance(part, Named):
         return one_sentence([part])  # no longer than what is shown of it
     return [
@@ -164,7 +163,7 @@ def _plain(part: object) -> str | list:
 
 
 def _restored(part: str | list) -> str | Named:
-    """Return a part of a sentence that `_plain` made, as it was."""
+    """Return the part of an error message from which `_plain` made the argument."""
     if isinstance(part, str):
         return part
     field, about, text = part
@@ -173,7 +172,10 @@ def _restored(part: str | list) -> str | Named:
 
 
 def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
-    """Raise DataError for data that take more than ``most`` bytes together with their texts and columns."""
+    """Raise DataError if the data need more than ``most`` bytes together with their texts and columns.
+
+    n_bytes : bytes of the data; of_table : bytes of the texts and columns, if any
+    """
     if (total := n_bytes + (of_table or 0)) > most:
         texts = (
             (", or leave out its texts and columns with ", Named("keep_text", False))

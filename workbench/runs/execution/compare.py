@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class RunFailed(RuntimeError):
-    """A worker process failed or was killed."""
+    """Raised if the worker process of a run failed or was killed."""
 
 
 NETWORK = ("model", "sizes")
-"""Settings of the engines of networks alone."""
+"""Settings that only the engines of networks have."""
 
 
 def plan(
@@ -59,17 +59,17 @@ def plan(
     store=None,
     **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
-    """Return the specs of a comparison, with the training and test corpora that they share.
+    """Return the specs of the runs of a comparison, and the training and test corpora that they share.
 
-    ``engines`` are names (or one name) or (name, options) pairs; ``options`` go to every engine that has them and takes
-    their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
-    ``seeds`` inference seeds count up from ``seed``; the split stays, and is a share of the tokens of the corpus or of each
-    document, or half the tokens of a share of the documents (``holdout_per``), or whole documents (``holdout_rows``);
-    of records of their cells or of whole records (``holdout_per``).
-    ``top_words``, ``merge``, ``repeat`` and ``singletons`` change the corpus, see
-    `workbench.corpus.prepare`; all runs begin from the counts of ``start``, if there is one (a `Run`,
-    path, Dataset, or a name in the ``store``). Other settings are those of `fit`; alpha and beta go to the engines whose
-    model has them, model and sizes to those of networks. Raises SpecError, OptionError, ModelError or CorpusError.
+    ``engines`` are names (or one name) or (name, options) pairs. ``options`` are passed to every engine that has them and
+    accepts their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
+    ``seeds`` is the number of inference seeds, counting up from ``seed``; the split is the same for all. Held out is a share of
+    the tokens of the corpus or of each document, or half the tokens of a share of the documents (``holdout_per``), or whole
+    documents (``holdout_rows``); for records it is a share of their cells or whole records (``holdout_per``).
+    ``top_words``, ``merge``, ``repeat`` and ``singletons`` change the corpus, see `workbench.corpus.prepare`. All runs start
+    from the counts of ``start``, if given (a `Run`, path, Dataset, or a name in the ``store``). Other settings are those of
+    `fit`; alpha and beta are passed to the engines whose model has them, model and sizes to those of networks. Raises
+    SpecError, OptionError, ModelError or CorpusError.
     """
     _refuse_unknown(settings)
     corpus = whole_if_one(corpus)
@@ -143,7 +143,7 @@ def plan(
 
 
 def check_kinds(engines: dict) -> None:
-    """Raise SpecError for engines, by name, that infer from data of several types."""
+    """Raise SpecError if the engines, given by name, need different types of data (documents and records)."""
     # the first of each
     engine_of = {engine.model.data: name for name, engine in reversed(engines.items())}
     if len(engine_of) > 1:
@@ -157,7 +157,7 @@ def check_kinds(engines: dict) -> None:
 
 
 def is_option(name: str, values: list, engines: list) -> bool:
-    """Return whether an engine has the option; raise OptionError for the first value that no engine with it accepts."""
+    """Return whether any of the engines has an option; raise OptionError for the first value that none of them accepts."""
     having = [engine for engine in engines if name in named_options(engine)]
     for value in values if having else ():
         if not any(takes(engine, name, value) for engine in having):
@@ -166,7 +166,7 @@ def is_option(name: str, values: list, engines: list) -> bool:
 
 
 def _refuse_unknown(settings: dict) -> None:
-    """Raise SpecError for the first unknown setting, and name the nearest."""
+    """Raise SpecError for the first unknown setting, with the nearest known name."""
     of_fit = ("corpus", "engine", "test", "split", "progress", "restarts")  # of `fit` alone
     shared = [name for name in signature(fit).parameters if name not in of_fit]
     known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *shared)))
@@ -194,13 +194,14 @@ def compare(
     -------
     xarray.Dataset
         The per-iteration variables of `fit` with a dim ``run``; coordinates ``run`` (name), ``engine``,
-        ``label`` and ``seed`` along it. What only some engines record is NaN for the others.
+        ``label`` and ``seed`` along it. Variables that only some engines record are NaN for the others.
 
-    ``corpus`` may be what `fit` takes. With a ``store`` the runs are kept and reopened when the same comparison is requested
-    again, up to ``jobs`` of them side by side. See `plan` for engines, seeds, split, options, and what is done to the corpus.
+    ``corpus`` is anything that `fit` accepts. With a ``store`` the runs are kept, and reopened when the same comparison is
+    requested again; up to ``jobs`` of them are computed in parallel. See `plan` for engines, seeds, split, options, and changes
+    of the corpus.
 
     ``client`` is a `distributed.Client`, the address of a scheduler, or "local": the workers of that cluster compute the runs.
-    Raises ClusterError where a worker does not share the store, and for whatever else is wrong with the cluster.
+    Raises ClusterError if a worker does not share the store, or for another problem of the cluster.
     """
     whole("jobs", jobs, 1)
     corpus = data_from(corpus, engines, **taken(settings))
@@ -261,24 +262,24 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
-    """Return the per-iteration variables of a run, without its counts."""
+    """Return the per-iteration variables of a run's Dataset, without its counts."""
     return dataset[
         [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
     ]
 
 
 class Workers(NamedTuple):
-    """What computes runs side by side: processes of this machine, or the workers of a cluster."""
+    """The processes of this machine, or the workers of a cluster, that compute runs in parallel."""
 
-    jobs: int  # runs at a time
-    jobs_here: int  # of these, for how many this machine must have memory
+    jobs: int  # number of runs at a time
+    jobs_here: int  # number of runs at a time for which this machine must have memory
     client: object = None  # a `distributed.Client` of the cluster
-    n_processors: int | None = None  # of the cluster
+    n_processors: int | None = None  # number of processors of the cluster
 
 
 @contextlib.contextmanager
 def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
-    """Yield what computes the runs of a store: up to ``jobs`` processes here, or the cluster of a ``client``."""
+    """Yield the `Workers` for the runs of a store: up to ``jobs`` processes of this machine, or the cluster of a ``client``."""
     if client is None:
         yield Workers(jobs, jobs)
         return
@@ -289,10 +290,10 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Compute every run to its end in worker processes, up to ``jobs`` at a time, or on a cluster, with a bar for each.
+    """Compute every run to its end, up to ``jobs`` at a time in worker processes, or on a cluster, with a bar for each run.
 
-    Ctrl-C stops them cleanly and is raised again when they have stopped; they can be resumed. Raises RunFailed with the
-    message of a worker that failed or was killed.
+    Ctrl-C stops the runs cleanly and is raised when they have stopped; they can be resumed. Raises RunFailed for the first run
+    that failed or whose worker was killed.
     """
     with bars(runs, progress) as move:
         work_through(runs, jobs, move, client)
@@ -303,11 +304,11 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
 def work_through(
     runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
 ) -> None:
-    """Run up to ``jobs`` workers at a time until all runs have ended, or have the workers of a cluster compute them.
+    """Compute runs until all have ended: up to ``jobs`` at a time in worker processes, or on the workers of a cluster.
 
-    One that fails does not stop the others. ``on_progress`` is called ten times a second with the runs at work, and with all
-    of them at the end. The first Ctrl-C (or SIGTERM) stops the runs cleanly and is raised when they have stopped; a second one
-    at once.
+    The failure of a run does not stop the others. ``on_progress`` is called ten times a second with the runs in progress, and
+    with all runs at the end. The first Ctrl-C (or SIGTERM) stops the runs cleanly and is raised when they have stopped; a
+    second Ctrl-C is raised at once.
     """
     if client is not None:
         from workbench.runs.execution.cluster.sweeping import work_through_on

@@ -15,16 +15,16 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import PAUSED, RUNNING, STOPPED, requested
 
 LOOK_EVERY, BEAT_EVERY = 0.1, 1.0
-"""Seconds between two readings of the requested state, and between two heartbeats."""
+"""Seconds between two reads of the requested state, and between two heartbeats."""
 GRACE = 2.0
 """Seconds that a step may take to complete before a pause suspends it and a stop discards it."""
 
 
 class StoreControl:
-    """The interrupt callback of a run in a store: waits while `control.json` has "paused", ends when it has "stopped".
+    """The interrupt callback of a run in a store: pauses or stops the run as `control.json` requests.
 
-    A thread reads the file and writes the heartbeat, also during a long step. Where ``beat`` raises StoreError since the run
-    was deleted, the run ends with that error. Use it as a context around the loop.
+    A thread reads that file and writes the heartbeat, also during a long step. If ``beat`` raises StoreError since the run was
+    deleted, the run ends with that error. Use it as a context manager around the loop.
     """
 
     def __init__(self, path: Path, beat: Callable[[str], None]):
@@ -124,7 +124,7 @@ class MemoryControl:
 
 @contextlib.contextmanager
 def ending_cleanly(control: MemoryControl) -> Iterator[None]:
-    """Within the block the first Ctrl-C (or SIGTERM) requests a clean end; a second Ctrl-C interrupts at once."""
+    """Within the block, turn the first Ctrl-C (or SIGTERM) into a request to end cleanly; a second one interrupts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""fit, start and resume: compute a run in this process, in the background, from its last checkpoint; warm starts."""
+"""Compute a run: in this process (`fit`), in the background (`start`), or from its last checkpoint (`resume`); warm starts."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ if TYPE_CHECKING:
 def warm_start_from(
     run, train: Corpus, n_topics: int | None = None, store=None
 ) -> tuple[WarmStart, dict]:
-    """Return the last counts of a run (a `Run`, path, name or Dataset), from which another one begins, and the record of it.
+    """Return a warm start for a new run: the last counts of a run (a `Run`, path, name or Dataset), and a record of them.
 
-    The words must be the same. Where the documents are the same too, each of them continues from where it was, and
-    where a sampler has seen the very same corpus, each token; otherwise only the topics are taken. A run with fewer
-    topics is padded with empty ones; of a run with more the largest are taken, and the tokens of the others have no
-    topic. Without ``n_topics`` there are as many as an LDA has by default. Raises SpecError, StoreError or ModelError.
+    The vocabularies must be equal. If the documents are the same too, their counts are used, and if a sampler has seen the
+    same corpus, the topics of tokens; otherwise only the counts of words by topic. If the run has fewer topics than
+    ``n_topics`` (default: that of an LDA), empty ones are added; if it has more, the largest are used, and the tokens of the
+    others have no topic. Raises SpecError, StoreError or ModelError.
 
     Returns
     -------
     warm_start : WarmStart
     record : dict
-        ``name``, ``hash`` (of its spec), ``iteration``, ``counts`` (hash of what was taken), ``n_topics`` that it had
-        and ``dropped``, the share of its tokens whose topics were not taken.
+        ``name``, ``hash`` (of the spec) and ``iteration`` of the run, ``counts`` (hash of the warm start), ``n_topics`` of the
+        run, and ``dropped``, the share of its tokens whose topics were dropped.
     """
     import xarray as xr
 
@@ -116,7 +116,7 @@ def warm_start_from(
 
 
 LOSSES = 5
-"""A run is given up when its workers were lost this many times while it did not get past the iteration that it had reached."""
+"""A run fails if its workers are lost this many times without progress to a further iteration."""
 
 
 def fit(
@@ -145,57 +145,58 @@ def fit(
     stop_words, min_documents, ngrams, tokenizer, keep_text and others
         How raw text is counted; see `workbench.corpus.texts.counting.count_words`.
     engine : str
-        A name of `workbench.engines`.
+        Name of an engine of `workbench.engines`.
     n_topics, alpha, beta
-        The model: 10 topics by default; alpha is per topic (a number, or one per topic), beta per word type, 0.1 each by
-        default. The HDP engines have no such priors (their options set the totals), and refuse them.
+        Settings of the model: 10 topics by default; alpha is the prior of each topic (one number, or one per topic), beta that
+        of each word type, 0.1 each by default. HDP engines raise an error for alpha and beta; their options set the totals.
     n_iterations : int
-        Iterations, each one call of the engine's step over the corpus.
+        Number of iterations; each is one call of the engine's step over the corpus.
     seed : int
-        Decides every random number; the same seed gives the same bits, whatever ``n_threads``.
+        Determines all random numbers; the same seed gives the same bits for any ``n_threads``.
     test : Corpus, optional
         Held-out tokens of the same documents, from `hold_out_tokens`; without it no test perplexity.
     burn_in : int
         Iterations before the running average of p(w|d) begins.
     options : dict
-        Of the engine: ``{"r": 1}``.
+        Options of the engine, such as ``{"r": 1}``.
     n_threads : int
-        Threads that work at once; they never change a bit. Engines that have the option ``partition`` need it to use them,
-        which makes them approximate.
+        Number of threads; it does not change the result. Engines with the option ``partition`` use several threads only with
+        that option, which makes them approximate.
     record_every, snapshot_every : int
-        Cadence, in iterations, of rows and of counts. The last iteration is always both.
+        Iterations between two recorded rows, and between two snapshots of counts. The last iteration always has both.
     store : path, optional
-        Folder to keep the run in; None keeps it in memory.
+        Folder in which the run is stored; None keeps it in memory.
     name : str, optional
-        Of the run in the store; by default from corpus, engine, K and hash.
+        Name of the run in the store; by default from corpus, engine, K and hash.
     progress : bool
         Show a bar with the time left (stderr).
     split : dict, optional
-        How the test tokens were drawn, for the record.
+        How the test tokens were drawn; it is only recorded.
     start : Run, path, name or Dataset, optional
-        Begin from the last counts of this run instead of at random; see `workbench.runs.execution.fit.warm_start_from`.
+        Start from the last counts of this run instead of at random; see `workbench.runs.execution.fit.warm_start_from`.
     restarts : int, default 1
-        Run so often, with seeds counting up from ``seed``, and return the run with the highest bound. In a
-        store all of them are kept. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
+        Number of runs, with seeds counting up from ``seed``; the run with the highest bound is returned. A store keeps all of
+        them. ``ds.attrs["restarts"]`` (JSON) has the bound of each.
     client : distributed.Client, address of a scheduler, or "local", optional
-        Its workers share the shards of the corpus (a `ShardedCorpus` of several), for the same bits; see docs/cluster.md.
+        The workers of this cluster share the shards of the corpus (a `ShardedCorpus` with several), with the same result; see
+        docs/cluster.md.
     stop_on : "bound", "perplexity" or "steps", optional
-        End the run early once this has changed by at most ``stop_tolerance`` of itself in ten iterations (the
-        bound, or the perplexity of the running average), or once ``stop_tolerance`` steps were taken (topics of each
-        iteration, summed; HDP engines). Off by default.
+        End the run early when the bound, or the perplexity of the running average, has changed by at most the relative
+        ``stop_tolerance`` in ten iterations, or, for HDP engines, after ``stop_tolerance`` steps (the number of topics, summed
+        over iterations). Off by default.
 
     model : Network, dict, name or path, optional
-        Of the engines of networks: one that is shipped ("lda", "author-topic", "pachinko", "hpam1", "hpam2"), a
+        For the engines of networks: a shipped one ("lda", "author-topic", "pachinko", "hpam1", "hpam2"), a
         `workbench.models.networks.network.Network`, or a file (.toml, .json). ``n_topics`` is then the size of its variable
-        "topic", alpha the prior of every Dirichlet level but the last, beta of that, each as the network has it by default.
+        "topic", alpha the prior of every Dirichlet level but the last, and beta that of the last; the network has the defaults.
     sizes : dict, optional
-        Of variables of the network: ``{"super": 5}``.
+        Sizes of variables of the network, such as ``{"super": 5}``.
 
     Returns
     -------
     xarray.Dataset
-        See `workbench.models.VARIABLES`. After Ctrl-C: what there is so far; ``ds.attrs["state"]`` is then
-        ``stopped``, and a run in a store can be resumed.
+        See `workbench.models.VARIABLES`. After Ctrl-C it has the iterations so far, ``ds.attrs["state"]`` is ``stopped``,
+        and a run in a store can be resumed.
 
     Raises
     ------
@@ -222,9 +223,9 @@ fit.__signature__ = named(fit, make_spec, RunSettings, data_from)
 def run_specs(
     specs: list[RunSpec], corpus: Corpus, test: Corpus | None, store, progress: bool, client=None
 ) -> Iterator[xr.Dataset]:
-    """Compute runs in this process, one after the other, and yield their Datasets; the largest must fit into memory.
+    """Compute runs in this process, one after the other, and yield their Datasets.
 
-    The parts of a corpus in shards are worked on by the workers of a client, if there is one.
+    Raises SpecError if the largest does not fit into memory. With a client, its workers compute on the shards of the corpus.
     """
     crew = _crew(client, corpus)
     stored, planned = store is not None, [Planned(spec, corpus, test) for spec in specs]
@@ -250,7 +251,7 @@ def run_specs(
 
 @contextlib.contextmanager
 def cluster_of(client, store) -> Iterator:
-    """Yield a client of a cluster whose workers share the store, unless that is None; None where no client is given."""
+    """Yield a connected client of a cluster, or None if no client is given; its workers must share the store, if any."""
     if client is None:
         yield None
         return
@@ -262,7 +263,7 @@ def cluster_of(client, store) -> Iterator:
 
 
 def _crew(client, corpus) -> Callable:
-    """Return the crew that works on the parts of a corpus: this process, or the workers of a client."""
+    """Return the class of the crew that computes on the parts of a corpus: in this process, or on the workers of a client."""
     if client is None:
         return Here
     check_in_parts(corpus)
@@ -272,7 +273,7 @@ def _crew(client, corpus) -> Callable:
 
 
 def check_in_parts(corpus) -> None:
-    """Raise SpecError for a corpus in one part, which several workers cannot share."""
+    """Raise SpecError if a corpus has only one part, so that several workers cannot share it."""
     if corpus.n_parts > 1:
         return
     rule = f"the workers of a cluster share the shards of a corpus, and {corpus.name!r}"
@@ -287,7 +288,7 @@ def check_in_parts(corpus) -> None:
 
 
 def tell_cost(client, planned: Planned) -> None:
-    """Print on stderr what a run shared by the workers of a client will take."""
+    """Print on stderr the time and network traffic of a run on the workers of a client; do nothing without a client."""
     if client is not None:
         from workbench.runs.execution.cluster.cost import cost_of
 
@@ -297,7 +298,7 @@ def tell_cost(client, planned: Planned) -> None:
 def _in_memory(
     spec: RunSpec, corpus: Corpus, test: Corpus | None, progress: bool, crew: Callable
 ) -> xr.Dataset:
-    """Compute a run to its end without a store, and return its Dataset."""
+    """Compute a run to its end in memory, without a store, and return its Dataset."""
     give_back_freed()
     control, sink = MemoryControl(), MemorySink(spec, corpus)
     try:
@@ -322,7 +323,7 @@ def warn_of_idle_threads(specs: list[RunSpec]) -> None:
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
-    """Raise SpecError for several runs that cannot be compared by a bound, or that would share a name."""
+    """Raise SpecError if the specs of restarts have no bound to be compared by, have a warm start, or share a name."""
     if len(specs) == 1:
         return
     if "bound" not in specs[0].parts()[0].watches:
@@ -338,9 +339,10 @@ def check_restarts(specs: list[RunSpec]) -> None:
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """Return the first run with the highest final bound, with seed and bound of each run in its attributes.
+    """Return the Dataset with the highest final bound, with the seed and bound of each run in its attributes.
 
-    Runs are computed one by one; after one that was stopped no other is started. A single run is returned unchanged.
+    ``datasets`` computes the runs one by one; after a run that was stopped no other is started. A single run is returned
+    unchanged.
     """
     best, tried = None, []
     for dataset in datasets:
@@ -364,9 +366,9 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
-    """Start `fit` in a separate process, and return at once a `Run` to look at, pause, resume and stop.
+    """Start `fit` in a separate process, and return its `Run` at once, with which it can be read, paused, resumed and stopped.
 
-    Takes the settings of `fit`, by name; without ``store`` the run goes to ``WORKBENCH_STORE`` or ``./runs``.
+    The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
     corpus = data_from(corpus, engine, **taken(settings))
     test = beside(corpus, test)
@@ -394,11 +396,10 @@ def resume(
     corpora: tuple | None = None,
     client=None,
 ) -> xr.Dataset:
-    """Resume a run (a `Run`, path or name) to its end, in this process, and return its Dataset.
+    """Resume a run (a `Run`, path or name) in this process until its end, and return its Dataset.
 
-    ``n_iterations`` moves the end, but never before what is committed. A finished run is returned as it is.
-    ``corpora`` are its training and test corpus where they are at hand, so that they are not read from the store.
-    ``client``: as in `fit`.
+    ``n_iterations`` is a new last iteration, at least the last committed one. A finished run is returned unchanged.
+    ``corpora`` are its training and test corpus; by default they are read from the store. ``client`` is as in `fit`.
     """
     run = finish(Run(find_run(run, store)), n_iterations, progress, corpora, client)
     return run.dataset(corpora[0] if corpora else None)
@@ -407,9 +408,9 @@ def resume(
 def _carried_on(
     path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
 ) -> bool:
-    """Compute a run to its end (`carry_on`), from its last checkpoint again whenever a worker of the cluster was lost.
+    """Compute a run to its end by `carry_on`; restart from the last checkpoint whenever a worker of the cluster is lost.
 
-    Raises InputError where that happens repeatedly before the run gets further.
+    Returns whether the run is finished. Raises InputError if workers are lost `LOSSES` times without progress.
     """
     furthest, n_lost = -1, 0
     while True:
@@ -433,7 +434,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """Resume a run as `resume` does, and return the run itself, at its end or where it was stopped."""
+    """Resume a run as `resume` does, and return the `Run`, which is then finished or stopped."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:

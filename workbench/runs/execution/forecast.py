@@ -14,16 +14,16 @@ from workbench.runs.store.status import FINISHED
 from workbench.runs.store.writer import SNAPSHOT_BUDGET, snapshot_bytes
 
 LONG = 5e9
-"""Tokens times topics, over all iterations to come, from which a sweep is timed before it starts: about half a minute."""
+"""Tokens times topics, summed over future iterations, from which a sweep counts as long and is timed: about half a minute."""
 
 
 def forecast(
     cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None
 ) -> str:
-    """Return one line: how many runs are left, and the disk, memory and time that they will take.
+    """Return one line on a sweep: the number of unfinished runs, and the disk space, memory and time that they will need.
 
-    The time is predicted for long sweeps alone, for which one iteration of each engine is timed in this process.
-    n_processors : processors that compute runs in parallel; by default those of this machine.
+    The time is predicted only for long sweeps: one iteration of each engine is timed in this process.
+    n_processors : number of processors that compute runs in parallel; by default that of this machine
     """
     cell_of = dict(zip(runs, cells, strict=True))
     coming = {run: cell for run, cell in cell_of.items() if run.state != FINISHED}
@@ -56,12 +56,12 @@ def forecast(
 
 
 def _size(cell: Planned) -> int:
-    """Return tokens times topics, to which time and disk are taken as proportional."""
+    """Return tokens times topics, to which the time and disk space of an iteration are assumed to be proportional."""
     return cell.train.n_items * (cell.spec.n_topics or 1)
 
 
 def _bytes(alike: list[tuple[Run, Planned]]) -> float:
-    """Return an upper bound on the bytes on disk of runs of one kind: counts before compression, and checkpoints."""
+    """Return an upper bound on the bytes on disk of runs of one engine: uncompressed counts, and checkpoints."""
     hardest = alike[0][1]
     engine, model, options = hardest.spec.parts(hardest.train)
     bytes_per_size, n_bytes = (
@@ -78,7 +78,7 @@ def _bytes(alike: list[tuple[Run, Planned]]) -> float:
 
 
 def _visits(run: Run, cell: Planned) -> float:
-    """Return tokens times topics summed over the iterations left, at most the steps that the stop rule allows."""
+    """Return tokens times topics, summed over the remaining iterations, limited by the stop rule's budget of steps."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
     return (
@@ -87,7 +87,7 @@ def _visits(run: Run, cell: Planned) -> float:
 
 
 def one_iteration(cell: Planned) -> float:
-    """Return the seconds of the second iteration of a cell's run in this process, scoring included."""
+    """Compute a cell's run for a few iterations in this process; return the seconds of the second, scoring included."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     data = Whole(spec, train, test)

@@ -1,12 +1,12 @@
-"""Predict the memory that runs will take, and refuse those that do not fit, before anything is made.
+"""Predict the memory that runs need, and refuse runs that do not fit, before anything is created.
 
-What a run takes at its peak is predicted from sizes alone::
+The peak memory of a run is predicted from sizes alone::
 
-    process + corpora + the largest of   reading:  what a corpus takes on its way in
+    process + corpora + the largest of   reading:  temporary memory while a corpus is read
                                          working:  state + indices + the largest of step, measuring, snapshot
-                                         ending:   theta, phi and what they are made of
+                                         ending:   theta, phi and the counts that they are computed from
 
-Each engine predicts its own part (`engines.engine`); what `benchmarks/memory.py` measures lies beside it.
+Each engine predicts its own part (`engines.engine`); `benchmarks/memory.py` compares predictions with measurements.
 """
 
 import contextlib
@@ -35,34 +35,34 @@ from workbench.runs.store.status import FINISHED, read_ending, read_status
 from workbench.runs.store.writer import array_bytes
 
 PROCESS = 250 * MIB
-"""An interpreter with the packages and the compiled kernels of a run."""
+"""Bytes of an interpreter with the imported packages and the compiled kernels of a run."""
 READING, MEASURING = 28, DOUBLE
-"""Bytes a pair, for a moment: of a corpus that is read and checked; of its probabilities."""
+"""Temporary bytes per pair: of a corpus while it is read and checked; of the probabilities of pairs."""
 WRITING, ENDING = 2, 2
-"""Copies, for a moment: of the largest array of a snapshot; at the end of theta and phi."""
+"""Numbers of temporary copies: of the largest array of a snapshot; of theta and phi at the end."""
 BY_WORD = 6
-"""Arrays (word, topic) that are there while words of a corpus in parts are looked at: two of a part, of its group, of all."""
+"""Arrays (word, topic) in memory while the bound of a corpus in parts is computed: two of a part, of its group, of all."""
 LARGE = GIB
-"""Bytes from which on `fit` prints what a run will take."""
+"""Bytes from which on `fit` prints the predicted memory of a run."""
 
 
 class Planned(NamedTuple):
-    """A run before it is created."""
+    """A run before it is created: its spec and corpora."""
 
     spec: RunSpec
     train: Corpus
     test: Corpus | None
-    key_values: dict | None = None  # of a cell of a grid: its value of each key
+    key_values: dict | None = None  # for a cell of a grid: key → value
 
 
 class Prediction(NamedTuple):
-    """Bytes that a run takes at its peak."""
+    """The predicted peak memory of a run, in bytes, by use."""
 
     process: int  # interpreter, packages, compiled kernels
-    corpora: int  # training and test corpus, with what is derived from them
-    # state, indices, what else is there from step to step; 0 where the peak is while a corpus is read
+    corpora: int  # training and test corpus, with arrays derived from them
+    # state, indices and whatever else is in memory between steps; 0 if the peak is while a corpus is read
     held: int
-    besides: int  # what is needed for a moment, at the peak
+    besides: int  # temporary memory at the peak
 
     @property
     def total(self) -> int:
@@ -70,7 +70,7 @@ class Prediction(NamedTuple):
 
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
-    """Predict what a run takes at its peak; of a corpus in shards at least so much. See `predict_whole`."""
+    """Predict the peak memory of a run, as in `predict_whole`; for a corpus in shards, the least that it needs."""
     return (
         predict_out_of_core(planned)
         if planned.train.n_parts > 1
@@ -79,9 +79,9 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
-    """Predict what a run held in memory takes at its peak; a run that is not ``stored`` keeps its snapshots in memory.
+    """Predict the peak memory of a run whose corpus is in memory; a run that is not ``stored`` also keeps its snapshots there.
 
-    Of an engine that grows (g-hdp) what it takes with half as many topics again as it begins with.
+    For an engine that adds topics (g-hdp) it is the memory with 1.5 times the initial number of topics.
     """
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
@@ -103,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
-    """Return the memory of an engine; for a corpus in several parts their sum, counts of words once."""
+    """Return the memory that an engine needs; for several parts of a corpus, their sum, with the counts by word once."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
@@ -117,12 +117,12 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
 
 
 def _arrays_by_word(engine: Engine) -> int:
-    """Return the number of arrays (word, topic) beside the state while a run over a corpus in parts is looked at."""
+    """Return how many arrays (word, topic) besides the state the diagnostics of a run over a corpus in parts need."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 
 def predict_out_of_core(planned: Planned) -> Prediction:
-    """Predict what a run over a corpus in shards takes at its peak, with the rows of one part in memory at a time."""
+    """Predict the peak memory of a run over a corpus in shards, with the arrays of one part in memory at a time."""
     spec, train, test = planned.spec, planned.train, planned.test
     engine, model, options = spec.parts(train)
     largest = max(train.parts(), key=lambda part: part.n_pairs)
@@ -139,10 +139,10 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 def laid_out(
     planned: Planned, folder: Path | None = None, crew: Callable = Here
 ) -> Iterator[Whole | LaidOut]:
-    """Yield the data of a run as the loop takes them; a corpus in several parts is laid out over a crew.
+    """Yield the data of a run for the loop: `Whole`, or for a corpus in several parts `LaidOut` over a crew.
 
-    The rows of its parts are held in memory where they fit, or where other processes hold them, and else in files of ``folder``
-    (by default of the folder for temporary files), which are deleted at the end.
+    The document arrays of parts are in memory if they fit or other processes have them, else in files in ``folder`` (default:
+    the folder for temporary files), which are deleted at the end.
     """
     spec, train, test = planned.spec, planned.train, planned.test
     if train.n_parts == 1:
@@ -158,7 +158,7 @@ def laid_out(
 
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
-    """Return in words what the largest ``jobs`` of the runs take together, as in "about 1.2 GB of memory"."""
+    """Return in words the memory of the largest ``jobs`` of the runs together, as in "about 1.2 GB of memory"."""
     more = (
         ", more if more topics are found"
         if any(run.spec.parts()[0].grows for run in planned)
@@ -168,12 +168,12 @@ def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) 
 
 
 def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
-    """Return the bytes that the largest ``jobs`` of the runs take together."""
+    """Return the predicted bytes of memory of the largest ``jobs`` of the runs together."""
     return sum(sorted((predict_memory(run, stored).total for run in planned), reverse=True)[:jobs])
 
 
 def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
-    """Return the runs that are not yet finished in a store."""
+    """Return those of the planned runs that are not finished in a store."""
 
     def is_finished(path: Path, n_iterations: int) -> bool:
         status = read_status(path) if is_run(path) else {"state": None}
@@ -191,9 +191,9 @@ def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
 def check_room(
     planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True
 ) -> None:
-    """Raise SpecError where the largest ``jobs`` of the runs do not fit into memory together; it says what would fit.
+    """Raise SpecError if the largest ``jobs`` of the runs do not fit into memory together; its message says what would fit.
 
-    here : the runs are computed in this process, which already holds their corpora.
+    here : whether the runs are computed in this process, which already has their corpora in memory
     """
     if not planned:
         return
@@ -240,7 +240,7 @@ def check_room(
 
 
 def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
-    """Yield ways to run nearly the same in less memory, each with the run that it would be."""
+    """Yield (description, run) of similar runs that need less memory: with another option or engine."""
     spec = run.spec
     engine, _, options = spec.parts()
     names = options_of(engine)
@@ -259,7 +259,7 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
-    """Return the largest smaller number of topics with which the run fits; 0 where none does."""
+    """Return the largest number of topics, fewer than the run's, with which it fits into free memory; 0 if none does."""
     spec, model = run.spec, run.spec.parts()[1]
     # it has no topics, or its paths depend on more than one size
     if spec.n_topics is None or model.is_network:
@@ -280,17 +280,17 @@ def _joined(ways: list[str]) -> str:
 
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-"""Numbers of the settings in malloc.h."""
+"""Parameter numbers of mallopt, from malloc.h."""
 SMALLEST_MAPPED = 8 * 2**20
-"""Bytes of an array from which on it is mapped by itself; below, pages that are used again cost less than new ones."""
+"""Bytes from which on malloc maps an array separately; for smaller arrays, reused pages are cheaper than new ones."""
 
 
 def give_back_freed() -> None:
-    """Return arrays of at least `SMALLEST_MAPPED` bytes to the system once they are freed; without glibc do nothing.
+    """Make glibc return freed arrays of at least `SMALLEST_MAPPED` bytes to the system; without glibc do nothing.
 
-    glibc maps a large array by itself and gives it back when it is freed; but each time that one is freed it raises, up to
-    32 MiB, the size from which on it does so. Smaller arrays stay with the process, in pieces that the next ones do not fit:
-    a run of arrays of 30 MiB then holds half as much again as it uses, and another amount each time.
+    glibc maps a large array separately and unmaps it when it is freed, but each time it raises the size from which on it does
+    so, up to 32 MiB. Smaller arrays stay with the process and fragment its heap: a run with arrays of 30 MiB then holds half as
+    much memory again as it uses, varying from run to run.
     """
     mallopt = getattr(ctypes.pythonapi, "mallopt", None)
     if mallopt is not None:

@@ -1,8 +1,8 @@
 """Compute a queue of runs, a number of them at a time: ``python -m workbench.runs.execution.queue JOBS RUN…``.
 
-A waiting worker would be a whole interpreter with all its imports; a queue of hundreds of runs is one process, which survives
-the process that filled it. A queued run has the state `waiting` and is controlled as any other: a stop takes it out of the
-queue, a pause lets the others go first.
+A waiting worker would be an interpreter with all its imports; a queue of hundreds of runs is one process, which survives the
+process that started it. A queued run has the state `waiting` and is controlled like any other: a stop removes it from the
+queue, a pause lets other runs go first.
 """
 
 import contextlib
@@ -32,11 +32,11 @@ from workbench.runs.store.status import (
 
 LOOK_EVERY = 0.3
 BEAT_EVERY = LOST_AFTER / 2
-"""Seconds between two passes over the queue, and between two heartbeats of the runs in it."""
+"""Seconds between two passes over the queue, and between two heartbeats of its runs."""
 
 
 def enqueue(paths: list[Path], jobs: int) -> None:
-    """Start the first ``jobs`` runs, start a process with the queue of the others, and return at once."""
+    """Start the first ``jobs`` runs, start a process that queues the others, and return at once."""
     paths = [Path(path).resolve() for path in paths]
     for path in paths[:jobs]:
         launch(path)
@@ -49,14 +49,14 @@ def enqueue(paths: list[Path], jobs: int) -> None:
 
 
 def set_waiting(paths: list[Path], lock: Path) -> None:
-    """Record that the runs wait in the queue that has this lock."""
+    """Record that the runs wait in the queue with this lock."""
     for path in paths:
         request(path, RUNNING)
         set_state(path, WAITING, queue=lock.name, message="")
 
 
 def new_lock(folder: Path) -> Lock:
-    """Create the lock of a new queue, and delete those of queues that have ended."""
+    """Create and return the lock of a new queue; delete the locks of queues that have ended."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         if is_held(path) is False:
@@ -65,7 +65,7 @@ def new_lock(folder: Path) -> Lock:
 
 
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
-    """Launch queued runs, in order, whenever fewer than ``jobs`` are computed; return when the queue is empty."""
+    """Start queued runs, in order, whenever fewer than ``jobs`` runs are computed; return when the queue is empty."""
     beaten = 0.0
     while waiting := [path for path in waiting if is_queued(path)]:
         at_work = [
@@ -85,7 +85,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
 
 
 def is_queued(path: Path) -> bool:
-    """Write the requested state of a waiting run; return whether it waits still: not removed, started or stopped."""
+    """Write the requested state of a waiting run; return whether it still waits, so is not removed, started or stopped."""
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False

@@ -39,12 +39,15 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ENDING = 1.5
-"""Seconds within which a worker usually ends after a stop was requested."""
+"""Seconds within which a worker usually ends after a stop is requested."""
 ENDED = (FINISHED, STOPPED, FAILED, LOST)
 
 
 def find_run(run, store: Path | None = None) -> Path:
-    """Return the folder of a run given as a `Run`, a path, or a name in the store; raise StoreError with the nearest name."""
+    """Return the folder of a run given as a `Run`, a path, or a name in the store.
+
+    If there is none, StoreError is raised with the nearest name.
+    """
     if isinstance(run, Run):
         return run.path
     if not isinstance(run, (str, os.PathLike)):
@@ -64,8 +67,8 @@ def find_run(run, store: Path | None = None) -> Path:
 class Run(RunReader):
     """A run in a store, read and controlled through the files of its folder.
 
-    ``run.dataset()`` returns what is committed so far; ``pause``, ``resume`` and ``stop`` return at once;
-    ``wait`` returns when it has ended, and ``watch`` shows it live.
+    ``run.dataset()`` returns the committed iterations; ``pause``, ``resume`` and ``stop`` return at once;
+    ``wait`` returns when the run has ended, and ``watch`` shows it live.
     """
 
     @property
@@ -74,20 +77,20 @@ class Run(RunReader):
 
     @property
     def state(self) -> str:
-        """waiting, running, paused, stopped, finished, failed or interrupted."""
+        """The state of the run: waiting, running, paused, stopped, finished, failed or interrupted."""
         return self.status()["state"]
 
     @property
     def notes(self) -> Notes:
-        """``note``, ``tags`` and ``labels`` of topics, as people wrote them; see `workbench.runs.store.notes`."""
+        """The ``note``, ``tags`` and topic ``labels`` that people wrote; see `workbench.runs.store.notes`."""
         return read_notes(self.path)
 
     def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-        """Replace the note, the tags, or both; None keeps the present value, "" and [] delete it."""
+        """Replace the note, the tags, or both; return all notes. None keeps the present value, "" and [] delete it."""
         return annotate(self.path, note, tags)
 
     def label(self, topic: int, text: str) -> Notes:
-        """Label a topic, in every Dataset of the run from now on (``topic_label``); "" removes the label."""
+        """Set the label of a topic, which Datasets of the run then have as ``topic_label``; "" removes it. Return all notes."""
         return label_topic(self.path, self.dataset(), topic, text)
 
     def pause(self) -> None:
@@ -99,7 +102,7 @@ class Run(RunReader):
         request(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Continue a paused run, or start a worker for one that has ended; ``n_iterations`` moves its end."""
+        """Continue a paused run, or start a worker for a run that has ended; ``n_iterations`` is a new last iteration."""
         extend(self.path, n_iterations)
         was_to_stop = requested(self.path) == STOPPED
         request(self.path, RUNNING)
@@ -115,7 +118,7 @@ class Run(RunReader):
         remove_run(self.path)
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
-        """Return a live view for a notebook cell, text bars in a terminal; see `workbench.watch`."""
+        """Show the run live: return a view for a notebook cell, or print text bars in a terminal; see `workbench.watch`."""
         # views stand above runs: only the package's own list of names knows where this one lives
         import workbench
 
@@ -157,7 +160,7 @@ class Run(RunReader):
         return f"Run({self.name!r}, {self._state_text()})"
 
     def _state_text(self) -> str:
-        """Return state and iteration, or the program that a model is from."""
+        """Return the state and iteration in words, or for an imported model the program that it is from."""
         status, spec = self.status(), self.spec
         if not spec.length:
             return f"imported from {spec.model['program']}"
@@ -165,13 +168,13 @@ class Run(RunReader):
 
 
 def warn_of_other_kernels(runs: list[Run]) -> None:
-    """Print a warning on stderr where runs are resumed with other kernels than before."""
+    """Print a warning on stderr if runs are resumed with other versions of the kernels than before."""
     if sentence := other_kernels_warning([run.name for run in runs if run.by_other_kernels()]):
         print(sentence, file=sys.stderr)
 
 
 def extend(path: Path, n_iterations: int | None) -> None:
-    """Move the end of a run, unless ``n_iterations`` is None; what is committed stays."""
+    """Set the last iteration of a run to ``n_iterations``, unless that is None; committed iterations are kept."""
     if n_iterations is not None and not (spec := read_spec(path)).length:
         raise StoreError(
             f"run '{path.name}' is a model imported from {spec.model['program']}, which cannot be resumed; fit an engine "
@@ -183,10 +186,11 @@ def extend(path: Path, n_iterations: int | None) -> None:
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
-    """Create or reopen the run of each `Planned` in the store; a run that several share gets the most iterations.
+    """Create or reopen the run of each `Planned` in the store, and return one `Run` for each.
 
-    Raises SpecError where ``jobs`` of them at a time do not fit into memory (``here``: in this process; 0: other machines
-    compute them and check their own memory); then none is created.
+    If several are the same run, it gets the largest number of iterations. Raises SpecError, and creates nothing, if ``jobs`` of
+    them do not fit into memory together; 0 jobs: other machines compute them and check their own memory. here : whether the
+    runs are computed in this process.
     """
     longest = longest_of_each(planned)
     check_room(unfinished(store, longest), jobs, here)

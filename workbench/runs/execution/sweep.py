@@ -1,7 +1,7 @@
-"""Lay out a grid of settings as cells, and run each distinct cell once, side by side in the store.
+"""Sweep a grid of settings: each combination is a cell, and each distinct cell is run once, in parallel, in the store.
 
-The runs are those of `workbench.runs.execution.compare`, in worker processes; nothing is kept but what they write.
-So a sweep that was interrupted, or is requested again with a larger grid, continues with the runs that are there.
+Runs are computed in worker processes as by `workbench.runs.execution.compare`; nothing else is stored. So a sweep that was
+interrupted, or is requested again with a larger grid, continues with the existing runs.
 """
 
 import sys
@@ -53,7 +53,7 @@ SETTINGS = (
     "burn_in",
     *names(SplitSettings),
 )
-"""Keys of a grid that every engine has; the others are options of an engine."""
+"""Keys of a grid that are settings of every run; other keys are options of an engine."""
 SHORT = {"topics": "n_topics", "iterations": "n_iterations"}
 """Short names of keys, as on the command line."""
 
@@ -66,7 +66,7 @@ def lay_out(
     options: dict | None = None,
     **settings,
 ) -> list[Planned]:
-    """Return the cells of a grid, the last key varying fastest; arguments and errors are those of `workbench.sweep`."""
+    """Return the cells of a grid as planned runs, the last key varying fastest; arguments are those of `workbench.sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -99,7 +99,10 @@ def lay_out(
 
 
 def grid_axes(grid: dict, engine: str) -> dict[str, list]:
-    """Return the distinct values of each key, in order, by its full name; raise SpecError or OptionError."""
+    """Return the distinct values of each key of a grid, in order, by the full name of the key.
+
+    Raises SpecError or OptionError for an unknown key or an invalid value.
+    """
     if not isinstance(grid, dict) or not grid:
         raise SpecError(f"a grid is a dict of lists, as {{'n_topics': [10, 20]}}; got {grid!r}")
     axes = {}
@@ -130,14 +133,14 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
 
 
 def _refuse_twice(axes: dict, beside: dict) -> None:
-    """Raise SpecError where a key of the grid is also a separate argument."""
+    """Raise SpecError if a key of the grid is also a separate argument."""
     for key in axes:
         if key in beside:
             raise SpecError(f"'{key}' is both in the grid and a separate argument; leave one out")
 
 
 def _plain(value: object):
-    """Return a number for "10", ".1" or "inf", None for "none", a tuple for a list; any other value unchanged."""
+    """Return a value of a grid with numbers in texts ("10", ".1", "inf") as numbers, "none" as None, and lists as tuples."""
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(item) for item in value)
     if isinstance(value, np.generic):
@@ -173,33 +176,33 @@ def sweep(
     corpus : Corpus, or what `workbench.fit` takes
         Each run holds out a part of it, as in `workbench.compare`.
     grid : dict
-        Lists of values: ``{"r": [0, 1, 2, "inf"], "n_topics": [10, 20]}``. A key is a setting (see
-        `workbench.runs.execution.sweep.SETTINGS`) or an option of an engine; an engine that lacks the option has one
-        run, which stands in all those cells.
+        Key → list of values: ``{"r": [0, 1, 2, "inf"], "n_topics": [10, 20]}``. A key is a setting (see
+        `workbench.runs.execution.sweep.SETTINGS`) or an option of an engine; an engine without the option has one
+        run for all values.
     engine : str
-        Of every run, unless the grid has a key ``engine``.
+        Engine of every run, unless the grid has a key ``engine``.
     seeds : int
         Number of inference seeds, counting up; the same as a key ``seed``.
     store : path, optional
-        Where the runs are kept and found again; ``WORKBENCH_STORE`` or ``./runs`` by default.
+        Store of the runs, in which existing ones are reopened; ``WORKBENCH_STORE`` or ``./runs`` by default.
     jobs : int
-        Runs side by side.
+        Number of runs computed in parallel.
     warm : bool
-        Begin each run from the last counts of the run that differs in having the next smaller number of topics of the
-        grid, padded with empty ones; the smallest begin as they would otherwise.
+        Start each run from the last counts of the run with the next smaller number of topics in the grid and otherwise the same
+        settings, padded with empty topics; runs with the smallest number start at random.
     client : distributed.Client, address of a scheduler, or "local", optional
-        The workers of this cluster compute the runs, one on each of their threads ("local": one process for each processor of
-        this machine); they must share the store. ``jobs`` is then left out.
+        The workers of this cluster compute the runs, one on each of their threads ("local": one process per processor of
+        this machine); they must share the store. ``jobs`` must then be left out.
     **settings
-        What the grid does not vary; see `workbench.compare`.
+        Settings that the grid does not vary; see `workbench.compare`.
 
     Returns
     -------
     xarray.Dataset
-        As `workbench.compare` gives it, with a place along ``run`` for each cell (its run up to the cell's
-        iterations). The keys of the grid and ``state`` are coordinates along it, and the grid is complete:
-        ``ds.set_index(run=[*grid]).unstack("run")`` gives each key a dim of its own. Of a run that failed
-        there is what it had committed, and a warning.
+        As from `workbench.compare`, with one entry along ``run`` for each cell (its run up to the cell's
+        iterations). The keys of the grid and ``state`` are coordinates along ``run``, and the grid is complete:
+        ``ds.set_index(run=[*grid]).unstack("run")`` gives each key a dim of its own. For a run that failed, a warning is
+        given, and the Dataset has its committed iterations.
 
     Raises
     ------
@@ -234,11 +237,11 @@ def rungs(
     start=None,
     **settings,
 ) -> Iterator[list[Planned]]:
-    """Yield the cells of a grid that can run side by side: all at once, or in a warm sweep those of each number of topics.
+    """Yield groups of cells of a grid that can run in parallel: one group, or in a warm sweep one for each number of topics.
 
-    In a warm sweep, smallest number first, the cells of a number begin from the runs of the number before, which must have
-    ended when the next are taken. No cell begins from a run that did not finish. Where ``jobs`` runs do not fit into memory,
-    none is started.
+    In a warm sweep, smallest number first, the cells of a number start from the runs of the previous number, which must have
+    ended when the next group is requested. A cell whose previous run did not finish is left out. Raises SpecError, before the
+    first group, if ``jobs`` runs do not fit into memory.
     """
     if not warm:
         yield lay_out(corpus, grid, engine, seeds, store=store, start=start, **settings)
@@ -251,7 +254,7 @@ def rungs(
 def cold_rungs(
     corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
 ) -> list[list[Planned]]:
-    """Return the cells of a warm sweep by number of topics, smallest first, before they begin from each other."""
+    """Return the cells of a warm sweep for each number of topics, smallest first, still without warm starts."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
         raise SpecError(
@@ -269,7 +272,7 @@ def cold_rungs(
 
 
 def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
-    """Yield the cells of `cold_rungs`, each with the warm start from the run with the next smaller number of topics."""
+    """Yield the groups of `cold_rungs` with warm starts, each from the run with the next smaller number of topics."""
     ended: dict[tuple, Run] = {}
     for number, cells in enumerate(cold):
         cell_at = {
@@ -288,7 +291,7 @@ def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]
 
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
-    """Return the spec of the same run with a warm start from the last counts of another."""
+    """Return a spec with a warm start added: the last counts of another run."""
     warm_start = warm_start_from(run, train, spec.n_topics)
     settings = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
@@ -303,9 +306,9 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Compute the runs to their ends, with one bar for all; a failure does not stop the others.
+    """Compute the runs to their ends, with one progress bar for all; the failure of a run does not stop the others.
 
-    Ctrl-C stops them cleanly and is raised again; `run_cells` then resumes them.
+    Ctrl-C stops the runs cleanly and is raised; calling `run_cells` again resumes them.
     """
     distinct = list(dict.fromkeys(runs))
     reached, ends = (
@@ -331,7 +334,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
-    """Join the cells along ``run``, with the keys of the grid and ``state`` as coordinates."""
+    """Return one Dataset of all cells, joined along ``run``, with the keys of the grid and ``state`` as coordinates."""
     parts = []
     for cell, run in zip(cells, runs, strict=True):
         rows = run.progress()
@@ -353,7 +356,7 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
 
 
 def _column(values: list) -> np.ndarray:
-    """Return a column of numbers as numbers, of other values as text."""
+    """Return the values of a key as an array: of numbers if all are numbers, else of texts."""
     if all(isinstance(value, (int, float)) for value in values):
         return np.array(values)
     return np.array(

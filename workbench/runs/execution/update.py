@@ -1,11 +1,11 @@
 """Update the topics of a run of `online-vb` with a stream of documents, or fit a run to a stream, given a vocabulary.
 
 The documents are visited once, in batches, in their order, and are not kept. The updated topics are stored as the counts of a
-warm start, by content; the new run begins from these, holds them fixed, and fits the documents of the first run to them. So it
-can be computed again from its store, to the bit, and its perplexity is comparable with that of the first run.
+warm start, by content; the new run starts from these, holds them fixed, and fits the documents of the first run to them. So it
+can be recomputed from its store, to the bit, and its perplexity is comparable with that of the first run.
 
-A run is fitted to a stream in the same way: its first batch becomes a run with one pass, which is updated by the others. So
-memory grows with words, topics and the size of a batch, not with the number of documents.
+To fit a run to a stream, the first batch becomes a run with one pass, which is updated by the other batches. So memory grows
+with words, topics and the size of a batch, not with the number of documents.
 """
 
 import hashlib
@@ -58,26 +58,26 @@ from workbench.runs.store.places import default_store
 from workbench.runs.store.writer import create_run
 
 OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
-"""Options of raw text that find words."""
+"""Options of raw text that decide how a text is divided into words."""
 
 
 class Visited(NamedTuple):
-    """What was visited of a stream; all but the first field is kept in the spec of the run."""
+    """The numbers of documents and tokens visited in a stream; all fields but the first are kept in the spec of the run."""
 
-    stopped: bool  # by Ctrl-C
-    # with a word that the run knows; of several passes each time that it was visited
+    stopped: bool  # whether Ctrl-C stopped it
+    # documents with a word that the run knows; counted again in each pass
     n_documents: int
-    n_left_out: int  # documents without one
-    n_tokens: int  # of words that it knows
-    n_unknown: int  # tokens of words that it does not
+    n_left_out: int  # documents without such a word
+    n_tokens: int  # tokens of words that the run knows
+    n_unknown: int  # tokens of words that the run does not know
     n_batches: int
     content: str  # sha256 (hex) of the counts, batch by batch
-    n_passes: int  # over the documents, the last of which may have been stopped
-    n_came: int  # documents that came in the last pass, those left out too
+    n_passes: int  # passes over the documents; the last may have been stopped
+    n_came: int  # documents read in the last pass, including those left out
 
 
 class _Control:
-    """Handler of Ctrl-C: it interrupts at once while a document is awaited, otherwise after the batch."""
+    """Handler of Ctrl-C: it interrupts at once while waiting for a document, otherwise after the batch."""
 
     def __init__(self):
         self.interrupted, self.waiting = False, False
@@ -105,40 +105,41 @@ def update(
     Parameters
     ----------
     run : Run, path or name
-        Of a store; it stays as it is. Its vocabulary is that of the new run: words that it does not know are left out; their
-        number is printed and recorded.
+        A run in a store; it is not changed. The new run has its vocabulary: unknown words are left out, and their number is
+        printed and recorded.
     documents : iterable, or Corpus
-        Visited once, in order, a batch of the run's ``batch_size`` at a time, and never held whole: a generator may be of any
-        length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a mapping of
-        words to counts, or, with ``vocabulary``, a list of (word id, count) pairs. Also what `workbench.fit` takes, as a
-        DataFrame, a matrix of counts or a path, which is read whole; of a `ShardedCorpus` one shard after the other, of
-        `workbench.FileDocuments` some documents of a file.
+        Visited once, in order, a batch of the run's ``batch_size`` at a time, and never in memory together: a generator may
+        have any length. A document is a text (counted as those of the run were, as far as that is known), a list of tokens, a
+        mapping from words to counts, or, with ``vocabulary``, a list of (word id, count) pairs. Anything else that
+        `workbench.fit` accepts, such as a DataFrame, a matrix of counts or a path, is read into memory, except that of a
+        `ShardedCorpus` one shard, and of `workbench.FileDocuments` some documents of a file are in memory at a time.
     total_documents : int, optional
         How many documents each batch stands for; by default as many as in the run.
     name : str, optional
-        Of the new run; by default from its corpus, engine, K and hash.
+        Name of the new run; by default from its corpus, engine, K and hash.
     n_threads : int
-        Never changes a bit.
+        Number of threads; it does not change the result.
     progress : bool
-        Tell on stderr how many documents were visited, and what was left out.
+        Print on stderr how many documents were visited, and how many documents and tokens were left out.
     vocabulary : (id,) strings, or a mapping from ids to words, optional
-        Words of the ids; gensim's Dictionary is one.
+        The word of each id, such as gensim's Dictionary.
     **of_text
         tokenizer, stop_words and other options of raw text that find words; see `workbench.fit`.
 
     Returns
     -------
     Run
-        Its one iteration fits the training documents of the first run to the topics, which are held. Its spec has in ``start``
-        where it began, and under ``stream`` how many documents, tokens and unknown tokens came, and a hash of their counts. The
-        same documents in the same order give the same run again. For topics of the new documents: `workbench.infer`.
+        The new run. Its one iteration fits the training documents of the first run to the updated topics, which are fixed.
+        ``start`` in its spec names the first run, and under ``stream`` has the numbers of documents, tokens and unknown tokens
+        visited, and a hash of their counts. The same documents in the same order give the same run. `workbench.infer` infers
+        the topics of the new documents.
 
     Raises
     ------
     SpecError, StoreError, DataError
-        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run, in whole
-        batches; an update of it by those behind the first ``n_came`` of its ``spec.start["stream"]`` gives the topics that an
-        update without Ctrl-C gives, within rounding.
+        Nothing is written then. After Ctrl-C the run is made from the whole batches visited so far; an update of it by the
+        documents after the first ``n_came`` of its ``spec.start["stream"]`` gives the same topics as without Ctrl-C, within
+        rounding.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
@@ -151,7 +152,7 @@ def update(
         )
 
     def begun(train: Corpus, batch_size: int) -> Stream:
-        """Return the documents as a stream over the vocabulary of the run; raise DataError for what is no stream."""
+        """Return the documents as a stream over the vocabulary of the run; raise DataError if they are not iterable."""
         whose = f"whose vocabulary is that of {spec.name}"
         return Stream(
             lambda: counted_over(
@@ -171,7 +172,7 @@ def update_by(
     n_threads: int = 1,
     progress: bool = True,
 ) -> Run:
-    """Update a run as `update` does, given a function (training corpus, documents of a batch) that returns the stream."""
+    """Update a run as `update` does, with the stream that ``begun(training corpus, batch size)`` returns."""
     spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(
@@ -191,7 +192,7 @@ def update_by(
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
-        """Return the new run, with the topics from which it begins."""
+        """Return the planned new run, with a warm start from topics n_kw."""
         begun, start = _start(spec, iteration, n_kw, visited)
         alphas, new_options = (
             priors.alphas.tolist(),
@@ -236,7 +237,10 @@ def update_by(
 def _going_on(
     options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
 ):
-    """Return the options for further batches after some iterations of a run; by default for as many documents as before."""
+    """Return the options for batches that continue a run after ``iteration`` iterations, with the number of batches so far.
+
+    total_documents : by default as in the run
+    """
     n_documents = int(np.count_nonzero(train.document_tokens))
     visited = 0 if options.hold_topics else iteration * online_vb.n_batches(n_documents, options)
     total = total_documents or options.total_documents or n_documents
@@ -244,7 +248,7 @@ def _going_on(
 
 
 def is_whole(documents: object) -> bool:
-    """Return whether documents come all at once, as a corpus, a table, a matrix or a path."""
+    """Return whether documents are given all at once, as a corpus, a table, a matrix or a path, and not as an iterable."""
     is_array = any(hasattr(documents, attribute) for attribute in ("iloc", "tocoo", "ndim"))
     return is_array or isinstance(documents, AnyCorpus | str | Path)
 
@@ -252,10 +256,12 @@ def is_whole(documents: object) -> bool:
 def counted_over(
     words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str
 ) -> Iterator[Counted]:
-    """Return an iterator of documents counted over a vocabulary; raise DataError for what is no iterable of documents.
+    """Return an iterator of documents counted over a vocabulary; raise DataError if they are not iterable.
 
-    words : (word,) str, the vocabulary. counted, of_text : how raw text is counted, as a run has it, and what is asked for.
-    vocabulary : words of ids. whose : where the vocabulary comes from, as a clause.
+    words (word,) : the vocabulary
+    counted, of_text : how raw text was counted for the run, and options that override this
+    vocabulary : the word of each id, for documents of ids
+    whose : a clause for error messages that names the origin of the vocabulary
     """
     if isinstance(documents, FileDocuments):
         of_text = documents.of_text | of_text
@@ -279,7 +285,7 @@ def counted_over(
 
 
 def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
-    """Return an iterator of the documents of a corpus, counted over a vocabulary; one part is in memory at a time."""
+    """Return an iterator of the documents of a corpus, counted over another vocabulary; one shard is in memory at a time."""
     known = Vocabulary(words, str.split)
     return chain.from_iterable(known.count_corpus(shard) for shard in corpus.parts())
 
@@ -287,10 +293,10 @@ def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
 class Place(NamedTuple):
     """Position of a stream at the end of a batch."""
 
-    n_passes: int  # this one counted
-    n_came: int  # documents of this pass so far, those left out too
-    n_left_out: int  # documents without a known word, of all passes
-    n_unknown: int  # tokens of words that are not known, of all passes
+    n_passes: int  # passes so far, including the present one
+    n_came: int  # documents of this pass so far, including those left out
+    n_left_out: int  # documents without a known word, in all passes
+    n_unknown: int  # tokens of unknown words, in all passes
 
 
 class Stream:
@@ -298,16 +304,16 @@ class Stream:
 
     Parameters
     ----------
-    counted : function that gives the documents from the first on, called for each pass
-    batch_size : documents of a batch, all of one pass
+    counted : function that returns the documents from the first on, called for each pass
+    batch_size : number of documents of a batch, all of the same pass
     n_passes : int
 
     Attributes
     ----------
-    batches : iterator of lists of `Counted`, each with a known word
-    place : Place, at the end of the last batch that came
-    n_expected : documents that are to come, about, where that is known
-    n_fitted : documents and tokens of the first batch, where a run was made of it
+    batches : iterator of batches, lists of `Counted`, each with a known word
+    place : `Place` at the end of the last batch
+    n_expected : approximate number of further documents, None if unknown
+    n_fitted : numbers of documents and tokens of the first batch, if a run was fitted to it
     """
 
     def __init__(
@@ -341,7 +347,7 @@ class Stream:
     def _known(
         self, documents: Iterator[Counted], place: Place, places: deque[Place]
     ) -> Iterator[Counted]:
-        """Yield the documents with a known word; append the position after each of them, and at the end, to ``places``."""
+        """Yield the documents with a known word; append the position after each, and at the end of the pass, to ``places``."""
         for document in documents:
             is_known = len(document.words) > 0
             place = place._replace(
@@ -355,7 +361,7 @@ class Stream:
         places.append(place)
 
     def none_known(self, whose: str) -> DataError:
-        """Return the error that no document has a word of the vocabulary of ``whose``."""
+        """Return the error to raise if no document has a word that ``whose`` (a run or vocabulary) knows."""
         n = self.place.n_left_out
         problem = (
             f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
@@ -371,9 +377,9 @@ def _visit(
     run: str,
     progress: bool,
 ) -> Visited:
-    """Update the topics of a state in place, batch by batch, and return what was visited.
+    """Update the topics of a state in place, batch by batch; return the numbers of documents and tokens visited.
 
-    Raises DataError where no document has a word that the run knows.
+    Raises DataError if no document has a word that the run knows.
     """
     visited, content, control = (
         Visited(False, 0, 0, 0, 0, 0, "", 1, 0),
@@ -423,7 +429,7 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
 
 
 def _summary(run: str, visited: Visited, stream: Stream) -> str:
-    """Return one sentence about what was visited of a stream."""
+    """Return a sentence with the numbers of documents, batches and unknown tokens of a stream."""
     n_documents, n_tokens = stream.n_fitted
     n_documents, n_tokens = (
         n_documents + visited.n_documents,
@@ -445,7 +451,7 @@ def _summary(run: str, visited: Visited, stream: Stream) -> str:
 
 
 def _how_to_resume(run: str, visited: Visited, n_passes: int) -> str:
-    """Return one sentence about where a stream was stopped, with the command that continues it."""
+    """Return a sentence that says where a stream was stopped, with the command that continues it."""
     of_pass = f" of pass {visited.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
     further = (
         "; then an update by all documents for each further pass"
@@ -465,7 +471,7 @@ def _documents(n: int) -> str:
 def _start(
     before: RunSpec, iteration: int, n_kw: np.ndarray, visited: Visited | None
 ) -> tuple[WarmStart, dict]:
-    """Return the warm start of the new run and its record; ``seen`` None: the stream is not visited yet."""
+    """Return the warm start of the new run and its record; visited is None before the stream is visited."""
     warm_start = WarmStart(n_kw, None)
     start = {
         "name": before.name,
@@ -504,43 +510,43 @@ def fit_stream(
     Parameters
     ----------
     documents : iterable, Corpus, ShardedCorpus or FileDocuments
-        As `workbench.update` takes them; a generator may be of any length. Of a `ShardedCorpus` one shard after the other is
-        mapped into memory, of `workbench.FileDocuments` some documents of a file are; a path is read whole.
+        As in `workbench.update`; a generator may have any length. Of a `ShardedCorpus` one shard, and of
+        `workbench.FileDocuments` some documents of a file are in memory at a time; a path is read into memory.
     vocabulary : (word,) strings, or a mapping between ids and words
-        Fixed: other words are left out, and reported. gensim's Dictionary is one. By default that of a corpus, table or path.
+        The fixed vocabulary, such as gensim's Dictionary: other words are left out, and reported. Default: that of a corpus,
+        table or path.
     n_topics, alpha, beta
-        As of `workbench.fit`.
+        As in `workbench.fit`.
     total_documents : int, optional
-        How many documents each batch stands for, D of the paper; by default as many as there are, where that is known; the
-        documents of files are counted for it first.
+        How many documents each batch stands for, D of the paper; by default the number of documents, if it is known; the
+        documents of files are counted first.
     passes : int, default 1
-        How often each document is visited, in the same batches in the same order. Above 1 the documents must be such as can be
-        gone through again: a list, a corpus, files, and no generator or open file. The same, within rounding, as an update of
-        the run by all documents for each further pass.
+        How often each document is visited, in the same batches in the same order. If it is above 1, the documents must be
+        iterable repeatedly, such as a list, a corpus or files, not a generator or open file. It gives the same result, within
+        rounding, as an update of the run by all documents for each further pass.
     options : dict
-        ``batch_size``, ``tau0``, ``kappa`` and the others of `online-vb`.
+        ``batch_size``, ``tau0``, ``kappa`` and the other options of `online-vb`.
     seed, n_threads, progress
-        As of `workbench.fit`.
+        As in `workbench.fit`.
     name : str, optional
-        Of the run; by default from its corpus, engine, K and hash.
+        Name of the run; by default from its corpus, engine, K and hash.
     store : path, optional
-        By default ``WORKBENCH_STORE`` or ``./runs``.
+        The store; by default ``WORKBENCH_STORE`` or ``./runs``.
     **of_text
-        tokenizer, stop_words and other options of raw text that find words.
+        tokenizer, stop_words and other options that decide how raw text is divided into words.
 
     Returns
     -------
     Run
-        Its corpus is that of the first batch, whose documents are fitted to the topics that all left. It began from the run of
-        this batch alone, which stands beside it in the store. Further documents: `workbench.update`; topics of any documents:
-        `workbench.infer`. The same documents in the same order give the same run again.
+        The run. Its corpus is the first batch, whose documents are fitted to the topics learnt from all documents. It started
+        from a run of this batch alone, which is also in the store. `workbench.update` adds further documents, and
+        `workbench.infer` infers the topics of any documents. The same documents in the same order give the same run.
 
     Raises
     ------
     SpecError, StoreError, DataError
-        One sentence; nothing is written then. After Ctrl-C the documents that were visited until then make the run, once there
-        are two batches; as a stream is not kept, it continues with those that are given to `workbench.update`, where
-        ``spec.start["stream"]["n_came"]`` says how many to leave out.
+        Nothing is written then. After Ctrl-C the run is made from the documents visited so far, if there are two batches. To
+        continue, give the remaining documents to `workbench.update`; ``spec.start["stream"]["n_came"]`` is the number to skip.
 
     Source: Hoffman, Blei & Bach (2010), algorithm 2.
     """
@@ -625,7 +631,7 @@ def fit_stream(
 
 
 def _passes(passes: int, documents: object) -> int:
-    """Return the checked number of passes; raise SpecError for several passes over an iterator."""
+    """Check the number of passes and return it; raise SpecError for several passes over an iterator."""
     n_passes = whole("passes", passes, 1)
     if n_passes > 1 and isinstance(documents, Iterator):
         raise SpecError(
@@ -637,12 +643,12 @@ def _passes(passes: int, documents: object) -> int:
 
 
 def _name(documents: object) -> str:
-    """Return the name of the corpus of the first batch."""
+    """Return the name for the corpus of the first batch: that of the documents, or "stream"."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
 def _of_ids(documents: object, words: tuple | None) -> dict:
-    """Return the vocabulary that names the columns of a matrix of counts; {} for other documents."""
+    """Return the vocabulary as an option of `data_from` if documents are a matrix of counts; else {}."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")
     )
@@ -650,7 +656,7 @@ def _of_ids(documents: object, words: tuple | None) -> dict:
 
 
 def _total(documents: object, total_documents: int | None) -> int:
-    """Return how many documents each batch stands for."""
+    """Return how many documents each batch stands for: total_documents, or the number of documents if it is known."""
     if total_documents is not None:
         return whole("total_documents", total_documents, 1)
     if isinstance(documents, AnyCorpus):

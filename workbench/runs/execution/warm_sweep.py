@@ -1,8 +1,8 @@
 """A warm sweep in a separate process: ``python -m workbench.runs.execution.warm_sweep LOCK``.
 
-It survives the process that started it. Its lock is that of a queue, see `workbench.runs.execution.queue`, in which the runs
-of each number of topics wait; the file of the lock holds the plan. Stopping the runs of one number ends the sweep, as no run
-begins from one that has not finished; started again, it continues with the runs in the store.
+It survives the process that started it. Its lock is that of a queue (`workbench.runs.execution.queue`) in which the runs of
+each number of topics wait; the lock file contains the plan. Stopping the runs of one number ends the sweep, as no run
+starts from one that has not finished; a restarted sweep continues with the runs in the store.
 """
 
 import json
@@ -32,10 +32,10 @@ from workbench.runs.store.status import (
 
 
 def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
-    """Start a warm sweep, up to ``jobs`` runs at a time, and return its runs with the fewest topics at once.
+    """Start a warm sweep, up to ``jobs`` runs at a time; at once return its runs with the fewest topics.
 
-    cold : from `workbench.runs.execution.sweep.cold_rungs`.
-    Raises SpecError where ``jobs`` of them do not fit into memory, StoreError where the store cannot be written; then nothing
+    cold : from `workbench.runs.execution.sweep.cold_rungs`
+    Raises SpecError if ``jobs`` of the runs do not fit into memory, and StoreError if the store cannot be written; then nothing
     is started.
     """
     store = Path(store).resolve()
@@ -58,7 +58,7 @@ def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
 
 
 def at_work(store: Path) -> set[str]:
-    """Return the names of the runs with the fewest topics of all warm sweeps in progress."""
+    """Return the names of the runs with the fewest topics, of all warm sweeps in progress."""
     names: set[str] = set()
     for path in (Path(store) / QUEUES).glob("*"):
         with suppress(OSError, ValueError, KeyError):
@@ -68,7 +68,10 @@ def at_work(store: Path) -> set[str]:
 
 
 def climb(lock: Path) -> None:
-    """Compute the runs of each number of topics to their ends, then those of the next number from them."""
+    """Compute the runs of a warm sweep: those with the fewest topics, then those of each next number, started from them.
+
+    lock : the lock file, which contains the plan
+    """
     store, plan = lock.parent.parent, json.loads(lock.read_text(encoding="utf-8"))
     cold = [[_planned(store, *cell) for cell in cells] for cells in plan["rungs"]]
     before: list[Run] = []
@@ -80,7 +83,7 @@ def climb(lock: Path) -> None:
 
 
 def _run(runs: list[Run], lock: Path, jobs: int) -> None:
-    """Compute the runs to their ends; wait for those that other processes compute."""
+    """Compute runs to their ends, and wait for those that other processes compute."""
     states = {run: run.state for run in runs}
     for run, state in states.items():
         if state == FINISHED and requested(run.path) == STOPPED:
@@ -102,7 +105,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
 
 
 def _written(cell: Planned) -> tuple[str, int, str]:
-    """Return spec, number of topics and the other keys of a cell, in a form that JSON holds."""
+    """Return the spec, number of topics and values of the other keys of a cell, in a form that JSON can represent."""
     return (
         cell.spec.to_json(),
         cell.key_values["n_topics"],
@@ -111,7 +114,7 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """Return the cell that `_written` wrote, with its corpora from the store."""
+    """Return the cell from the values that `_written` returned, with its corpora from the store."""
     run_spec = RunSpec.from_json(spec)
     train, test = corpora_of(store, run_spec)
     if run_spec.table is not None:

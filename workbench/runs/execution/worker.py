@@ -1,7 +1,7 @@
 """Compute a run in its own process: ``python -m workbench.runs.execution.worker RUN``.
 
-It survives the process that started it, unless it is ``attached``; it is monitored and controlled through the files of its
-folder.
+The worker survives the process that started it, unless it is ``attached``. It is monitored and controlled through files in
+the folder of the run.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ from workbench.runs.store.status import (
 from workbench.runs.store.writer import RunWriter, lock_run
 
 SLOTS = max(4, os.cpu_count() or 1)
-"""Workers of one store that compute at a time on a machine; further ones wait until one of them ends."""
+"""Limit of workers of a store that compute at a time on a machine; further workers wait."""
 ATTACHED = "attached"
 """Argument of a worker that ends with the process that started it."""
 
@@ -58,13 +58,13 @@ def carry_on(
     lock: Lock | None = None,
     crew: Callable = Here,
 ) -> bool:
-    """Compute a run from its last checkpoint to its end, in this process; return whether it got there.
+    """Compute a run from its last checkpoint to its end, in this process; return whether it is finished.
 
-    Ctrl-C and SIGTERM end it cleanly after the step. An earlier request to pause or stop is cancelled, unless
-    ``keep_request``. ``corpora`` are its training and test corpus; they are read from the store where None.
-    ``lock`` is that of the run, acquired here where None. ``crew`` works on the parts of a corpus in
-    shards; PartsLost is raised where it lost some. Raises StoreError or SpecError where the run cannot be opened or
-    written, does not fit into memory, is written by another process, or does not repeat itself.
+    Ctrl-C and SIGTERM stop it cleanly after the step. An earlier request to pause or stop is cancelled, unless
+    ``keep_request``. ``corpora`` are its training and test corpus; if None, they are read from the store. ``lock`` is that of
+    the run; if None, it is acquired. ``crew`` computes on the parts of a corpus in shards, and raises PartsLost if parts are
+    lost. Raises StoreError or SpecError if the run cannot be opened or written, does not fit into memory, is written by another
+    process, or gives other numbers than before.
     """
     path = Path(path)
     read_spec(path).refuse_missing()
@@ -99,9 +99,9 @@ def carry_on(
 
 
 def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
-    """Return the position of the last checkpoint of a run, or that before its first iteration.
+    """Return the position of the last checkpoint of a run; without one, the position before its first iteration.
 
-    A checkpoint whose rows of documents cannot be read counts as none.
+    A checkpoint whose document arrays cannot be read is ignored.
     """
     spec, checkpoint = writer.spec, writer.path / "checkpoint.npz"
     position = read_checkpoint(checkpoint, data.engine)
@@ -122,7 +122,7 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
 
 
 def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
-    """Return training and test corpus if they are those of the run (None: no test set), else raise StoreError."""
+    """Return the training and test corpus (None: no test set) if they are those of the run; else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
         raise StoreError(
@@ -132,7 +132,7 @@ def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus,
 
 
 def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
-    """Start a module of this package in a detached process that holds the lock, and return at once."""
+    """Start a module of `workbench.runs.execution` in a detached process that holds the lock, and return at once."""
     process = start_process(module, *arguments, log=log, lock=lock)
     threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
 
@@ -140,10 +140,10 @@ def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
 def start_process(
     module: str, *arguments, log: Path, lock: Lock, stdin: int = subprocess.DEVNULL
 ) -> subprocess.Popen:
-    """Start the process of `spawn` and return it; its output is appended to ``log``.
+    """Start a module of `workbench.runs.execution` in a detached process and return it; its output is appended to ``log``.
 
-    The lock is held without a gap: by the process from its first moment, and until it ends.
-    Modules are found there where this process finds them, those of engines too.
+    The process holds the lock from its first moment until it ends. It imports modules, also those of engines, from the same
+    places as this process.
     """
     with lock, open(log, "ab") as file:
         return subprocess.Popen(
@@ -158,9 +158,9 @@ def start_process(
 
 
 def launch(path: Path) -> None:
-    """Start a worker for a run and return at once; its output goes to ``worker.log`` in the run.
+    """Start a worker for a run and return at once; its output is appended to ``worker.log`` in the run's folder.
 
-    Raises StoreError where another process has the run, or its folder cannot be written.
+    Raises StoreError if another process computes the run, or its folder cannot be written.
     """
     path = Path(path).resolve()
     read_spec(path).refuse_missing()
@@ -178,7 +178,10 @@ def launch(path: Path) -> None:
 
 @contextlib.contextmanager
 def worker_slot(path: Path):
-    """Wait until fewer than `SLOTS` workers of the store compute on this machine, or until the run is to stop."""
+    """Wait until fewer than `SLOTS` workers of the store compute on this machine, and hold a slot within the block.
+
+    Raises Stopped if the run is requested to stop before.
+    """
     folder = path.parent / ".slots"
     folder.mkdir(exist_ok=True)
     while True:
@@ -197,7 +200,7 @@ def worker_slot(path: Path):
 
 
 def end_with_parent() -> None:
-    """End this process as soon as its parent has closed its end of stdin, or has ended."""
+    """Start a thread that ends this process as soon as its parent closes the pipe to stdin or ends."""
 
     def wait() -> None:
         with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""Runs and fits on the workers of a Dask cluster: the only place that imports `distributed`, and only when it is used."""
+"""Runs on the workers of a Dask cluster. No other module imports `distributed`, and these only when it is used."""

@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOCAL = "local"
-"""In place of an address: start scheduler and workers on this machine, which end with the client."""
+"""Used in place of an address: a scheduler and workers are started on this machine, and end with the client."""
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Preload of local workers: they ignore Ctrl-C, which the client handles by stopping the runs."""
+"""Preload script of local workers: they ignore Ctrl-C, on which the client stops the runs."""
 WANTED = "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the processors of this machine, or a Client"
 SCHEDULER_WITHIN, WORKERS_WITHIN = 10.0, 60.0
-"""Seconds within which a scheduler must answer, and the first worker must have come."""
+"""Seconds within which a scheduler must answer, and the first worker must have connected."""
 
 
 class ClusterError(InputError):
-    """A cluster that cannot be used."""
+    """Raised for a cluster that cannot be used."""
 
 
 class About(NamedTuple):
-    """What a process of a cluster computes with."""
+    """Software and machine of a process of a cluster."""
 
-    workbench: str  # version
-    kernels: str  # hash of their sources
+    workbench: str  # version of workbench
+    kernels: str  # hash of the sources of the kernels
     cpu: str  # kind of processor that kernels are compiled for
     c_library: str  # name and version
     machine: str  # host name
 
 
 def about_process() -> About:
-    """Return what this process computes with; called on every worker."""
+    """Return the software and machine of this process; called on every worker."""
     return About(workbench.__version__, KERNELS, instruction_set(), c_library(), machine())
 
 
@@ -52,13 +52,13 @@ def client_of(scheduler) -> Iterator[Client]:
     Parameters
     ----------
     scheduler : str or distributed.Client
-        Address (``tcp://host:port``, or ``tls://`` as Dask's configuration has the certificates); "local" for one worker
-        process for each processor of this machine; or a client, which stays open.
+        An address (``tcp://host:port``, or ``tls://`` with the certificates of Dask's configuration); "local" for one worker
+        process per processor of this machine; or a client, which stays open.
 
     Raises
     ------
     ClusterError
-        Without the extra ``scale``, for what is no address, and where no scheduler answers or no worker comes.
+        The extra ``scale`` is not installed, the address is invalid, no scheduler answers, or no worker connects.
     """
     with _made(scheduler) as client:
         await_worker(client)
@@ -66,7 +66,7 @@ def client_of(scheduler) -> Iterator[Client]:
 
 
 def await_worker(client: Client) -> None:
-    """Wait until the client has a worker; raise ClusterError where none comes within a minute."""
+    """Wait until the client has a worker; raise ClusterError if none connects within a minute."""
     try:
         client.wait_for_workers(1, timeout=WORKERS_WITHIN)
     except TimeoutError:
@@ -78,7 +78,7 @@ def await_worker(client: Client) -> None:
 
 @contextlib.contextmanager
 def _made(scheduler) -> Iterator[Client]:
-    """Yield the client, before its workers are checked."""
+    """Yield the client of `client_of` without waiting for a worker."""
     distributed = _distributed()
     if isinstance(scheduler, distributed.Client):
         if scheduler.asynchronous:
@@ -110,7 +110,7 @@ def _made(scheduler) -> Iterator[Client]:
 
 
 def losses() -> tuple[type[Exception], ...]:
-    """Return the exceptions of Dask for a lost task, result or scheduler."""
+    """Return Dask's exception types for a lost task, result or scheduler."""
     from distributed import KilledWorker
     from distributed.client import CancelledError, FuturesCancelledError
     from distributed.comm import CommClosedError
@@ -119,7 +119,7 @@ def losses() -> tuple[type[Exception], ...]:
 
 
 def _distributed():
-    """Import `distributed`; raise ClusterError that says how to install it."""
+    """Import and return `distributed`; if it is not installed, raise ClusterError that says how to install it."""
     try:
         import distributed
     except ImportError as error:
@@ -134,9 +134,9 @@ def _address(client: Client) -> str:
 
 
 def _check_scheduler(address: str) -> None:
-    """Raise ClusterError for an invalid address, or where no scheduler answers.
+    """Raise ClusterError if the address is invalid or no scheduler answers there.
 
-    It is checked before a `Client` is made, since one that fails leaves threads that print errors when the process ends.
+    This is checked before a `Client` is made: one that fails leaves threads that print errors when the process ends.
     """
     if not isinstance(address, str):
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address)
@@ -157,7 +157,7 @@ def _check_scheduler(address: str) -> None:
 
 
 async def _identity(address: str) -> dict:
-    """Return type and other facts that a Dask process at an address reports of itself."""
+    """Return what a Dask process at an address reports about itself, such as its type, by name."""
     from distributed.core import connect
     from distributed.security import Security
 
@@ -175,7 +175,7 @@ async def _identity(address: str) -> dict:
 
 
 def check_workers(client: Client) -> dict[str, About]:
-    """Return what each worker, by address, computes with; raise ClusterError for another version or other kernels."""
+    """Return the `About` of each worker by address; raise ClusterError if one has another version or other kernels."""
     return {
         address: checked(about, address)
         for address, about in ask_workers(client, about_process).items()
@@ -183,7 +183,7 @@ def check_workers(client: Client) -> dict[str, About]:
 
 
 def ask_workers(client: Client, function: Callable, *arguments) -> dict:
-    """Call a function on each worker and return the results by address; raise ClusterError where a worker cannot call it."""
+    """Call a function on each worker and return the results by address; raise ClusterError if a worker cannot call it."""
     answers = client.run(function, *arguments, on_error="return")
     for address, answer in answers.items():
         if isinstance(answer, InputError):
@@ -197,7 +197,7 @@ def ask_workers(client: Client, function: Callable, *arguments) -> dict:
 
 
 def checked(about: About, address: str, here: About | None = None) -> About:
-    """Return ``about`` if version and kernels are those of the client (by default this process); else raise ClusterError."""
+    """Return ``about`` if its version and kernels are those of ``here`` (default: this process); else raise ClusterError."""
     here = here or about_process()
     if about[:2] != here[:2]:
         raise ClusterError(

@@ -1,4 +1,4 @@
-"""The costs of a run shared by the workers of a cluster, before it begins: time, and bytes over the network."""
+"""Predict the cost of a run over several workers of a cluster: time, and bytes over the network."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 SAMPLE = 2**24
 """Bytes that are sent to a worker and back, to measure the network."""
 TINY = 9
-"""Words of a document of the corpus whose state has the number of bytes that a word takes in the counts."""
+"""Words in the small corpus from whose state the bytes per word are computed."""
 
 
 class Network(NamedTuple):
     """Network traffic of an iteration."""
 
     n_bytes: float  # to and from all workers together
-    waited: float  # bytes of them that computing waits for
+    waited: float  # bytes for which computation has to wait
 
 
 class Moved(NamedTuple):
-    """Counts that are sent in one phase of an iteration."""
+    """The counts that are sent in one phase of an iteration."""
 
-    in_turn: bool  # do the parts wait for each other?
-    n_bytes: float  # of all counts of words
+    in_turn: bool  # whether the parts wait for each other
+    n_bytes: float  # bytes of all counts by word
 
 
 def moved_by(planned: Planned) -> list[Moved]:
-    """Return the bytes that each phase of an iteration sends, of those that end with a meeting."""
+    """Return the bytes sent by each phase of an iteration after which the parts exchange sums."""
     engine, model, options = planned.spec.parts()
     tiny, context, phases = model.tiny(TINY), StepContext(0, 1), []
     state = engine.init(tiny, model, options, StepContext(0, 0))
@@ -58,10 +58,10 @@ def moved_by(planned: Planned) -> list[Moved]:
 
 
 def network_of(phases: list[Moved], n_workers: int) -> Network:
-    """Return the network traffic of an iteration on a number of workers.
+    """Return the network traffic of an iteration on ``n_workers`` workers.
 
-    What all share is sent to each worker before a phase, from worker to worker in a binary tree. Of parts side by side sums
-    go up a tree of workers; of parts in turn the counts go from worker to worker. The client has all in the end.
+    Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
+    up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.
     """
     levels, n_bytes, waited = int(np.ceil(np.log2(n_workers))), 0.0, 0.0
     for in_turn, of_words in phases:
@@ -71,9 +71,9 @@ def network_of(phases: list[Moved], n_workers: int) -> Network:
 
 
 def cost_of(client: Client, planned: Planned) -> str:
-    """Return one sentence: time and network traffic of an iteration, and how many workers are too many.
+    """Return a sentence on the time and network traffic of an iteration, and the number of workers that is too large.
 
-    Of a long run one iteration over a shard is timed on a worker; of a short one no time is reported.
+    For a long run an iteration over one shard is timed on a worker; for a short run no time is reported.
     """
     spec, train = planned.spec, planned.train
     threads, n_parts = client.nthreads(), train.n_parts
@@ -104,7 +104,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
-        """Return seconds (computing, waiting for the network) on n workers with as many threads as these."""
+        """Return the seconds of an iteration spent computing, and waiting for the network, on n workers like these."""
         waiting = any(phase.in_turn for phase in phases)
         n_busy = 1 if waiting else min(n * threads[home], n_parts)
         return computed / n_busy, network_of(phases, n).waited * per_byte
@@ -119,12 +119,12 @@ def cost_of(client: Client, planned: Planned) -> str:
 
 
 def seconds_over_shard(spec: RunSpec, corpus: str | AnyCorpus) -> float:
-    """Return the seconds of an iteration over the first shard of a corpus; called on a worker."""
+    """Time an iteration over the first shard of a corpus, in seconds; called on a worker."""
     return one_iteration(Planned(spec, opened(corpus).shard(0), None))
 
 
 def _seconds_of_a_byte(client: Client, home: str) -> float:
-    """Return the seconds that a byte takes to a worker or back; the better of two tries."""
+    """Return the seconds per byte of the transfer to a worker and back; the better of two measurements."""
     sample, tries = np.zeros(SAMPLE, np.uint8), []
     for _ in range(2):
         begun = time.perf_counter()

@@ -1,9 +1,9 @@
-"""One run whose corpus, in shards, is worked on by the workers of a Dask cluster.
+"""Compute one run over a corpus in shards on the workers of a Dask cluster.
 
-The parts of `workbench.runs.parts` are dealt out to the workers and stay there, each with the rows of its documents; this
-process has what all share, the loop and the store. Sums over parts are taken in the same tree as in one process, on the
-workers, so that the bits are the same for any number of them. A worker that is lost takes its rows with it: the run then goes
-on from its last checkpoint (`PartsLost`), with its parts dealt out anew.
+The parts of the corpus (`workbench.runs.parts`) are distributed to the workers and stay there, each with its document arrays;
+this process has the shared arrays, the loop and the store. Sums over parts are computed on the workers, in the same tree as in
+one process, so that the bits are the same for any number of workers. If a worker is lost, so are its document arrays: the run
+then continues from its last checkpoint (`PartsLost`), with its parts distributed again.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 COPIES = 4
-"""Of the counts by word on a worker, at the most: as they were, as they become, a sum, and one on its way."""
+"""Largest number of copies of the counts by word on a worker: the old, the new, a sum, and one in transfer."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks at the workers, and two calls of ``interrupt``, while results are waited for."""
+"""Seconds between two checks of the workers, and two calls of ``interrupt``, while waiting for results."""
 
 
 class OnWorkers:
-    """A crew whose parts are on the workers of a client; see `workbench.runs.parts.crew.Here` for its methods.
+    """A crew whose parts are on the workers of a client; `workbench.runs.parts.crew.Here` describes the methods.
 
     Raises
     ------
     ClusterError
-        A worker with another version or other kernels, that cannot read the corpus, or has too little memory.
+        A worker has another version or other kernels, cannot read the corpus, or has too little memory.
     """
 
     def __init__(self, client: Client, setting: Setting, places: list[Place]):
@@ -88,22 +88,22 @@ class OnWorkers:
     # ------------------------------------------------------------------ a crew's methods
 
     def collect(self, method: str, *arguments) -> list:
-        """Return the results of a method of every part, in order."""
+        """Call a method of every part; return the results in the order of parts."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
             never_interrupted,
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Yield the results of `collect`, one at a time."""
+        """Call a method of every part; yield the results in the order of parts, one at a time."""
         return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
 
     def alone(self, number: int, method: str, *arguments):
-        """Return the result of a method of one part."""
+        """Call a method of one part and return the result."""
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Work on a phase, each part with the shared arrays that the one before has left."""
+        """Compute a phase on the parts in turn, each with the shared arrays as the previous part has changed them."""
         left, sums = self._there(shared), []
         for number, home in enumerate(self._homes):
             result = self._submit(number, in_turn, self._key, number, call, left)
@@ -121,7 +121,7 @@ class OnWorkers:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Work on a phase, each part from the same shared arrays; what they changed is added up."""
+        """Compute a phase on all parts in parallel, from the same shared arrays; return the sum of their changes."""
         there = None if shared is None else self._there(shared)
         results = [
             (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
@@ -134,12 +134,12 @@ class OnWorkers:
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
-        """Return what the first part returned without a meeting, if it did; its state shares what was sent."""
+        """Return the result of a phase that ended on the first part without a meeting; None if there is a meeting."""
         (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
-        """Return what a phase returns after the meeting."""
+        """Complete a phase after the meeting, and return its result."""
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
@@ -152,13 +152,13 @@ class OnWorkers:
         return with_state(value, self._setting.spec.parts()[0].state, whole)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """Return the CPU seconds that the workers with parts have spent."""
+        """Return the CPU seconds used so far by the workers that have parts."""
         with self._seeing_losses(KeyError):
             spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
         return sum(spent.values())
 
     def close(self) -> None:
-        """Let the workers forget the parts."""
+        """Delete the parts on the workers."""
         self._sent = None
         with contextlib.suppress(OSError):  # where the scheduler is gone
             if self._client.status == "running":
@@ -167,7 +167,10 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Yield the subtrees of the parts whose sum one task takes: (worker, level, numbers), some for each thread."""
+        """Yield (worker, level, part numbers) of each subtree of the tree of sums that one task computes.
+
+        threads : number of threads of each worker, by address
+        """
         for home in self._workers:
             first, n = self._homes.index(home), self._homes.count(home)
             tasks = min(threads[home], n)
@@ -178,7 +181,7 @@ class OnWorkers:
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
-        """Return a task that calls a method of a part; what all share, a dict, is sent to the workers once."""
+        """Submit a task that calls a method of a part; a dict among the arguments is sent to the workers once."""
         arguments = [
             self._there(argument) if isinstance(argument, dict) else argument
             for argument in arguments
@@ -186,21 +189,21 @@ class OnWorkers:
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
-        """Return a task on the worker that has a part."""
+        """Submit a task to the worker that has the part with this number."""
         return self._at(self._homes[number], function, *arguments)
 
     def _add(self, a: Future, b: Future) -> Future:
-        """Return the sum of two parts, made on a worker that has one of them."""
+        """Submit a task that adds the results of two tasks, to any worker with parts."""
         return self._at(self._workers, added_up, a, b)
 
     def _at(self, workers: str | list[str], function: Callable, *arguments) -> Future:
-        """Return a task on one of these workers and no other."""
+        """Submit a task to one of the given workers."""
         return self._client.submit(
             function, *arguments, workers=workers, allow_other_workers=False, pure=False, retries=0
         )
 
     def _there(self, shared: dict) -> Future:
-        """Return what all share, on the workers; the same arrays, which nobody has changed in place, are sent once."""
+        """Send the shared arrays to the workers, unless these very arrays were sent last, and return their future."""
         values = tuple(shared.values())
         if self._sent is None or any(
             a is not b for a, b in zip(self._sent[0], values, strict=True)
@@ -213,7 +216,7 @@ class OnWorkers:
         return self._sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
-        """Return the results of tasks; raise PartsLost where a worker with parts is gone, or the error of a task."""
+        """Wait for tasks and return their results; raise the error of a task, or PartsLost if a worker with parts is gone."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
@@ -231,7 +234,7 @@ class OnWorkers:
                 gathered.cancel()
 
     def _within(self, act: Callable) -> bool:
-        """Return whether it has been done without a TimeoutError; if not, look at the workers."""
+        """Call ``act``; return True, or False after a TimeoutError, when the workers are checked."""
         try:
             act()
         except TimeoutError:
@@ -241,9 +244,9 @@ class OnWorkers:
 
     @contextlib.contextmanager
     def _seeing_losses(self, *also: type) -> Iterator[None]:
-        """Raise PartsLost instead of what Dask raises where a worker with parts, or its results, are gone.
+        """Turn Dask's exceptions for a lost worker or result within the block into PartsLost.
 
-        also : what a request to workers raises besides; a task may raise it for reasons of its own
+        also : further exception types that mean a loss here; in a task they could have other reasons
         """
         try:
             yield
@@ -254,7 +257,7 @@ class OnWorkers:
             ) from error
 
     def _look(self) -> None:
-        """Raise PartsLost where a worker that has parts is gone, and ClusterError where the scheduler is."""
+        """Raise PartsLost if a worker with parts is gone, and ClusterError if the scheduler is gone."""
         # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
         try:
             there = (
@@ -272,7 +275,7 @@ class OnWorkers:
             raise PartsLost(f"worker {lost[0]} was lost")
 
     def _check_room(self, places: list[Place]) -> None:
-        """Refuse workers that have too little memory for their parts and for the counts of words."""
+        """Raise ClusterError if a worker has too little memory for its parts and the counts by word."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
             places_of_home = [
@@ -287,7 +290,7 @@ class OnWorkers:
 
 
 def bytes_of(setting: Setting, places: list[Place]) -> int:
-    """Return the bytes of parts in a process that holds them: documents, rows, and counts of words, in several copies."""
+    """Predict the bytes of memory of a process with these parts: documents, document arrays, copies of the counts by word."""
     engine, model, options = setting.spec.parts()
     train = opened(setting.train)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE

@@ -1,7 +1,7 @@
-"""Apply a function to many pieces, as slices of unseen documents, on the workers of a cluster; yield results in order.
+"""Apply a function to many pieces (slices of unseen documents) on the workers of a cluster, and yield the results in order.
 
-What all pieces need is sent to each worker once. Enough tasks are submitted that no thread of a worker waits for the client,
-which holds one result at a time, and the submitted pieces.
+The values that all pieces need are sent to each worker once. Enough tasks are submitted that no thread of a worker waits for
+the client, which holds only one result and the submitted pieces in memory.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AT_A_TIME = 3
-"""Active tasks of each thread of the workers: one is computed, two are next or have a result that is not fetched."""
+"""Submitted tasks per thread of a worker: one is computed, two are next or have a result that is not fetched yet."""
 RETRIES = 2
 """How often a failed task is retried."""
 LOSSES = 5
-"""How often all submitted tasks may be lost before one more result has come."""
+"""How often all submitted tasks may be lost between two results before the computation fails."""
 LOOK_EVERY = 0.2
-"""Seconds between two looks at the cluster while a result is waited for."""
+"""Seconds between two checks of the cluster while waiting for a result."""
 GONE = "the scheduler is gone, and nothing was kept; start it again with its workers, and ask again"
 
 
 def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
-    """Yield work(*shared, piece) of each piece, in order; pieces are taken as their tasks are submitted.
+    """Yield work(*shared, piece) for each piece, in order, computed on the workers of a client.
 
-    What a lost worker had is done by another. Active tasks are cancelled when the generator is closed. Ctrl-C is
-    raised while a result is waited for: raised anywhere, it may be lost in a destructor of Dask.
+    Pieces are generated as tasks are submitted. The tasks of a lost worker are computed by another. Submitted tasks are
+    cancelled when the generator is closed. Ctrl-C is raised while waiting for a result, since Dask could lose it elsewhere.
 
     Raises
     ------
     ClusterError
-        A worker with another version or other kernels; a scheduler that is gone; workers that end again and again.
+        A worker has another version or other kernels, the scheduler is gone, or workers end repeatedly.
     InputError
-        As ``work`` raises it.
+        Raised by ``work``.
     """
     check_workers(client)
     control, pieces = MemoryControl(), iter(pieces)
@@ -77,7 +77,7 @@ class _Flow:
         self._send()
 
     def fill(self, pieces: Iterator) -> bool:
-        """Submit further tasks up to the limit; return whether any is submitted."""
+        """Submit tasks for further pieces up to the limit; return whether any task is unfinished."""
         n_threads = 1
         with contextlib.suppress(_Lost), self._seeing_losses():
             n_threads = sum(self._client.nthreads().values())
@@ -89,7 +89,7 @@ class _Flow:
         return bool(self._tasks)
 
     def next_result(self):
-        """Wait for the result of the first piece and return it."""
+        """Wait for the result of the first unfinished piece and return it."""
         while True:
             try:
                 with self._seeing_losses():
@@ -146,11 +146,11 @@ class _Flow:
         self._tasks = deque((piece, self._submit(piece)) for piece, _ in self._tasks)
 
     def _send(self) -> None:
-        """Send what all pieces need to each worker; a later worker gets it from another."""
+        """Send the shared values to each worker; a worker that connects later gets them from another."""
         (self._there,) = self._client.scatter([_Shared(self._shared)], broadcast=True, hash=False)
 
     def _submit(self, piece) -> Future | None:
-        """Submit the task of a piece; None where what it needs was lost."""
+        """Submit the task of a piece and return it; None if the shared values were lost."""
         with contextlib.suppress(_Lost), self._seeing_losses():
             return self._client.submit(
                 _done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES
@@ -158,7 +158,7 @@ class _Flow:
 
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:
-        """Turn exceptions of Dask into _Lost where tasks or shared values are gone, and ClusterError where the scheduler is."""
+        """Turn Dask's exceptions for lost tasks or values into _Lost, and those for a lost scheduler into ClusterError."""
         try:
             yield
         except InputError:
@@ -170,18 +170,18 @@ class _Flow:
 
 
 class _Lost(Exception):
-    """The submitted tasks are lost, since no worker is left that has what they need."""
+    """Raised if the submitted tasks are lost, since no worker is left that has the shared values."""
 
 
 class _Shared:
-    """What all pieces need, in an object, so that Dask does not search it for tasks."""
+    """The values that all pieces need, wrapped in an object so that Dask does not search them for tasks."""
 
     def __init__(self, values: tuple):
         self.values = values
 
 
 def _done(work: Callable, shared: _Shared, piece, client_has: About):
-    """Return the result of a piece, computed on a worker with the version and kernels of the client."""
+    """Compute a piece on a worker, after checking that its version and kernels are those of the client."""
     from distributed import get_worker
 
     checked(about_process(), get_worker().address, client_has)

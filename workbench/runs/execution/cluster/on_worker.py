@@ -1,4 +1,4 @@
-"""What the workers of a Dask cluster do with the parts of a run that they have; called by `fitting.OnWorkers`."""
+"""Functions that `fitting.OnWorkers` calls on the workers of a Dask cluster, for the parts of a run that they have."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ from workbench.runs.parts.crew import add_met, changes, once_in, private_copy
 from workbench.runs.parts.part import Call, Met, Part, Place, Returned, Setting, with_state
 
 PARTS: dict[tuple[str, int], Part] = {}
-"""The parts that this worker has, by run and number; a run is named ``CLIENT/…`` after the client that has it."""
+"""The parts on this worker, by (key of the run, number of the part); the key is ``CLIENT/…``, with the id of the client."""
 KEPT: dict[str, tuple[Call, dict]] = {}
-"""What was made once for all parts of a run in this worker's present call."""
+"""By key of a run: its present call, and the values that are computed once for all its parts on this worker."""
 
 
 def free_memory() -> int:
-    """Return the number of bytes that are free here; called on every worker."""
+    """Return the bytes of free memory on this machine; called on every worker."""
     return available_memory().n_bytes
 
 
 def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
-    """Make a part, and keep it."""
+    """Create a part of a run and keep it in `PARTS`; raise ClusterError if the corpus cannot be read."""
     try:
         PARTS[key, number] = Part(setting, place, number)
     except DataError as error:
@@ -31,14 +31,14 @@ def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
 
 
 def forget(key: str) -> None:
-    """Let go of all parts of a run."""
+    """Delete all parts of a run."""
     KEPT.pop(key, None)
     for known in [known for known in PARTS if known[0] == key]:
         del PARTS[known]
 
 
 def clients_there(dask_scheduler) -> list[str]:
-    """Return the clients of a scheduler; called on the scheduler."""
+    """Return the ids of the clients of a scheduler; called on the scheduler."""
     return [*dask_scheduler.clients]
 
 
@@ -48,14 +48,14 @@ def workers_there(dask_scheduler) -> list[str]:
 
 
 def forget_others(clients: list[str]) -> None:
-    """Let go of what clients that are gone have left."""
+    """Delete the parts of all runs except those of the given clients."""
     for key in {key for key, _ in [*PARTS]}:
         if key.split("/")[0] not in clients:
             forget(key)
 
 
 def part_of(key: str, number: int) -> Part:
-    """Return a part of a run; raise `NoLongerThere` where the worker was started anew."""
+    """Return a part of a run; raise `NoLongerThere` if it is missing since the worker was restarted."""
     try:
         return PARTS[key, number]
     except KeyError:
@@ -63,18 +63,18 @@ def part_of(key: str, number: int) -> Part:
 
 
 class NoLongerThere(Exception):
-    """A part is not on the worker that had it."""
+    """Raised if a part is missing on the worker that had it."""
 
 
 def call(key: str, number: int, method: str, *arguments):
-    """Return the result of a method of a part."""
+    """Call a method of a part and return the result."""
     return getattr(part_of(key, number), method)(*arguments)
 
 
 def change_some(
     key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
 ) -> Met | Returned:
-    """Return the changes of the parts of a subtree to what all share; see `workbench.runs.parts.crew.changes`."""
+    """Return the sum of the changes that some parts make to the shared arrays; see `workbench.runs.parts.crew.changes`."""
     parts = [part_of(key, number) for number in numbers]
     known = KEPT.get(key)
     if (
@@ -85,7 +85,7 @@ def change_some(
 
 
 def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
-    """Compute a phase on a part; return what all share afterwards, and its sums."""
+    """Compute a phase on one part; return the shared arrays as it has changed them, and its sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
     met = part.work(
@@ -95,7 +95,7 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
 
 
 def finish(key: str, shared: dict, sums: dict):
-    """Return what a phase returns after the meeting; of its state None for what is still shared as it came."""
+    """Complete a phase after the meeting and return its result; unchanged shared arrays in its state become None."""
     part = part_of(key, 0)
 
     def without(state: State):
@@ -107,15 +107,15 @@ def finish(key: str, shared: dict, sums: dict):
 
 
 def is_returned(result: Met | Returned) -> bool:
-    """Return whether a part has returned, without a meeting."""
+    """Return whether the phase ended on a part without a meeting."""
     return isinstance(result, Returned)
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """Return `workbench.runs.parts.crew.add_met` of copies, since others may hold both too."""
+    """Return the sum of two results as `workbench.runs.parts.crew.add_met` does, without changing either."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """Return the same with arrays that may be written to: those that came over the network may not."""
+    """Return a copy with writable arrays; arrays received over the network are read-only."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

@@ -1,4 +1,4 @@
-"""Check that the workers of a cluster share a store with this process: its files both ways, its locks, and the clock."""
+"""Check that the workers of a cluster share a store with this process: files in both directions, locks, and clocks."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from distributed import Client
 
 APART = 2.0
-"""Seconds by which the clocks of two machines may differ: one judges heartbeats that the other writes."""
+"""Seconds by which the clocks of two machines may differ, since one machine judges the heartbeats that another writes."""
 SEEN_WITHIN = 5.0
-"""Seconds within which a file that one machine writes must exist on the other."""
+"""Seconds within which a file that one machine writes must be visible on the other."""
 LOCK, HERE = "lock", "here"
 ADVICE = "give a store on a file system that all machines share, at the same path"
 
 
 class Seen(NamedTuple):
-    """What a worker sees of the probe."""
+    """What a worker sees of the client's test folder in the store."""
 
     machine: str
-    token: str  # in the file that was written here; "" where there is none
-    wrote: str  # name of the file that it wrote; "" where it cannot
-    is_held: bool  # is the lock held that is held here?
-    time: float  # seconds, by its clock
+    token: str  # read from the client's file; "" if the file is not visible
+    wrote: str  # name of the file that the worker wrote; "" if it could not write
+    is_held: bool  # whether the lock that the client holds is seen as held
+    time: float  # seconds, by the clock of the worker
 
 
 def check_shared(client: Client, store: Path) -> Path:
-    """Return the whole path of the store; raise ClusterError for the first worker that does not share it.
+    """Return the absolute path of the store; raise ClusterError for the first worker that does not share it.
 
-    Each worker reads a token that this process writes, and the other way, sees a lock that this process holds, and has a clock
-    within two seconds. The probe is deleted.
+    Each worker must read a token that this process writes, write one that this process can read, see a lock that this process
+    holds, and have a clock within two seconds. The test folder is deleted.
     """
     store = Path(store).resolve()
     was_there = store.is_dir()
@@ -67,7 +67,10 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Read the token, write it to a new file, and test the lock; called on a worker."""
+    """Read the client's token, write it to a new file, and test the lock; called on a worker.
+
+    path : the test folder
+    """
     probe = Path(path)
     token = _read(probe / HERE)
     reply = probe / f"{machine()}-{secrets.token_hex(8)}"
@@ -87,9 +90,9 @@ def sees_lock(path: str) -> bool:
 def _check_seen(
     view: Seen, worker: str, probe: Path, token: str, began: float, ended: float
 ) -> None:
-    """Raise ClusterError for what a worker does not see, or for its clock.
+    """Raise ClusterError if a worker does not see the store or its clock differs.
 
-    began, ended : times of this machine's clock between which the worker looked.
+    view : what it saw; began, ended : times by this machine's clock between which it looked
     """
     store = probe.parent
     if view.token != token:
@@ -114,7 +117,7 @@ def _check_seen(
 
 
 def _read(path: Path) -> str:
-    """Return the text of the file as soon as it exists; "" where that takes too long."""
+    """Return the text of a file as soon as it exists; "" if it does not appear in time."""
     until = time.monotonic() + SEEN_WITHIN
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Compute many runs side by side on the workers of a cluster, each as a task.
+"""Compute many runs in parallel on the workers of a cluster, one task for each run.
 
 A run that waits for a worker has the state `waiting`, with a heartbeat and the lock of a queue, which the submitting process
 holds (see `workbench.runs.execution.queue`). Pause and stop are requested through the files of the run.
@@ -53,27 +53,28 @@ if TYPE_CHECKING:
 
 
 ELSEWHERE, REMOVED = "elsewhere", "removed"
-"""Results of a task beside the states of a run: another process computes the run; the run was removed."""
+"""Results of a task other than a state of the run: another process computes the run; the run was removed."""
 LOOK_AT_CHILD_EVERY = 0.2
-"""Seconds between two looks at whether the child has ended, or its worker is closing."""
+"""Seconds between two checks whether the child process has ended or its worker is closing."""
 LIVES = 4.0
-"""Seconds by which a heartbeat advances where a process computes the run, rather than one that was closing."""
+"""If the heartbeat advances by more than these seconds, a process computes the run; otherwise it may be closing."""
 SILENT_WITHIN = 120.0
-"""Seconds for which the lock of a lost machine may last: a server of NFS releases it after some 90."""
+"""Seconds to wait for the lock of a lost machine; an NFS server releases it after about 90."""
 WORKER_LIVES = ("running", "paused", "init")
-"""States of a worker of Dask, by its names, in which it is not closing."""
+"""Names of the states of a Dask worker in which it is not closing."""
 
 
 class ChildLost(RuntimeError):
-    """The process of a run ended without an error message; Dask tries the task again, on any worker."""
+    """Raised if the process of a run ended without an error message; Dask then retries the task, on any worker."""
 
 
 def compute(path: str, client_has: About, queue: str) -> str:
-    """Compute a run to its end in a child process; return its state, or why nothing was done.
+    """Compute a run to its end in a child process, on a worker; return its state, `ELSEWHERE` or `REMOVED`.
 
-    client_has : what the client computes with.
-    queue : the lock of its queue, which the client holds; a worker that shares the store sees it as held.
-    Raises ClusterError where this worker cannot compute the run, ChildLost where the process was killed: Dask then retries. A
+    client_has : software of the client
+    queue : path of the lock of the queue, which the client holds; a worker that shares the store sees it as held
+
+    Raises ClusterError if this worker cannot compute the run, and ChildLost if the process was killed; Dask then retries. A
     worker that is closing reschedules the run.
     """
     from distributed import Reschedule, get_worker
@@ -106,7 +107,7 @@ def compute(path: str, client_has: About, queue: str) -> str:
 
 
 def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
-    """Return the state of a run after a child process, which gets the lock, has computed it; the child ends with the worker."""
+    """Compute a run in a child process, which inherits the lock, and return its state; the child ends with the worker."""
     child = start_process(
         "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE
     )
@@ -119,7 +120,7 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
 
 @contextlib.contextmanager
 def _ended_at_last(child: subprocess.Popen):
-    """Close the pipe of the child at the end of the block, which ends it, and wait for it."""
+    """End the child process at the end of the block, by closing its pipe, and wait for it."""
     try:
         yield
     finally:
@@ -128,7 +129,7 @@ def _ended_at_last(child: subprocess.Popen):
 
 
 def _lock_of(path: Path) -> Lock | None:
-    """Acquire the lock of a run, once a process that was closing has ended; None where one keeps computing the run."""
+    """Acquire the lock of a run, waiting for a process that is closing; return None if a process computes the run."""
     began, until = _beat(path), time.monotonic() + SILENT_WITHIN
     while True:
         try:
@@ -142,18 +143,18 @@ def _lock_of(path: Path) -> Lock | None:
 
 
 def _beat(path: Path) -> float:
-    """Return the time of the last heartbeat of a run."""
+    """Return the time of the last heartbeat of a run, in seconds; 0 if it has none."""
     return read_json(path / "status.json", {}).get("time", 0.0)
 
 
 RETRIES = 2
-"""How often a run is retried whose process was killed while its worker lived on."""
+"""How often a run is retried if its process was killed, but not its worker."""
 LOOK_EVERY, LOOKING_SHARE = 0.1, 0.1
-"""Minimum seconds between two looks at the runs, and the share of the time that these may take."""
+"""Minimum seconds between two checks of the runs, and the largest share of the time for these checks."""
 ENDING = 30.0
 """Seconds that runs are given to stop."""
 DISCONNECTED = "scheduler-connection-lost"
-"""The reason that Dask gives when it cancels tasks of a client whose scheduler is gone."""
+"""Dask's reason for cancelling tasks when the scheduler is gone."""
 GONE = (
     "the scheduler is gone; what its runs had committed is kept: "
     "start it again with its workers, and repeat the command to resume"
@@ -163,16 +164,16 @@ GONE = (
 def work_through_on(
     client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]
 ) -> None:
-    """Compute runs to their ends on the workers of a cluster; a failure does not stop the others.
+    """Compute runs to their ends on the workers of a cluster; the failure of one does not stop the others.
 
-    A run that another process computes is awaited, and submitted where that process ends without finishing it. ``on_progress``
-    is called up to ten times a second with the runs that are left, and with all of them at the end. Ctrl-C (or SIGTERM) stops
-    the submitted runs cleanly, and is raised when they have stopped.
+    If another process computes a run, the run is submitted only when that process ends without finishing it. ``on_progress`` is
+    called up to ten times a second with the unfinished runs, and with all runs at the end. Ctrl-C (or SIGTERM) stops the
+    submitted runs cleanly, and is raised when they have stopped.
 
     Raises
     ------
     ClusterError
-        When the scheduler is gone; what the runs had committed is kept.
+        The scheduler is gone; committed results of the runs are kept.
     """
     left = [run for run in runs if run.state != FINISHED]
     if left:
@@ -193,7 +194,7 @@ def work_through_on(
 
 
 class _Queue:
-    """The runs that are left: those with a task, those that another process computes, and paused ones."""
+    """The unfinished runs: those with a task, those that another process computes, and paused ones."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
@@ -224,13 +225,13 @@ class _Queue:
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
-        """Return whether a run waits in this queue without a task, since another process computed it and then ended."""
+        """Return whether a run waits in this queue without a task, since another process computed it and has ended."""
         return read_json(run.path / "status.json", {}).get(
             "queue"
         ) == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
-        """Submit a task for each of the runs that still exists, in this order."""
+        """Submit a task for each of the runs that still exist, in order."""
         runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
@@ -247,7 +248,7 @@ class _Queue:
             self._n_submitted += 1
 
     def _take_result(self, run: Run, task: Future) -> None:
-        """Remove a task that has ended and record what became of its run: ended, paused, failed, or computed elsewhere."""
+        """Remove a task that has ended, and record the outcome of its run: ended, paused, failed, or computed elsewhere."""
         del self._tasks[run]
         outcome, error = _outcome(task)
         if error is not None:
@@ -261,7 +262,7 @@ class _Queue:
             self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
-        """Write the heartbeats of waiting runs, and apply requests to them: a stop cancels the task."""
+        """Write the heartbeats of waiting runs, and carry out requests to them: a stop cancels the task."""
         due = time.monotonic() - self._beaten > BEAT_EVERY
         self._beaten = time.monotonic() if due else self._beaten
         for run in [*self._tasks, *self._paused]:
@@ -275,7 +276,7 @@ class _Queue:
         self._submit(goes_on)
 
     def stop(self) -> None:
-        """Stop the runs of this queue: waiting ones at once, others after their step."""
+        """Stop the runs of this queue: waiting runs at once, others after their step."""
         runs = [*self._tasks, *self._paused]
         for run in runs:
             with contextlib.suppress(StoreError):  # removed meanwhile
@@ -291,9 +292,9 @@ class _Queue:
 
 
 def _outcome(task: Future) -> tuple[str | None, Exception | None]:
-    """Return the result of a task that has ended, and its error; ELSEWHERE for one that was cancelled by a restart of workers.
+    """Return (result, None) or (None, error) of a task that has ended.
 
-    Raises ClusterError where the scheduler is gone before that is known.
+    The result is `ELSEWHERE` if a restart of the workers cancelled the task. Raises ClusterError if the scheduler is gone.
     """
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
@@ -311,9 +312,9 @@ def _outcome(task: Future) -> tuple[str | None, Exception | None]:
 
 
 def _waits(run: Run) -> bool:
-    """Write heartbeat and requested state of a waiting run; return whether it still waits or is computed.
+    """Write the heartbeat and the requested state of a waiting run; return whether it still waits or is computed.
 
-    The lock is held meanwhile, so that the status of a running process is not overwritten.
+    The lock of the run is held meanwhile, so that the status of a running process is not overwritten.
     """
     try:
         with Lock(run.path / "lock"):
@@ -325,7 +326,7 @@ def _waits(run: Run) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return in a sentence why a task failed."""
+    """Return a sentence that explains why a task failed."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
@@ -337,9 +338,9 @@ def _reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
-    """Yield a client of a cluster whose workers share a store.
+    """Yield a client of a cluster, after checking that its workers share a store.
 
-    Raises ClusterError for the first thing that is wrong with the cluster; see `connecting` and `shared_store`.
+    Raises ClusterError for the first problem of the cluster; see `connecting` and `shared_store`.
     """
     if jobs != 1:
         rule = (
@@ -353,15 +354,15 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
 
 
 def n_places(client: Client) -> int:
-    """Return the number of threads of all workers, which is the number of runs at a time."""
+    """Return the number of threads of all workers, which is the number of runs computed at a time."""
     return sum(client.nthreads().values())
 
 
 def leave(runs: list[Run], client: Client) -> None:
-    """Leave runs to the cluster: a task submits them and waits for them, so that this process may end.
+    """Hand runs over to the cluster, so that this process may end: a task submits them and waits for them.
 
-    If the worker of that task ends, the scheduler gives it to another. Returns when the runs are submitted; raises
-    ClusterError where no worker has a free thread for that task.
+    If the worker of that task ends, the scheduler gives the task to another. Returns when the runs are submitted; raises
+    ClusterError if no worker has a free thread for that task.
     """
     from distributed import Event, fire_and_forget
 
@@ -387,7 +388,7 @@ def leave(runs: list[Run], client: Client) -> None:
 
 
 def keep(paths: list[str], client_has: About, name: str) -> None:
-    """Submit the runs, set the named event, and leave the thread to them: the task that replaces a client that ends."""
+    """Submit the runs and wait for them, as the task of `leave`; set the named event when they are submitted."""
     from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)
