@@ -600,29 +600,30 @@ def corpus_of(
     Parameters
     ----------
     given
-        A Corpus is returned as it is. Otherwise: strings, one a document, counted as `Corpus.from_texts` does; lists of
-        tokens, taken as they are; a pandas Series of texts or of lists of tokens, whose index has their titles; a DataFrame
-        with a row a document; a matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs
-        for each document.
+        A Corpus is returned unchanged. Otherwise: strings, one per document, counted as by `Corpus.from_texts`; lists of
+        tokens; a pandas Series of texts or of lists of tokens, whose index has their titles; a DataFrame with one document
+        per row; a matrix of counts (document, word), scipy.sparse or numpy; or a list of (word id, count) pairs for each
+        document.
     text, id, time, label : str, optional
-        Columns of a DataFrame: the text (by default the only column of texts, or that of this name), title, time (dates, or
+        Columns of a DataFrame: the text (by default the column "text", or the only column of strings), title, time (dates, or
         whole numbers; see `workbench.corpus.times.times_of`) and label. All columns are kept, as ``table`` of the corpus.
     vocabulary : (word,) strings, or a mapping from ids to words or from words to ids, optional
         Words of a matrix or of a bag of words; w0, w1, … by default. gensim's Dictionary is one.
     name : str
         What pages and file names call the corpus.
     counted : mapping, optional
-        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
+        Options with which other texts were counted, as ``counted`` of their table: raw text is counted in the same way,
+        except for ``text_options``.
     **text_options
         For raw text: stop_words, min_documents, ngrams, tokenizer …, keep_text; see
         `workbench.corpus.texts.counting.count_words`.
 
-    A missing text in a Series or DataFrame is an empty document, and named in a warning.
+    A missing text in a Series or DataFrame becomes an empty document, with a warning.
 
     Raises
     ------
     DataError
-        One sentence: something else was given, a column or an option is not there, a text of a list is missing.
+        Another type of data, an unknown column or option, or a missing text in a list.
     """
     if unknown := [option for option in text_options if option not in (*TEXT_OPTIONS, "keep_text")]:
         raise DataError(

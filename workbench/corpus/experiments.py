@@ -250,7 +250,7 @@ def prepare(
     Parameters
     ----------
     holdout : float in [0, 1), default 0.1
-        Share of the tokens held out, with ``per="half"`` of the documents; 0 for no test corpus.
+        Held-out share of the tokens (with ``per="half"``, of the documents); 0 for no test corpus.
     seed : int
         Of the held-out split.
     top_words : int, optional
@@ -258,7 +258,8 @@ def prepare(
     singletons : "keep", "train", "both-own" or "both-full"
         See `drop_singletons`: where, and by which rule.
     per : "corpus", "document" or "half"
-        What the share is of; see `hold_out_tokens`. half: of documents, half the tokens of each; see `hold_out_halves`.
+        What the share is taken from; see `hold_out_tokens`. "half": the share of documents, of which half the tokens are
+        held out; see `hold_out_halves`.
     rows : dict or str, optional
         Whole documents to hold out instead of tokens: the arguments of `hold_out_rows`, as ``{"by": "year", "at_least":
         2010}``, or of `hold_out_ends`, ``{"n_rows": 2}``; as a text "year>=2010", "year=2010,2011" or "last 2". By default
@@ -275,8 +276,8 @@ def prepare(
     test : Corpus or None
     split : dict or None
         ``fraction``, ``seed`` and ``per``, or ``rows``; ``left_out``, the scored tokens that are left out of halves;
-        ``top_words``, ``merge``, ``repeat`` and ``singletons`` where they are not the default.
-        None where nothing was done.
+        ``top_words``, ``merge``, ``repeat`` and ``singletons`` if they are not the default.
+        None if nothing was done.
     """
     if singletons not in SINGLETONS:
         raise CorpusError.must_be("singletons", f"one of {', '.join(SINGLETONS)}", singletons)

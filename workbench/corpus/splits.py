@@ -59,7 +59,7 @@ def hold_out_tokens(
     per : "corpus" or "document"
         "corpus" draws ``round(fraction * n_tokens)`` of all tokens; "document" draws
         ``floor(fraction * n_d)`` of the n_d tokens of each document.
-    folder : path, for a `ShardedCorpus` alone
+    folder : path, only for a `ShardedCorpus`
         Folder to which both parts are written, as ``train`` and ``test``; if it has the same split already, that is
         opened. Default: beside the corpus, named after it and the split, as ``NAME.split-0.1-0-corpus``.
 

@@ -167,7 +167,7 @@ def text_of(
 ) -> io.TextIOWrapper:
     """Return the file as text to be read piece by piece, in an encoding from `encoding_of`.
 
-    ``newline``: "\\n" for lines that end in it alone, "" for those that csv reads.
+    ``newline``: "\\n" if only that ends a line, "" for Python's csv module.
     """
     return io.TextIOWrapper(
         io.BufferedReader(_Unpacked(byte_blocks(path, progress)), BLOCK), encoding, newline=newline

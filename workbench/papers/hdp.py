@@ -1,7 +1,7 @@
 """The experiments of the paper on CV-HDP as figures: methods, data, lengths and claims.
 
 Teh, Kurihara & Welling (2008), section 4. Every algorithm has beta = 100 in total; half of its iterations are burn-in
-where it samples. The paper's alpha of LDA can be read as 0.1 for all topics together or as 0.1 for each: both are run.
+if it samples. The paper's alpha of LDA can be read as 0.1 for all topics together or as 0.1 for each: both are run.
 """
 
 from dataclasses import replace

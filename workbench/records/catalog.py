@@ -249,7 +249,7 @@ def load_records(name_or_path: str | os.PathLike, **options) -> Records:
     Parameters
     ----------
     name_or_path : str or path
-        A name comes before a file of that name; options may stand in it: ``votes:party=keep``.
+        A name has precedence over a file of that name; it may include options: ``votes:party=keep``.
     **options
         Of a name: the ``options`` of its set. Of a path: see `read_records`.
 

@@ -21,7 +21,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood", title: str = "")
     """Draw the final value of a measure against the number of topics, one curve per label.
 
     ``measure`` is ``log_likelihood``, ``bound_per_token``, ``test_perplexity`` or another number of each iteration. Returns an
-    overlay of a `Curve` for each label over `Segments` of ± one standard error where there are several runs; empty if no run
+    overlay of a `Curve` for each label over `Segments` of ± one standard error if there are several runs; empty if no run
     has the number. See `workbench.measures.against_topics`.
     """
     runs = each_run(runs)

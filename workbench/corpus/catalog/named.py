@@ -45,18 +45,18 @@ def load_corpus(
     Parameters
     ----------
     name_or_path : str or path, default "docstrings", which is always there
-        A name of the catalog comes before a file of that name; write ``./name`` for the file. Options may
-        stand in the name: ``news20:part=train``, ``bars:side=4:seed=1``.
+        A name of the catalog has precedence over a file of that name; write ``./name`` for the file. The name
+        may include options: ``news20:part=train``, ``bars:side=4:seed=1``.
     fetch : bool, default False
-        Download a data set that is not on this machine; otherwise the network is left alone.
+        Download a data set that is not on this machine; otherwise the network is never used.
     **options
         For a path: see `workbench.corpus.formats.readers.read_corpus`. For a name: the ``options`` of its data set.
 
     Raises
     ------
     CorpusError
-        Neither a name nor a path, files that are missing or not the published ones, an unknown option, or
-        whatever is wrong with the file.
+        Neither a name nor a path, files that are missing, invalid or not the published ones, or an unknown
+        option.
     """
     if not isinstance(name_or_path, (str, os.PathLike)) or not str(name_or_path):
         raise CorpusError(

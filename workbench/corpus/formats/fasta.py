@@ -1,7 +1,7 @@
 """FASTA: records of symbols, ``>name`` and the lines below it; a record is a sequence, a symbol a document with one token.
 
-Symbols are letters (in capitals), ``*`` and ``-``; blanks are ignored. The vocabulary is in alphabetical order,
-or the one of the option ``vocabulary``.
+Symbols are letters (in capitals), ``*`` and ``-``; blanks are ignored. The vocabulary is in alphabetical order, or that of the
+option ``vocabulary``.
 """
 
 import re

@@ -9,7 +9,7 @@ module with
     SUFFIXES                            of the names of such files
     read(path, read_options)            the arguments of `Corpus.from_texts` or, of a file of counts, `Corpus.from_pairs`
 
-and, where it has them (else `DEFAULTS` hold),
+and optionally (otherwise `DEFAULTS` apply)
 
 ::
 
@@ -18,11 +18,11 @@ and, where it has them (else `DEFAULTS` hold),
     TAKES                               groups of arguments of `read_corpus` that it takes: "columns" (inputs, sequence,
                                         position, time), "columns of counts", "dialect", "encoding"
     TEXT_OPTIONS                        text options that ``read`` itself takes
-    write(corpus, path, vocabulary)     Prepared: the bytes of each file, and what the format has no place for
+    write(corpus, path, vocabulary)     Prepared: the bytes of each file, and the fields that the format cannot hold
     stream(path, read_options, progress)    Stream: what ``read`` gives, some documents at a time; None where a file
                                         cannot be read so
 
-``read``, ``write`` and ``stream`` raise a CorpusError of one sentence, with the file and, where there is one, the line.
+``read``, ``write`` and ``stream`` raise a CorpusError of one sentence, with the file and, if possible, the line.
 To add one: write the file and add a line to `FORMATS` in `readers`.
 
 Vocabulary, titles and labels of a file that holds only numbers are in companion files. Beside ``docword.NAME.txt[.gz]`` they

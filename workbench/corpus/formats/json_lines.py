@@ -1,7 +1,7 @@
 """JSON lines: one object per document, with a text or with counts; blank lines are skipped.
 
 ``{"text": "…"}`` holds a text; without one, ``{"counts": {"word": n, …}}`` holds counts and ``{"tokens": ["word", …]}``
-tokens. The first object decides which for all. ``title`` and ``label`` may stand beside them, and the inputs and the sequence
+tokens. The first object decides which for all. Objects may also have ``title`` and ``label``, and the inputs and the sequence
 that are asked for.
 """
 

@@ -2,8 +2,8 @@
 
 A line is ``M id:count id:count …``: the number of distinct words, then each with its count, ids from 0; the line
 ``0`` is an empty document, a blank line is nothing. The vocabulary, one word a line, is ``NAME.vocab.txt``,
-``NAME.vocab`` or ``vocab.txt`` beside it. It decides how many words there are; without one unused words after
-the last used one are not known.
+``NAME.vocab`` or ``vocab.txt`` beside it. It determines the number of words; without it, unused words after
+the last used one are unknown.
 
 Source: Blei's lda-c (2004), the file ``ap.dat`` of its example.
 """

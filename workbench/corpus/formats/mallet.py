@@ -1,8 +1,8 @@
 """MALLET's text import format: ``name label text…``, one document per line.
 
 Name and label are single words; blanks, tabs and commas separate them from what follows, as in the regular
-expression of ``mallet import-file``. The label ``-`` stands for none. What ``import-file`` makes of it, a ``.mallet``
-file, is a dump of Java objects; it is refused with the command that prints it as such text.
+expression of ``mallet import-file``. The label ``-`` means no label. The result of ``import-file``, a ``.mallet``
+file, is a dump of Java objects; it raises an error that names the command to print it as such text.
 
 Source: McCallum, MALLET (2002), Csv2Vectors and Vectors2Info.
 """

@@ -1,6 +1,6 @@
 """NumPy archives of counts in coordinate form: arrays ``doc``, ``word`` and ``count``, ids from 0, in any order.
 
-``NAME.vocab.txt`` beside ``NAME.npz`` is the vocabulary. What this package writes has everything inside: ``shape`` (documents,
+``NAME.vocab.txt`` beside ``NAME.npz`` is the vocabulary. Files written by this package hold all fields: ``shape`` (documents,
 words), ``vocabulary`` and ``titles`` as arrays of text, ``inputs`` as an array of numbers, and ``about``, JSON with labels,
 authors, times, the names of the inputs and the sequence. Nothing is pickled, and nothing pickled is read.
 """

@@ -82,41 +82,43 @@ def read_corpus(
     ----------
     path : path
         Counts: a UCI bag of words; an lda-c file; a Matrix Market file, documents × words; an npz archive; a CSV file
-        with the columns document, word and count, or, where inputs or sequences are asked for, with a column of counts for
+        with the columns document, word and count, or, if inputs or sequences are asked for, with a column of counts for
         each word; a FASTA file; JSON lines with counts or tokens. Texts: a folder or a zip of ``.txt`` files, subfolders
         included; a CSV file with a header row; a Parquet or Excel file with such columns; JSON lines; a MALLET text file. The
-        docstring of each format's file says what it holds.
+        docstring of each format's module describes it.
     vocabulary : path or words, for counts only
         Default ``vocab.NAME.txt`` beside ``docword.NAME.txt``, ``NAME.vocab.txt`` beside another file of numbers, or
-        ``w0, w1, …`` when there is none. Counts whose words are written out need none; given one, they follow its order.
+        ``w0, w1, …`` without one. Counts with words as strings need none; if it is given, its order is kept.
     format : "uci", "lda-c", "mtx", "mallet", "folder", "zip", "csv", "jsonl", "npz", "fasta", "parquet" or "excel"
-        By default whichever it looks like; "words" reads a plain text as one sequence of words.
+        Detected by default; "words" reads a plain text as one sequence of words.
     text, title, label : str
-        Columns of a CSV file, fields of the JSON objects. Title and label may be missing unless another name
-        than the default is asked for; None leaves them out.
+        Columns of a CSV file, fields of JSON objects. Title and label may be missing if they have the default
+        name; None leaves them out.
     name : str, default from the file's name
     inputs : str, several separated by commas, or names, optional
-        Columns of a CSV file, fields of the JSON objects, that hold a number of each document; an npz file has its own.
+        Columns of a CSV file, or fields of JSON objects, with a number for each document; an npz file stores its inputs.
     sequence, position : str, optional
-        The column or field that names the sequence of each document, and the one that gives its place there, a whole number;
-        without ``position`` the order of the file.
+        The columns or fields with the name of each document's sequence, and with its position there, a whole number; without
+        ``position``, documents are in the order of the file.
     time : str, optional
         The column or field with the time of each document: dates, or whole numbers such as years; see
-        `workbench.corpus.times.times_of`. An empty one is no time.
+        `workbench.corpus.times.times_of`. An empty value is a missing time.
     encoding : str, default "detect"
-        Of CSV, JSON lines, MALLET, folders and zips of texts: as "cp1252"; by default UTF-8, what a byte order mark says, or,
-        but for JSON and with a warning, the encoding that the bytes look like. Everything else is UTF-8.
+        Encoding of CSV, JSON lines, MALLET, folders and zips of texts, such as "cp1252". By default that of a byte order mark,
+        UTF-8, or (except for JSON, and with a warning) a detected one. All other formats are UTF-8.
     separator, quote, escape, comment : one character, or "tab", "space", "none"
-        Of a CSV file: what separates columns (by default comma, semicolon, tab or bar, whichever the header has most of, or as
-        a first line ``sep=;`` says), what encloses texts that contain it, what escapes a quote after it (by
-        default a backslash, if the file cannot be read otherwise), and what begins a line that is left out.
+        Special characters of a CSV file. The separator of columns is by default comma, semicolon, tab or bar, whichever the
+        header has most of, or that of a first line ``sep=;``. The quote encloses texts that contain the separator. The escape
+        comes before a quote (by default a backslash, if the file cannot be read otherwise). Lines that begin with the comment
+        character are left out.
     counted : mapping, optional
-        How other texts were counted, as ``counted`` of their table has it: raw text is counted so, but for ``text_options``.
+        Options with which other texts were counted, as ``counted`` of their table: raw text is counted in the same way,
+        except for ``text_options``.
     keep_text : bool, default True
-        Keep texts, and the columns or fields beside them, as ``table`` of the corpus: to be shown, searched and exported.
+        Keep texts, and all other columns or fields, as ``table`` of the corpus: to be shown, searched and exported.
     document, word, count : str
-        Columns of a CSV file with a row for each word of a document. Several columns of ``document``, separated by commas or as
-        names, say together which document a row is of, as ``state,year``.
+        Columns of a CSV file with one row per word of a document. Several columns of ``document`` (separated by commas, or
+        an iterable), such as ``state,year``, identify the document together.
     **text_options
         stop_words, min_documents, max_share, max_words, token_pattern, lowercase, accents, min_letters, ngrams, tokenizer,
         more_stop_words, segmenter: see `workbench.corpus.texts.counting.count_words`.

@@ -1,11 +1,12 @@
 """CSV files with a header row: one text per row, one count per row, or one document per row with a column per word.
 
-`workbench.data.rows` says what separates and quotes. A table with the columns
-``document``, ``word`` and ``count`` (and no text), or with others that are named in their place, holds counts. So does one
-without these of which inputs or a sequence are asked for and whose further columns are all whole numbers. ``title`` and
-``label`` may stand beside them, and the time, the inputs and the sequence that are asked for; further columns are kept as they
-are. Documents and words are numbered in the order in which they first appear; rows of one document and word are added up; a row
-with count 0 makes its document and its word known, so that an empty document and a word that occurs nowhere have a place too.
+For separators and quotes see `workbench.data.rows`. A table holds counts if it has the columns ``document``, ``word`` and
+``count`` (or the columns named in their place) and no text. It has a column of counts per word if it has none of these, inputs
+or a sequence are asked for, and all further columns are whole numbers. Tables may also have ``title``, ``label``, and the time,
+inputs and sequence that are asked for; further columns are kept unchanged in the ``table`` of the corpus.
+
+Documents and words are numbered in the order in which they first appear, and repeated rows of a document and word are added
+up. A row with count 0 adds its document and its word, which may be empty and occur nowhere else.
 """
 
 import csv

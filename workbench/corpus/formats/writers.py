@@ -23,7 +23,7 @@ def write_corpus(
         Gzipped when the name ends in ``.gz``; replaced if it is there. The same corpus gives the same bytes.
     format : "uci", "lda-c", "mtx", "mallet", "csv", "jsonl" or "npz", default as the name says
         ``docword.NAME.txt`` is UCI, ``.dat`` lda-c, ``.mtx`` Matrix Market, and so on. npz holds every field; UCI, lda-c
-        and Matrix Market have their vocabulary, titles and labels beside them; MALLET has the texts alone.
+        and Matrix Market have their vocabulary, titles and labels beside them; MALLET has only the texts.
     vocabulary : bool, default True
         Whether the vocabulary is written: beside the file, inside it, or (CSV, JSON lines) as words of count 0 in the
         first document.

@@ -7,12 +7,12 @@
            shard-00000.words.npy, .counts.npy           (pair,) int32
            document_tokens.npy, word_tokens.npy         (document,), (word,) int64
            vocabulary.utf8, .offsets.npy                the words one after the other in UTF-8; (word + 1,) int64
-           titles, labels, authors, times, sequence     likewise, where there are any, all but titles as JSON
+           titles, labels, authors, times, sequence     likewise, if the corpus has them; all but titles as JSON
            input-0.npy …                                (document,) float64
 
-A shard ends with the document at which it has 2^21 pairs, so that cuts depend on the corpus alone. The folder is written under
-another name and renamed, so that it is whole or not there. Its content hash is that of the equal `Corpus`; that it is in
-several shards is in the spec of a run. What a `Corpus` keeps as ``table`` (texts as they were read) has no place in it.
+A shard ends with the document at which it reaches 2^21 pairs, so that shards depend only on the corpus. The folder is
+written under a temporary name and renamed. Its content hash is that of the same corpus as a `Corpus`; the spec of a run
+records that it is in several shards. The ``table`` of a `Corpus` (texts as they were read) is not stored.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ShardedCorpus(AnyCorpus):
     vocabulary : (word,) str
         A sequence that reads one word at a time; equal to a tuple of the same words.
     titles, authors, labels, times, sequence : (document,)
-        Sequences that read one entry at a time, as `Corpus` has them; None where there are none, but default titles.
+        As in a `Corpus`, but sequences that read one entry at a time; None for missing fields, except default titles.
     bounds : (shard + 1,) int64
         The first document of each shard, and one after the last.
     first_pairs, first_tokens : (shard + 1,) int64

@@ -1,7 +1,7 @@
 """Convert a file to a sharded corpus without holding it in memory; several processes count its words.
 
-The file is read once in order: texts are counted, words numbered as they first appear, and the rows (document, word, count)
-written beside the shards to be. Then words are sorted, pruned and numbered anew, and the shards are written. The result has
+The file is read once in order: texts are counted, words numbered in order of first appearance, and rows (document, word,
+count) written to temporary files. Then words are sorted, pruned and renumbered, and the shards are written. The result has
 the content hash of the corpus that the readers make in memory.
 """
 
@@ -96,8 +96,8 @@ def read_shards(
     Raises
     ------
     CorpusError
-        What `read_corpus` raises; a folder that is there or cannot be written; a line of more than 2^26 characters; more words
-        than memory holds.
+        The errors of `read_corpus`; a folder that exists or cannot be written; a line of more than 2^26 characters; more words
+        than fit into memory.
     """
     check_whole("processes", processes, 1)
     if "keep_text" in options:
