@@ -664,7 +664,7 @@ def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary:
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
-    """Return the number of documents or words: ``size`` if given, else the largest id + 1; raise DataError for ids outside."""
+    """Return the number of documents or words: ``size``, else the largest id + 1; raise DataError for ids out of range."""
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))

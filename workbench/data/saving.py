@@ -179,7 +179,7 @@ class SavedByHash:
         return self
 
     def require_memory(self, what: str) -> Self:
-        """Return the data unchanged; a corpus in shards raises an error here, for the reason ``what``."""
+        """Return the data unchanged. The same method of a corpus in shards raises an error, with the reason ``what``."""
         return self
 
     def check(self) -> None:

@@ -191,7 +191,7 @@ def names_of_settings(table: xr.Dataset) -> list[str]:
 
 
 def sides_of_names(x: np.ndarray, y: np.ndarray, names: list[str], bright: np.ndarray) -> list[int]:
-    """Return the side of each mark (mark,) for its name without overlap: 1 right, -1 left, 0 if neither is free.
+    """Return on which side of each mark (mark,) its name overlaps no other name: 1 right, -1 left, 0 neither.
 
     ``x`` and ``y`` are shares of the axes. ``bright`` marks are placed first, from right to left.
     """
