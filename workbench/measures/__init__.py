@@ -1,4 +1,4 @@
-"""Measures of runs: small labelled tables from the Datasets of runs.
+"""Measures of runs: functions from Datasets of runs to small tables.
 
 ``run`` is the Dataset of one run; measures of topics need its counts (`workbench.open_run`). ``runs`` is one or several
 Datasets, see `each_run`. Topics of an HDP without a token are left out. `MeasureError` is raised for a Dataset without the

@@ -1,4 +1,4 @@
-"""Compare engines of LDA with the exact posterior of a toy corpus: bounds, predictions, number of local optima.
+"""Comparison of LDA engines with the exact posterior of a toy corpus: bounds, predictions, number of local optima.
 
 Given responsibilities there are three bounds on the log evidence: by Jensen's inequality, by expansion, and exact. q(z)
 factorises over tokens, equal tokens of a document share their q, and E_q[L(n)] + H(q) <= log p(words) with L the collapsed log
@@ -34,7 +34,7 @@ from workbench.models.lda import LDA
 
 
 class Bounds(NamedTuple):
-    """Three bounds of one set of responsibilities, nats."""
+    """Three bounds on the log evidence given the same responsibilities, nats."""
 
     jensen: float  # F
     collapsed: float  # by improved second order; approximate
@@ -74,7 +74,7 @@ def collapsed_bounds(corpus: Corpus, model: LDA, gamma: np.ndarray) -> Bounds:
 
 
 def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
-    """Return E_q[L(n)] by the distribution of every count, nats."""
+    """Return the expected log joint E_q[L(n)], from the exact distribution of every count, nats."""
     q = np.repeat(gamma, corpus.counts, axis=0)
     documents, words = (
         np.repeat(of_pair, corpus.counts) for of_pair in (corpus.documents, corpus.words)
@@ -96,11 +96,11 @@ def _expected_log_ratio(q: np.ndarray, x: np.ndarray | float) -> float:
 
 
 N_STARTS, N_ITERATIONS, BURN_IN, MOST_ITERATIONS = 20, 200, 20, 1000
-"""Starts per engine; iterations and burn-in of a sampling engine; the maximum of iterations of one that converges."""
+"""Starts per engine; iterations and burn-in of sampling engines; maximum of iterations of deterministic engines."""
 CONVERGED = 1e-9
 """A deterministic engine has converged when no predictive probability changes by more than this in an iteration."""
 ALIKE, ALIKE_SAMPLED = 1e-3, 0.05
-"""Two starts reach the same end if no predictive probability differs by more: for deterministic and for sampling engines."""
+"""Largest difference of a predictive probability between starts with the same end, for deterministic and sampling engines."""
 BOUNDS = {
     "jensen": "F, with the log joint of the expected counts",
     "collapsed": "approximate bound of the collapsed model, by the improved second-order expansion",
@@ -111,33 +111,33 @@ BOUNDS = {
 
 
 class StartResult(NamedTuple):
-    """The result of one engine from one start."""
+    """The result of a run of one engine from one start."""
 
-    samples: bool  # is any token sampled?
-    bounds: dict[str, float]  # of `BOUNDS`, nats; NaN where the engine has no such bound
+    samples: bool  # whether any token is sampled
+    bounds: dict[str, float]  # name of `BOUNDS` → nats; NaN if the engine has no such bound
     # (document, word), averaged over iterations after burn-in if tokens are sampled
     predictive: np.ndarray
-    co_assignment: np.ndarray  # (token, token), likewise
+    co_assignment: np.ndarray  # (token, token), averaged in the same way
     token_topic: np.ndarray  # (token, topic) q(z) at the end, mean over chains
     n_iterations: int
 
 
 def lda_engines() -> list[str]:
-    """Return the engines of LDA whose states `token_probabilities` reads: those of the package."""
+    """Return the names of the package's LDA engines, whose states `token_probabilities` can read."""
     return [name for name in ENGINES if get_engine(name).model is LDA and not module_of(name)]
 
 
 def against_exact(
     posterior: xr.Dataset, corpus: Corpus, model: LDA, engine: str, n_starts: int = N_STARTS
 ) -> xr.Dataset:
-    """Compare an engine with default options with the exact posterior of a toy, from several starts.
+    """Compare an engine, with default options and several starts, with the exact posterior of a toy corpus.
 
     Parameters
     ----------
     posterior : Dataset
         `workbench.measures.exact` of the same corpus and model.
     engine : str
-        Of LDA.
+        Name of an engine of LDA.
     n_starts : int
         Runs with seeds from 0: 200 iterations each for a sampling engine, else until convergence, at most 1000.
 
@@ -214,7 +214,7 @@ def against_exact(
 
 
 def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartResult:
-    """Run an engine with default options from one seed, until convergence if nothing is sampled."""
+    """Run an engine with default options and one seed; until convergence if nothing is sampled."""
     engine = get_engine(engine_name)
     options = make_options(engine, {})
     samples, pairs = engine.samples(corpus, options), every_pair(corpus)
@@ -242,7 +242,7 @@ def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartR
 
 
 def _best_bound(start: StartResult) -> float:
-    """Return exact F, else B, else minus infinity."""
+    """Return the exact F of a start, or, if NaN, the bound B of a hybrid, or minus infinity."""
     values = [start.bounds[name] for name in ("exact", "hybrid") if np.isfinite(start.bounds[name])]
     return values[0] if values else -np.inf
 
@@ -257,7 +257,7 @@ def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
 
 
 def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
-    """Return each of `BOUNDS` of a state, nats; NaN where there is none."""
+    """Return name → nats for each of `BOUNDS` of a state; NaN if it has no such bound."""
     split, inner = split_of(corpus, options, state)
     bounds = dict.fromkeys(BOUNDS, np.nan)
     if not split.n_sampled:
@@ -273,7 +273,7 @@ def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
 
 
 def _co_assignment(corpus: Corpus, options, state) -> np.ndarray:
-    """Return (token, token) probabilities that two tokens share a topic under a state, mean over its chains."""
+    """Return the probabilities (token, token) that two tokens have the same topic in a state, averaged over chains."""
     q = token_probabilities(corpus, options, state)
     same = np.einsum("sik,sjk->ij", q, q) / len(q)
     np.fill_diagonal(same, 1.0)

@@ -1,4 +1,4 @@
-"""Distributions of the nodes of a Bayesian network in a run: tables, standard deviations, entropies, mutual information."""
+"""The nodes of a Bayesian network in a run: their tables, standard deviations, entropies and mutual information."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from pandas import factorize
 from workbench.measures.selection import MeasureError, spec_of
 
 STEPS_DRAWN = 3
-"""Time steps of a hidden Markov model whose nodes are shown."""
+"""Number of time steps of a hidden Markov model whose nodes are shown."""
 
 
 class NetNode(NamedTuple):
@@ -23,7 +23,7 @@ class NetNode(NamedTuple):
 
 
 def table_names(run: xr.Dataset) -> list[str]:
-    """Return the names of the probability tables of a run, in order."""
+    """Return the names of the probability tables of a run, in the order of the network."""
     if "n_cpt" not in run:
         raise MeasureError("wanted a run of a Bayesian network; this run has no probability tables")
     return list(dict.fromkeys(run["table"].values.tolist()))
@@ -38,7 +38,7 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
         ``probability`` (given, value): posterior means, or the estimates of expectation maximisation; ``deviation``: their
         posterior standard deviations given the counts, NaN for estimates; ``count``: (expected) records of each cell.
 
-    An unknown table is a MeasureError.
+    Raises MeasureError for an unknown table.
     """
     if table not in table_names(run):
         raise MeasureError(f"no table '{table}'; there are {', '.join(table_names(run))}")
@@ -66,7 +66,7 @@ def distributions(run: xr.Dataset, table: str, snapshot: int = -1) -> xr.Dataset
 
 
 def nodes_of(run: xr.Dataset) -> list[NetNode]:
-    """Return the nodes of the network of a run; for a hidden Markov model those of its first steps."""
+    """Return the nodes of a run's network; for a hidden Markov model only those of the first time steps."""
     spec, tables = spec_of(run), table_names(run)
     if spec.model.get("nodes"):
         nodes = [
@@ -97,7 +97,7 @@ def nodes_of(run: xr.Dataset) -> list[NetNode]:
 class Information(NamedTuple):
     """The entropy of a node and its mutual information with each parent, in nats."""
 
-    entropy: float  # of the node alone
+    entropy: float  # of the node
     largest: float  # entropy of a uniform distribution
     of_parents: tuple[float, ...]  # mutual information of the node and each parent
 
@@ -105,8 +105,8 @@ class Information(NamedTuple):
 def information(run: xr.Dataset, table: str, snapshot: int = -1) -> Information:
     """Return the entropy of a node and its mutual information with each parent.
 
-    Parents have their frequencies in the counts. Joint probabilities use the (expected) counts with the priors, or the counts
-    alone for maximum-likelihood estimates.
+    The distribution of parents is that of the counts. Joint probabilities are posterior means given the (expected) counts, or
+    shares of the counts for maximum-likelihood estimates.
     """
     table_rows = distributions(run, table, snapshot)
     mass = np.maximum(table_rows["count"].values.sum(axis=1), 0.0)

@@ -34,10 +34,10 @@ MEANINGS = {
 """Score of a run → meaning and unit."""
 STABILITY = "mean similarity of the matched topics of two seeds"
 FALLS = {"npmi": ("Coherence (NPMI)", 0.02), "stability": ("Stability across seeds", 0.05)}
-"""Score → label and the smallest fall from the next smaller K that causes a caution."""
+"""Score → label, and the decrease from the next smaller K to the recommended K above which a caution is given."""
 
 MOST_SEEDS = 5
-"""At most this many runs of one K are matched pairwise. A pair of 100 topics of 7000 words takes 2 s."""
+"""Maximum of runs of one K that are matched pairwise. A pair with 100 topics and 7000 words takes 2 s."""
 
 
 class RunNumbers(NamedTuple):
@@ -45,8 +45,8 @@ class RunNumbers(NamedTuple):
 
     n_topics: int
     replicate: tuple  # its split and seed
-    finished: bool  # has it reached its last iteration?
-    numbers: dict[str, float]  # of `MEANINGS`; NaN where the run has none
+    finished: bool  # whether it has reached its last iteration
+    numbers: dict[str, float]  # score of `MEANINGS` → value; NaN if the run has none
 
 
 class Recommendation(NamedTuple):
@@ -63,8 +63,8 @@ class Recommendation(NamedTuple):
 def numbers_by_k(runs: Runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> xr.Dataset:
     """Return the scores of runs at their last iterations for each number of topics K, to choose K by; see `recommend_k`.
 
-    ``runs`` differ in K and seed alone and may be unfinished; runs of a warm sweep include their cold first run. ``corpus`` has
-    the documents for coherence: one for all runs, or the training tokens of each run by their hash.
+    ``runs`` must differ only in K and seed, and may be unfinished; runs of a warm sweep include the cold first run.
+    ``corpus`` has the documents for coherence: one corpus for all runs, or a dict from hash to training tokens.
 
     Dim ``n_topics``, rising. For each of `MEANINGS` the mean over runs, and its standard error as ``…_se`` (NaN for one run):
     ``log_likelihood`` and ``bound_per_token`` (nats), ``test_perplexity``, ``npmi``, ``diversity``, ``n_active_topics``;
@@ -96,13 +96,13 @@ def numbers_by_k(runs: Runs, corpus: Corpus | Mapping[str, Corpus] | None = None
 
 
 def pairs_to_match(n_topics: Mapping[Any, int]) -> list[tuple]:
-    """Return the pairs of runs of one K whose topics are matched for the stability; ``n_topics`` gives K by run."""
+    """Return the pairs of runs with equal K whose topics are matched for stability; ``n_topics`` maps runs to K."""
     groups = grouped(n_topics.values(), n_topics)
     return [pair for runs in groups.values() for pair in combinations(runs[:MOST_SEEDS], 2)]
 
 
 def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
-    """Return the scores of one run at its last iteration; coherence is computed in ``corpus``."""
+    """Return the scores of one run at its last iteration; ``corpus`` is used for coherence."""
     spec = spec_of(run)
     ends = {name: quantity(run, name) for name in MEANINGS}
     numbers = {
@@ -123,7 +123,7 @@ def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
 def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
     """Return the mean similarity of the matched topics of two runs: 1 minus their distance.
 
-    1: the same topics in any order; 0: no word in common. Topics without a match count 0. See `match_topics`.
+    1 means the same topics in any order, 0 no common words. Topics without a match count as 0. See `match_topics`.
     """
     distance = match_topics(a, b)["distance"].values
     most = max(used_topics(run).sizes["topic"] for run in (a, b))
@@ -133,7 +133,7 @@ def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
 def table_by_k(
     rows: list[RunNumbers], similarities: Mapping[tuple[int, int], float], label: str = ""
 ) -> xr.Dataset:
-    """Return the table of `numbers_by_k` from the scores of each run and the similarity of pairs of places in ``rows``."""
+    """Return the table of `numbers_by_k` from each run's scores, and similarities keyed by pairs of indices of ``rows``."""
     places_by_k = {
         k: [place for place, row in enumerate(rows) if row.n_topics == k]
         for k in sorted({row.n_topics for row in rows})
@@ -194,10 +194,10 @@ def table_by_k(
 def recommend_k(table: xr.Dataset, pending: Iterable[int] = ()) -> Recommendation:
     """Recommend the smallest K whose held-out log likelihood is within one standard error of the best, from `numbers_by_k`.
 
-    The standard error is that of the paired difference from the best K; if it is unknown, the best is recommended. ``pending``
-    are the K whose runs have not started. Raises MeasureError if nothing is held out, or no run has a score yet.
+    The standard error is that of the paired difference from the best K; if it is unknown, the best K is recommended.
+    ``pending`` are values of K without started runs. Raises MeasureError if nothing is held out or no run has a score.
 
-    Breiman, Friedman, Olshen & Stone (1984), section 3.4.3, who choose the size of a tree so.
+    Breiman, Friedman, Olshen & Stone (1984), section 3.4.3, use this rule for the size of a tree.
     """
     if "best" not in table.attrs:
         raise MeasureError("no run has a held-out score to choose K by; hold out some tokens")
@@ -258,7 +258,7 @@ def _cautions(table: xr.Dataset, k: int, pending: list[int]) -> Iterable[str]:
 
 
 def _label_of(runs: list[xr.Dataset]) -> str:
-    """Return the common label of the runs; raise MeasureError for runs without K or that differ in more than K and seed."""
+    """Return the common label of the runs; raise MeasureError for runs without K, or that differ in more than K and seed."""
     for run in runs:
         spec = spec_of(run)
         if not spec.n_topics or finds_topics(spec):
@@ -272,7 +272,7 @@ def _label_of(runs: list[xr.Dataset]) -> str:
 
 
 def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> np.ndarray:
-    """Return log_likelihood minus that of the best K, for each replicate where both are known."""
+    """Return the log likelihood minus that of the best K, for each seed and split with both; arguments are row indices."""
     best_scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in best}
     scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in places}
     differences = np.array(
@@ -288,7 +288,7 @@ def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> 
 def _jackknife(
     places: list[int], similarities: Mapping[tuple[int, int], float]
 ) -> tuple[float, float]:
-    """Return the mean over pairs of runs and its jackknife standard error; NaN without a pair, or for fewer than three runs."""
+    """Return the mean similarity over pairs of runs, NaN without a pair, and its jackknife error, NaN below three runs."""
     values = {pair: similarities[pair] for pair in combinations(places, 2) if pair in similarities}
     runs = sorted({place for pair in values for place in pair})
     if not values:

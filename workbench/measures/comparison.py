@@ -1,6 +1,6 @@
 """Comparison tables of runs: final numbers, means over seeds, paired differences, time to a perplexity.
 
-Standard errors of held-out perplexities are of the randomness of inference, and of the sample of documents.
+Standard errors of held-out perplexities are due to the randomness of inference, or to the sample of documents.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ CLOCKS = (*COSTS, "iteration", "steps")
 
 
 def final(runs: Runs) -> xr.Dataset:
-    """Return the last committed numbers of each run.
+    """Return the last recorded perplexities, scores, times and costs of each run.
 
     Dim ``run`` (names), coordinates ``label`` and ``seed``: the test perplexities (NaN if nothing is held out), further scores
     that the models of the runs declare, ``iteration``, ``n_iterations`` (the last one planned), ``elapsed``, ``cpu_time`` (s),
@@ -58,7 +58,7 @@ def final(runs: Runs) -> xr.Dataset:
     scores = further_scores(runs)
 
     def last(name: str) -> tuple:
-        """Return the column of the last values of a quantity."""
+        """Return the last value of a quantity in each run, as (dim, values, attributes)."""
         ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
         attrs = scores[name] if name in scores else VARIABLES[name].attrs
         return (
@@ -91,7 +91,7 @@ def final(runs: Runs) -> xr.Dataset:
 
 
 def further_scores(runs: Runs) -> dict[str, dict]:
-    """Return name → attributes of the scores of the runs besides perplexities: those with an attribute ``better``."""
+    """Return name → attributes of the runs' scores: recorded variables with an attribute ``better``."""
     return {
         name: values.attrs
         for run in runs
@@ -150,7 +150,7 @@ def paired_differences(
     measure: str = "test_perplexity",
     scored: Mapping[str, Scored] | None = None,
 ) -> xr.Dataset:
-    """Return the final difference of a number from the reference's, paired by split and seed.
+    """Return the final value of a measure minus that of the reference, for runs paired by split and seed.
 
     Dim ``label``: ``reference`` (its label, see `summary`), ``difference`` (mean over pairs; 0 for the reference itself, NaN
     without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair), ``difference_low`` and
@@ -221,7 +221,7 @@ def paired_differences(
 
 
 def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
-    """Return the bootstrap interval of the difference of two runs over test documents; NaN if one is not scored."""
+    """Return the bootstrap interval, over test documents, of the difference of two runs; NaN if one is not scored."""
     scores = [scored.get(spec_of(run).hash) for run in pair]
     if None in scores:
         return np.nan, np.nan
@@ -232,7 +232,7 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
 def time_to(
     runs: Runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity"
 ) -> xr.DataArray:
-    """Return the time, updates or iterations until the perplexity of each run was first at or below a threshold.
+    """Return the time, updates or iterations of each run until its perplexity first reached a threshold or less.
 
     ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN for runs that did not reach the
     threshold and for imported models. Not interpolated between records.
@@ -251,9 +251,9 @@ def time_to(
 
 
 def reached_by_all(runs: Runs, measure: str = "test_perplexity") -> float:
-    """Return the lowest perplexity that every run reached, rounded up to three digits; NaN where a run has none.
+    """Return the lowest perplexity that every run reached, rounded up to three digits; NaN if a run has none.
 
-    Imported models, which took no time, do not count.
+    Imported models, whose course is unknown, are left out.
     """
     timed = [run for run in each_run(runs) if has_course(run)]
     return reached_by_each(
@@ -262,7 +262,7 @@ def reached_by_all(runs: Runs, measure: str = "test_perplexity") -> float:
 
 
 def reached_by_each(best: list[float]) -> float:
-    """Return `reached_by_all` from the lowest perplexity ``best`` of each run."""
+    """Return the result of `reached_by_all` from the lowest perplexity of each run."""
     if not best or not np.isfinite(best).all():
         return np.nan
     step = 10.0 ** (np.floor(np.log10(max(best))) - 2)
@@ -278,7 +278,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """Return the reference label of each label: the wanted label or engine, or the default of `summary`."""
+    """Return label → label of its reference: the wanted label or engine, or the default described in `summary`."""
     by_label = rows_by_label(last)
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
@@ -311,7 +311,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
 
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
-    """Return the label with the lowest mean; the first if nothing is held out."""
+    """Return the label with the lowest mean value; the first label if all values are NaN."""
     return labels[
         int(
             np.argmin(
@@ -387,7 +387,7 @@ def perplexity_errors(
 
 
 def _sampled(run: xr.Dataset) -> np.ndarray | None:
-    """Return the perplexity of the state after burn-in; None if no token is sampled or none is held out.
+    """Return the recorded perplexities of the state after burn-in; None if no token is sampled or none is held out.
 
     If no token is sampled, the headline equals the perplexity of the state at every iteration.
     """

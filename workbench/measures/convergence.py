@@ -1,4 +1,4 @@
-"""Chains compared: draws of quantities that do not depend on the numbering of topics, R-hat, effective samples, ranks."""
+"""Convergence of chains: draws of quantities invariant to the numbering of topics, R-hat, effective samples, ranks."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -29,7 +29,7 @@ from workbench.runs.recorded import last_snapshot, model_of
 
 N_FIXED, N_HELD_OUT = 50, 1000
 TRIES = 20
-"""Documents tried for each one needed, as some have too few words."""
+"""Maximum of documents read per document needed, as some have too few words."""
 NO_TOKENS = "the corpora of the runs were not given"
 FEW = f"the runs have fewer than {FEWEST} common snapshots after burn-in; save them more often (snapshot_every)"
 NO_TOPICS = "the model estimates no theta and phi at a snapshot"
@@ -42,7 +42,7 @@ def label_free(
     n_held_out: int = N_HELD_OUT,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return the draws of chains after burn-in, in quantities that do not change when topics are renumbered.
+    """Return draws of chains after burn-in, of quantities that are invariant to the numbering of topics.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def label_free(
 
 
 def _snapshots(runs: list[xr.Dataset]) -> list[int]:
-    """Return the iterations after burn-in with records and a snapshot in all runs, evenly spaced at the largest distance."""
+    """Return the iterations after burn-in that are recorded and have a snapshot in all runs, at equal distances."""
     snapshots_of_runs = (
         {*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs
     )
@@ -137,7 +137,7 @@ def _snapshots(runs: list[xr.Dataset]) -> list[int]:
 
 
 def _of_iterations(rows: list[xr.Dataset]) -> dict:
-    """Return the numbers that all chains have recorded, and the sorted shares of the topics."""
+    """Return name → draws of the numbers that all chains record, and of the sorted shares of topics."""
     variables = {}
     for name in STATE:
         values = (
@@ -164,7 +164,7 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
 def _documents(
     corpus: AnyCorpus, n: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield documents in random order: number, words, and the share of each word; empty ones are left out."""
+    """Yield (index, words, share of each word) of documents in random order, without empty ones."""
     for d in rng.permutation(corpus.n_documents)[: TRIES * n].tolist():
         document = corpus.rows(d, d + 1)
         if document.n_pairs:
@@ -172,7 +172,7 @@ def _documents(
 
 
 def _two_words(corpus: AnyCorpus, n: int, rng: np.random.Generator) -> list[tuple[int, int, int]]:
-    """Return (document, word, other word) of pairs of tokens."""
+    """Draw up to n documents and two words of each; return (document, word, other word)."""
     documents = (
         (d, words, share) for d, words, share in _documents(corpus, n, rng) if len(words) > 1
     )
@@ -188,7 +188,7 @@ def _held_out(
     n: int,
     rng: np.random.Generator,
 ) -> list[tuple[int, int]]:
-    """Return (document, word) of held-out tokens of training documents; none if whole documents are held out."""
+    """Draw up to n held-out tokens of training documents, (document, word); empty if whole documents are held out."""
     if test is None or not train.same_rows(test):
         return []
     return [
@@ -204,7 +204,7 @@ def _of_tokens(
     pairs: list[tuple],
     held_out: list[tuple],
 ) -> dict:
-    """Return the quantities of the fixed tokens at the snapshots of given iterations."""
+    """Return ``same_topic`` and ``log_predictive`` of the drawn tokens at the snapshots of given iterations."""
     same_topic = np.empty((len(runs), len(iterations), len(pairs)))
     log_predictive = np.empty((len(runs), len(iterations), len(held_out)))
     for chain, run in enumerate(runs):
@@ -238,7 +238,7 @@ def _of_tokens(
 
 
 def _rows(theta, documents: np.ndarray) -> np.ndarray:
-    """Return (row, topic) theta of documents, each read once."""
+    """Return theta (row, topic) of documents, reading each distinct document once."""
     distinct, inverse = np.unique(documents, return_inverse=True)
     return (theta.rows(distinct) if hasattr(theta, "rows") else np.asarray(theta)[distinct])[
         inverse
@@ -246,7 +246,7 @@ def _rows(theta, documents: np.ndarray) -> np.ndarray:
 
 
 def _same_topic(theta, phi: np.ndarray, pairs: list[tuple]) -> np.ndarray:
-    """Return (pair,) sum over k of p(k | d, w) p(k | d, v)."""
+    """Return the probability (pair,) that two tokens have the same topic, sum_k p(k | d, w) p(k | d, v)."""
     d, w, v = np.array(pairs, int).reshape(-1, 3).T
     theta_rows, places = _rows(theta, d), np.arange(len(d))
     first, second = (responsibilities(theta_rows, phi.T, places, words) for words in (w, v))
@@ -259,18 +259,18 @@ NUMBERS = {
     "ess_tail": "effective samples in its tails, at the quantiles of 5 and 95 %; the smallest of the quantity",
 }
 R_HAT_LIMIT, ESS_OF_CHAIN = 1.01, 100
-"""Vehtari et al. advise against draws with R-hat above, or effective samples per chain below these."""
+"""Limits for the use of draws by Vehtari et al.: largest R-hat, smallest number of effective samples per chain."""
 RANKED = ("log_joint", "test_perplexity_state")
 """Preferred quantities for rank histograms, in order."""
 BINS = 20
 
 
 def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
-    """Return R-hat and effective samples in bulk and tails, of quantities that do not depend on the numbering of topics.
+    """Return R-hat and effective samples in bulk and tails of quantities invariant to the numbering of topics.
 
     Runs that differ in their seeds alone are chains of one label; a label with several splits has a row for each. A quantity
-    with many numbers (``sorted_share``, ``same_topic``, ``log_predictive``; see `label_free`, which also takes ``corpora``)
-    has the worst value of those that vary.
+    with many numbers (``sorted_share``, ``same_topic``, ``log_predictive``; see `label_free`, also for ``corpora``) has the
+    worst value of those that are not constant.
 
     Dims ``label`` and ``quantity``: ``r_hat``, ``ess_bulk``, ``ess_tail``; NaN for a quantity that is missing or constant.
     Dim ``label``: ``n_chains``, ``n_draws`` of each chain, ``left_out`` (why quantities of single tokens are left out, or "").
@@ -317,16 +317,16 @@ def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
 
 
 def agreement(draws: xr.Dataset) -> dict[str, tuple[float, float, float]]:
-    """Return quantity → R-hat (NaN of one chain), effective samples in bulk and tails: the worst of its varying numbers.
+    """Return quantity → (R-hat, effective samples in bulk, in tails), each the worst of the quantity's numbers.
 
-    ``draws`` are the result of `label_free`; constant quantities are left out.
+    ``draws`` are the result of `label_free`; R-hat is NaN for one chain; constant quantities are left out.
     """
     worst = {name: _worst(draws[name].values) for name in draws.data_vars}
     return {name: numbers for name, numbers in worst.items() if np.isfinite(numbers[1])}
 
 
 def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
-    """Count the draws of each chain in each twentieth of the ranks of all draws, lowest first.
+    """Count the draws of each chain by twentieths of the ranks of all draws, lowest first.
 
     Ranks are of the log joint in ``draws`` (see `label_free`), or of another recorded number. Chains that agree have equally
     many draws in each twentieth. Dims ``chain`` and ``twentieth``: counts; the attribute ``quantity`` names the number.
@@ -344,7 +344,7 @@ def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
 
 
 def _worst(draws: np.ndarray) -> tuple[float, float, float]:
-    """Return the largest R-hat and smallest effective samples of (chain, draw, …); NaN if all is constant."""
+    """Return the largest R-hat and smallest effective samples over the numbers in draws (chain, draw, …); NaN if constant."""
     from arviz_stats.base import array_stats  # two seconds to import
 
     varying = draws.reshape(*draws.shape[:2], -1)

@@ -56,7 +56,7 @@ def topic_correlations(run: xr.Dataset, draws: int = DRAWS) -> xr.Dataset:
 
 
 def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) -> xr.DataArray:
-    """Return the correlation of two topics in b minus that in a, topics of b matched to those of a by their words.
+    """Return the correlations of topics in run b minus those in run a, with topics matched by their words.
 
     Dims ``topic`` and ``other_topic`` (of a), from -2 to 2: differences of `topic_correlations` with the matches of
     `match_topics`; NaN for a topic without a match, and for a topic with itself. Up to sampling noise it is 0 if the order of
@@ -73,7 +73,7 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
 
 
 def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Dataset:
-    """Return `topic_correlations` averaged over chains (runs with different seeds), for the topics of the first.
+    """Return `topic_correlations` averaged over chains (runs with different seeds), with the topics of the first chain.
 
     A chain without a match for a topic (`match_topics`) is left out of that topic's mean.
     """
@@ -92,9 +92,9 @@ def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Data
 def _sampled_correlations(
     theta_of: Callable, mean: bytes, covariance: bytes, draws: int
 ) -> np.ndarray:
-    """Return (topic, topic) correlations of theta under one mean and covariance of psi, float64.
+    """Return the correlations (topic, topic) of theta given the mean and covariance of psi, as bytes of float64, by sampling.
 
-    Cached: a run in progress adds one snapshot at a time.
+    The results are cached, as a run in progress adds one snapshot at a time.
     """
     mean = np.frombuffer(mean)
     root = np.linalg.cholesky(np.frombuffer(covariance).reshape(len(mean), len(mean)))
@@ -105,9 +105,9 @@ def _sampled_correlations(
 
 
 def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
-    """Return the most positively and the most negatively correlated pair of topics, as positions (first, second).
+    """Return the index pairs of the most positively and the most negatively correlated topics.
 
-    A pair is left out if no correlation is above, or below, 0.
+    The first is left out if no correlation is positive, the second if none is negative.
     """
     pairs = np.stack(np.triu_indices(len(correlation), 1), axis=1)
     values = correlation[pairs[:, 0], pairs[:, 1]]
@@ -120,7 +120,7 @@ def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
 
 
 def topic_of_words(run: xr.Dataset, words: str) -> int:
-    """Return the topic with the highest mean log probability of the words, which are separated by spaces.
+    """Return the topic with the highest mean log probability of ``words``, a text with words separated by spaces.
 
     Raises MeasureError for a word outside the vocabulary.
     """
@@ -137,7 +137,7 @@ def topic_of_words(run: xr.Dataset, words: str) -> int:
 
 
 def clustered_order(correlation: np.ndarray) -> np.ndarray:
-    """Return (topic,) an order that puts correlated topics next to each other, by average linkage of 1 - correlation."""
+    """Return an order (topic,) with correlated topics next to each other, by average linkage of 1 - correlation."""
     if len(correlation) < 3:
         return np.arange(len(correlation))
     distance = 1.0 - (correlation + correlation.T) / 2

@@ -1,4 +1,4 @@
-"""Expectations of functions of a count, a sum of independent Bernoulli draws: exact, and by the expansions of the engines."""
+"""Expectations of functions of a count, a sum of independent Bernoulli draws: exact, and by the engines' approximations."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ MOST_DRAWS = 2000
 
 
 class Curve(NamedTuple):
-    """A function of x = a + n, and its second derivative."""
+    """A function of x = a + n (prior plus count), its second derivative, and its meaning."""
 
     value: Callable
     second_derivative: Callable
@@ -43,7 +43,7 @@ APPROXIMATIONS = {
 
 
 def poisson_binomial(q: np.ndarray) -> np.ndarray:
-    """Return the (count, …) distribution of the number of successes in independent draws with probabilities q (draw, …)."""
+    """Return the distribution (count, …) of the number of successes in independent draws with probabilities q (draw, …)."""
     q = np.asarray(q, float)
     distribution = np.zeros((len(q) + 1, *q.shape[1:]))
     distribution[0] = 1.0
@@ -120,9 +120,9 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
 def error_map(
     function: str, approximation: str, n_draws: int, means: np.ndarray, priors: np.ndarray
 ) -> xr.DataArray:
-    """Return the error of an expectation over the mean of the count and the prior, all draws equally probable.
+    """Return the error of an approximation on a grid of count means and priors, for equally probable draws.
 
-    function, approximation : of `FUNCTIONS`, `APPROXIMATIONS`. n_draws : tokens; means : (mean,) from 0 to n_draws;
+    function, approximation : keys of `FUNCTIONS`, `APPROXIMATIONS`. means : (mean,) from 0 to n_draws.
     priors : (prior,).
     Dims ``prior`` and ``mean``: the approximation minus the exact expectation.
     """
@@ -144,7 +144,7 @@ def error_map(
 
 
 class _Expectations(NamedTuple):
-    """Distributions, moments and expectations of a count."""
+    """Distributions and moments of a count, and expectations of functions of it."""
 
     exact: np.ndarray  # (count, …)
     gaussian: np.ndarray  # (count, …)
@@ -153,7 +153,7 @@ class _Expectations(NamedTuple):
 
 
 def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
-    """Return all expectations for draws q (draw, …) at priors a that broadcast with the rest."""
+    """Return all expectations for draws q (draw, …) and priors a, which broadcast with the axes of q after the first."""
     exact, mean, variance = poisson_binomial(q), q.sum(axis=0), (q * (1.0 - q)).sum(axis=0)
     counts = np.arange(len(exact)).reshape(-1, *[1] * (exact.ndim - 1))
     zero = exact[0]
@@ -187,7 +187,7 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
 
 
 def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
-    """Return (count, …) mass of a normal distribution in n ± 1/2; the tails count to 0 and to the largest count."""
+    """Return the mass (count, …) of a normal distribution in n ± 1/2; the tails are added to 0 and to the largest count."""
     edges = np.arange(n).reshape(-1, *[1] * np.ndim(mean)) + 0.5
     deviation = np.sqrt(np.maximum(variance, 1e-300))
     cumulative = np.concatenate(
@@ -201,7 +201,7 @@ def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarr
 
 
 def _checked(q: ArrayLike) -> np.ndarray:
-    """Return the probabilities as floats; raise MeasureError if they are too many or outside 0 to 1."""
+    """Return the probabilities as floats; raise MeasureError if there are too many or one is outside [0, 1]."""
     q = np.asarray(q, float)
     if q.ndim == 0 or not 1 <= len(q) <= MOST_DRAWS:
         raise MeasureError(

@@ -1,4 +1,4 @@
-"""Quantities of each iteration, recorded or derived; curves of them over time or K, with standard errors and intervals."""
+"""Quantities by iteration, recorded or derived, and their curves over time or K, with standard errors and intervals."""
 
 from dataclasses import replace
 from functools import reduce
@@ -27,7 +27,7 @@ from workbench.runs.spec import RunSpec
 
 LEVEL = 0.95
 N_RESAMPLES = 1000
-"""Enough to estimate the bounds of a 95 % interval to about a tenth of its width."""
+"""Bootstrap resamples: enough for the limits of a 95 % interval to about a tenth of its width."""
 
 
 def mean_and_error(values: ArrayLike) -> tuple:
@@ -42,7 +42,7 @@ def mean_and_error(values: ArrayLike) -> tuple:
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:
-    """Return Student's 95 % interval of the mean of repetitions; NaN for fewer than two."""
+    """Return Student's 95 % interval for the mean of the values; NaN for fewer than two."""
     n = len(values)
     if n < 2:
         return np.nan, np.nan
@@ -53,7 +53,7 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
 def batch_means(values: np.ndarray) -> float:
     """Return the standard error of the mean of an autocorrelated chain by batch means; NaN for fewer than four values.
 
-    sqrt(n) consecutive batches of sqrt(n) values, rounded down, without the first values: their means are nearly independent.
+    The last values form floor(sqrt(n)) batches of floor(sqrt(n)) consecutive values, whose means are nearly independent.
 
     Flegal & Jones (2010), section 3.
     """
@@ -64,7 +64,7 @@ def batch_means(values: np.ndarray) -> float:
 
 
 def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
-    """Return (resample,) bootstrap perplexities over the documents with a held-out token.
+    """Return the perplexities (resample,) of bootstrap resamples of the documents that have held-out tokens.
 
     NaN for fewer than two such documents. Runs scored on the same documents get the same resamples, so their differences are
     paired.
@@ -81,7 +81,7 @@ def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) 
 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
-    """Return the 95 % percentile interval; NaN without values."""
+    """Return the 95 % percentile interval of bootstrap resamples; NaN without values."""
     return (
         tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
         if len(resamples)
@@ -109,11 +109,11 @@ DERIVED = {
 """Derived quantities, which no engine records; all others are in `workbench.models.VARIABLES`."""
 TOPIC_NUMBERS = ("n_active_topics", "n_large_topics", "effective_topics")
 BOUNDS = ("collapsed_bound", "bound")
-"""Names of bounds, the one that is comparable across engines first."""
+"""Names of bounds in order of preference; the first is comparable across engines."""
 
 
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
-    """Return a number of each iteration, as recorded or derived; None if the run has neither.
+    """Return a quantity by iteration, as recorded or derived from recorded ones; None if the run lacks it.
 
     ``name`` is a variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
     ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
@@ -152,7 +152,7 @@ def n_tokens(run: xr.Dataset) -> float:
 
 
 def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
-    """Return the values as a variable with the attributes of its name."""
+    """Return values as a DataArray over iterations, with the attributes of the quantity ``name``."""
     variable = DERIVED.get(name) or VARIABLES[name]
     return xr.DataArray(
         values, {"iteration": run["iteration"]}, ("iteration",), name, variable.attrs
@@ -160,7 +160,7 @@ def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
 
 
 def smoothed(values: np.ndarray, weight: float) -> np.ndarray:
-    """Return (point,) exponential moving averages: ``sum_i w^i y_(t-i) / sum_i w^i``.
+    """Return exponential moving averages (point,): ``sum_i w^i y_(t-i) / sum_i w^i``.
 
     The division corrects the bias towards zero at the beginning, as in TensorBoard. Values that are not finite are kept and
     ignored in the averages. ``weight`` w is from 0 (no smoothing) to below 1.
@@ -179,11 +179,11 @@ CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
 
 class Curve(NamedTuple):
-    """A curve: the mean over runs, at the iterations that all of them recorded."""
+    """A curve with a mean over runs and its standard error at each point."""
 
     label: str
-    group: str  # the label without a seed: curves of one group have one style
-    x: np.ndarray  # (point,) the clock, mean over runs
+    group: str  # the label without a seed; curves of a group have the same style
+    x: np.ndarray  # (point,) clock or K, mean over runs
     y: np.ndarray  # (point,) mean over runs
     error: np.ndarray  # (point,) standard error over runs; NaN for a single run
     n_runs: int
@@ -192,7 +192,7 @@ class Curve(NamedTuple):
 def mean_curves(
     runs: Runs, measure: str, against: str = "iteration", labels: list[str] | None = None
 ) -> list[Curve]:
-    """Return a curve for each label whose runs record the measure, and have the clock.
+    """Return a curve of the measure for each label, averaged over its runs; runs without the measure or clock are left out.
 
     Runs of one label are averaged at the iterations that all of them recorded; if they share none, each run has a curve of its
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no
@@ -235,8 +235,8 @@ def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
     """Return a curve for each label: the mean final value over seeds and splits, for each number of topics.
 
     The number of topics is the requested one. A sampler of the HDP infers it: its curve is one point, at the mean number of
-    topics with a token, over iterations after burn-in and over runs. The runs of a warm sweep, each started from the one with
-    fewer topics, make one curve together with their first, cold run.
+    topics with tokens over iterations after burn-in and over runs. The runs of a warm sweep, each started from the run with
+    fewer topics, form one curve with the cold first run.
 
     ``measure`` is ``log_likelihood`` (nats per held-out token), ``bound_per_token`` (nats), ``test_perplexity`` or another
     number recorded at each iteration; runs without it are left out. ``x`` of a curve is the number of topics, ascending;
@@ -255,7 +255,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
 
 
 def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
-    """Return the runs of each curve of `against_topics`, by its label."""
+    """Return label → runs of each curve of `against_topics`."""
     runs = each_run(runs)
     return {
         label: [runs[place] for place in rows]
@@ -269,7 +269,7 @@ def finds_topics(spec: RunSpec) -> bool:
 
 
 def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
-    """Average the final values of the runs of one label at each number of topics."""
+    """Return the curve of one label: the mean final value of its runs at each number of topics."""
     specs = [spec_of(run) for run in runs]
     if finds_topics(specs[0]):
         n_topics = np.full(
@@ -296,7 +296,7 @@ def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
 
 
 def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """Return the places of the runs of each curve; the cold first run of a warm sweep joins the curve of the warm ones."""
+    """Return label → indices of the runs of each curve; the cold first run of a warm sweep is added to the warm runs."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     index_of = {spec.hash: position for position, spec in enumerate(specs)}
     parents = [index_of.get(spec.start["hash"]) if spec.start else None for spec in specs]
@@ -304,7 +304,7 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
     roots_of: dict[str, set[int]] = {}
 
     def fewer_before(index: int) -> int | None:
-        """Return the parent of a run if it is among the runs and differs only in having fewer topics."""
+        """Return the index of the run from which a run was started, if it differs only in having fewer topics."""
         parent = parents[index]
         same = parent is not None and cold[parent] == cold[index]
         return parent if same and specs[parent].n_topics < specs[index].n_topics else None

@@ -20,11 +20,11 @@ from workbench.kernels.uniforms import LEFT_TO_RIGHT
 from workbench.measures.selection import MeasureError
 
 MOST_STEPS = 2**20
-"""Maximum of topic counts that `exact_logs` visits over all tokens of all documents: some seconds."""
+"""Maximum of topic count vectors that `exact_logs` visits over all tokens: some seconds."""
 
 
 class Bound(NamedTuple):
-    """A lower bound on log p(words), nats: the term of the documents given q(phi), and the term of q(phi)."""
+    """A lower bound on log p(words), nats, as the sum of a term of the documents and a term of q(phi)."""
 
     of_documents: float  # E_q[log p(w, z, theta | phi)] + H(q(theta), q(z))
     of_topics: float  # E_q[log p(phi)] + H(q(phi)) = -KL(q(phi) || prior)
@@ -40,7 +40,7 @@ def left_to_right_logs(
     seed: int = 0,
     n_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return particle estimates of log p(w | phi, alpha), (document, estimate), and their variances without resampling.
+    """Return left-to-right particle estimates (document, estimate) of log p(w | phi, alpha), and their variances.
 
     With ``resample`` the exp of an estimate is unbiased for any number of particles; its variance is NaN and has to be
     estimated from several estimates. Without ``resample`` it is the estimator of Wallach et al., which varies less and is
@@ -75,7 +75,7 @@ def left_to_right_logs(
 
 
 def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
-    """Return the summed log of the mean of unbiased estimates (document, estimate), and its standard error.
+    """Return the sum over documents of the log of the mean of unbiased estimates (document, estimate), and its standard error.
 
     The error is by the delta method, NaN for one estimate. The log of the mean is on average too low by half its variance.
     """
@@ -87,15 +87,15 @@ def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
 
 
 def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return (document,) log p(w | phi, alpha), exact: the sum over the topics of all tokens, grouped by equal counts.
+    """Return the exact log p(w | phi, alpha) (document,), summing over all topics of all tokens.
 
-    p(z, w) depends on z by the topic counts and a product of phi, so one number is kept after each token for each vector of
-    counts (n_1 … n_K): binomial(N + K - 1, K - 1) numbers for K topics and N tokens instead of K^N.
+    p(z, w) depends on z only by the topic counts and a product of phi, so a recursion over tokens stores one number for each
+    count vector (n_1 … n_K): binomial(N + K - 1, K - 1) numbers for K topics and N tokens instead of K^N.
 
     Raises
     ------
     MeasureError
-        If more than 2^20 counts would be visited, as for a document of more than 1,000 tokens in 2 topics, 120 in 3, 5 in 20.
+        For more than 2^20 count vectors, as of a document of more than 1,000 tokens with 2 topics, 120 with 3, 5 with 20.
     """
     if steps_of_exact(documents, len(alpha)) > MOST_STEPS:
         longest = int(documents.document_tokens.max())
@@ -112,14 +112,14 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
 
 
 def steps_of_exact(documents: Corpus, n_topics: int) -> int:
-    """Return the maximum of topic counts that `exact_logs` would visit."""
+    """Return an upper limit of the topic count vectors that `exact_logs` would visit."""
     lengths, n_of_length = np.unique(documents.document_tokens, return_counts=True)
     sizes = [int(n) * math.comb(int(n) + n_topics - 1, n_topics - 1) for n in lengths]
     return sum(size * int(n) for size, n in zip(sizes, n_of_length, strict=True))
 
 
 def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
-    """Return log p(w | phi, alpha) of one document, token by token from the probability of each topic count before it."""
+    """Return log p(w | phi, alpha) of one document by a recursion over its tokens and all topic count vectors."""
     counts, probability, log = np.zeros((1, len(alpha)), np.int64), np.ones(1), 0.0
     for n, w in enumerate(words):
         joint = probability[:, None] * phi[w] * (alpha + counts) / (alpha.sum() + n)
@@ -134,13 +134,13 @@ def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
 
 
 def variational_counts(documents: Corpus, learnt: LearntTopics, n_threads: int = 1) -> np.ndarray:
-    """Return (document, topic) parameters alpha + n_dk of q(theta) at its fixed point, to 1e-6 tokens."""
+    """Return the parameters alpha + n_dk (document, topic) of the converged q(theta), to 1e-6 tokens."""
     theta = by_variational_bayes(learnt, None, documents, StepContext(0, 0, n_threads))
     return theta * (learnt.priors.alphas.sum() + documents.document_tokens[:, None])
 
 
 def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray) -> Bound:
-    """Return the bound for q(theta_d) = Dirichlet(gamma_d), q(phi_k) = Dirichlet(beta + n_k.) and the optimal q(z).
+    """Return the variational bound on log p(words) for q(theta_d) = Dirichlet(gamma_d), given topics and the optimal q(z).
 
         of documents   sum_dw n_dw log sum_k exp{E[log theta_dk] + E[log phi_kw]}  -  sum_d KL(q(theta_d) || Dirichlet(alpha))
         of topics                                                                  -  sum_k KL(q(phi_k) || Dirichlet(beta))
@@ -169,7 +169,7 @@ def variational_bound(documents: Corpus, learnt: LearntTopics, gamma: np.ndarray
 
 
 def _log_means(parameters: np.ndarray) -> np.ndarray:
-    """Return E[log p] of Dirichlet(parameters), (row, category)."""
+    """Return E[log p] (row, category) under Dirichlet(parameters)."""
     return psi(parameters) - psi(parameters.sum(axis=1, keepdims=True))
 
 

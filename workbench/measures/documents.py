@@ -1,4 +1,4 @@
-"""Representative documents of topics, the topics of the words of a document, and documents found by their words."""
+"""Representative documents of topics, topic probabilities of the words of a document, and search for documents."""
 
 import numbers
 import re
@@ -26,8 +26,8 @@ Z = 1.959963984540054
 def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Dataset:
     """Return the most representative documents of a topic, at the last snapshot.
 
-    They are ranked by the lower bound of the 95 % confidence interval (Wilson's) of the topic's share, n_dk of the document's
-    N_d tokens. Ranked by theta alone, documents of one token would come first: with a small alpha their theta is almost 1.
+    They are ranked by the lower limit of Wilson's 95 % confidence interval of the topic's share, n_dk of N_d tokens. Ranked by
+    theta, documents of one token would come first, since with a small alpha their theta is almost 1.
     The score of a share of 1 is 0.21 for 1 token, 0.72 for 10 and 0.96 for 100; 80 of 100 tokens have 0.71.
 
     ``topic`` is its number in the run. Only documents with at least half an (expected) token of the topic are listed, which may
@@ -57,12 +57,12 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 
 
 def documents_of_topic(run: xr.Dataset, topic: int) -> np.ndarray:
-    """Return (document,) int64: all documents with a token of the topic, ranked as by `representative_documents`."""
+    """Return the indices (document,) int64 of all documents with a token of the topic, the most representative first."""
     return _ranked(run, _place_of(run, topic))[0]
 
 
 def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ranked documents with a token of the topic; by document its tokens of the topic, all its tokens, its score."""
+    """Return the documents with tokens of the topic, ranked; and all documents' tokens of the topic, tokens and scores."""
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))
@@ -76,7 +76,7 @@ def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield the rows of a (row, column) array block by block, so that an array on disk is never whole in memory."""
+    """Yield (slice, rows) of an array (row, column) block by block, so that an array on disk is never wholly in memory."""
     for block in blocks(len(values), rows_at_once(values)):
         yield block, values[block].values
 
@@ -84,12 +84,12 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
 def token_topics(
     run: xr.Dataset, corpus: AnyCorpus, document: int, theta: np.ndarray | None = None
 ) -> xr.Dataset:
-    """Return p(k|d,w), the probability of each topic for each word of a document, given the last snapshot.
+    """Return the topic probabilities p(k|d,w) of each word of a document, given the last snapshot.
 
-    It is proportional to theta_dk phi_kw: all tokens of a word type in a document have the same.
+    They are proportional to theta_dk phi_kw, and equal for all tokens of a word in the document.
 
     ``corpus`` has the training tokens of the run, or, with ``theta``, any documents; ``document`` is an index in it, from 0.
-    ``theta`` (topic,) belongs to a document that the run was not trained on, as computed by `workbench.infer`:
+    ``theta`` (topic,) is that of a document outside the training corpus, as computed by `workbench.infer`:
     ``inferred["theta"][document]``. Words are then matched by spelling; words outside the vocabulary have no topic.
 
     Dim ``word``, as in the corpus: ``n_tokens``, ``probability`` (word, topic), NaN for an unknown word, and ``likely``, the
@@ -147,7 +147,7 @@ def token_topics(
 def documents_table(
     run: xr.Dataset, table: DocumentTable | None = None, documents: ArrayLike | None = None
 ):
-    """Return a pandas DataFrame with a row per document: title, largest topic at the last snapshot, and further columns.
+    """Return a pandas DataFrame with a row per document: title, largest topic in the last snapshot, and further columns.
 
     ``documents``: indices in the training corpus, from 0; by default all.
 
@@ -184,7 +184,7 @@ def documents_table(
 
 
 def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dict[str, Sequence]:
-    """Return columns (document,) by the names of `documents_table`: title, label and time if any, and those of the table."""
+    """Return name → column (document,), named as in `documents_table`: title, label and time if any, columns of the table."""
     columns = {"title": run["document"].values}
     columns |= {
         name: run[f"document_{name}"].values
@@ -207,7 +207,7 @@ def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dic
 def largest_topics(
     used: xr.Dataset, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the place of the largest topic of each document, its share (theta; NaN without a token), its training tokens.
+    """Return, for each document, the index of its largest topic, its theta (NaN without tokens), and its training tokens.
 
     used : result of `used_topics`
     """
@@ -226,7 +226,7 @@ def largest_topics(
 
 
 def _place_of(run: xr.Dataset, topic: int) -> int:
-    """Return the index of a topic number in the run."""
+    """Return the index of the topic with this number in the run; raise MeasureError if there is none."""
     topic_numbers = topic_sizes(run)["topic"].values
     matches = (
         np.flatnonzero(topic_numbers == topic)
@@ -241,7 +241,7 @@ def _place_of(run: xr.Dataset, topic: int) -> int:
 
 
 def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.ndarray:
-    """Return (topic,) theta of the topics in use; raise MeasureError for a theta of another shape."""
+    """Return theta (topic,) of the topics in use; raise MeasureError if the given theta has a wrong shape."""
     theta = np.asarray(theta, float)
     if theta.shape != (run.sizes["topic"],):
         raise MeasureError(
@@ -252,13 +252,13 @@ def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.nd
 
 TERM = re.compile(r'(?:(?P<column>[^\s":]+|"[^"]+"):)?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 BETWEEN = "\x1f"
-"""Separator of the columns of a document, so that no phrase matches across columns."""
+"""Separator of a document's joined columns, so that no phrase matches across columns."""
 
 
 def find_documents(
     run: xr.Dataset, query: str, table: DocumentTable | None = None, corpus: Corpus | None = None
 ) -> np.ndarray:
-    """Return (document,) int64: the training documents that match every term of a query, in the order of the corpus.
+    """Return the indices (document,) int64 of the training documents that match all terms of a query, ascending.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def find_documents(
 
 @lru_cache(maxsize=2)
 def _all_columns(table: DocumentTable) -> list[str]:
-    """Return (document,) all columns of a document joined, in lower case."""
+    """Return for each document all its columns joined, in lower case."""
     return [
         BETWEEN.join(str(value) for value in row if value is not None).lower()
         for row in zip(*table.columns.values(), strict=True)
@@ -319,7 +319,7 @@ def _all_columns(table: DocumentTable) -> list[str]:
 
 
 def _has_word(corpus: AnyCorpus, word: str) -> np.ndarray:
-    """Return (document,) bool: whether the document has this word, ignoring case."""
+    """Return whether each document has this word, ignoring case, (document,) bool."""
     ids = [index for index, known in enumerate(corpus.vocabulary) if known.lower() == word]
     has_word = np.zeros(corpus.n_documents, bool)
     for first, shard in corpus.parts_in_order():

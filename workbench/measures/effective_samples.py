@@ -24,7 +24,7 @@ AVERAGED = (
     "test_perplexity_by_document",
     "test_perplexity_joint",
 )
-"""Perplexities of running averages: they are no chains, as each value depends on all earlier ones."""
+"""Perplexities of running averages, which depend on all earlier iterations and so are no draws of a chain."""
 NO_STATE = (
     *AVERAGED,
     "elapsed",
@@ -40,19 +40,19 @@ NO_STATE = (
     "move_to",
     *(variable.name for scores in (GAINS, HITS) for variable in scores.variables),
 )
-"""Recorded numbers that do not depend on the sampled state."""
+"""Recorded numbers that are no functions of the sampled state."""
 STATE = tuple(
     name
     for name, variable in VARIABLES.items()
     if variable.dims == ("iteration",) and name not in NO_STATE
 )
-"""Recorded numbers that depend on the state alone."""
+"""Recorded numbers that are functions of the sampled state alone."""
 FEWEST = 4
-"""Smallest number of draws of a chain for an estimate, which compares its halves."""
+"""Smallest number of draws of a chain, as estimates compare its halves."""
 
 
 class Chains(NamedTuple):
-    """Runs of one label on the same tokens, at the iterations after burn-in that all of them have recorded."""
+    """Chains (runs of one label on the same tokens), cut to the iterations after burn-in that all have recorded."""
 
     runs: list[xr.Dataset]
     between: int  # iterations from one record to the next
@@ -69,11 +69,11 @@ class Chains(NamedTuple):
 
 
 def effective_samples(runs: Runs) -> xr.Dataset:
-    """Return effective sample sizes after burn-in: the number of independent draws with the same accuracy of the mean.
+    """Return effective sample sizes after burn-in: numbers of independent draws that give the mean with the same accuracy.
 
     Runs of one label with the same training and test tokens are chains of one estimate for quantities that do not depend on the
-    numbering of topics. They are cut to the shortest; chains that disagree have fewer effective samples. A label with several
-    splits has a row for each.
+    numbering of topics. They are cut to the shortest chain; chains that disagree have fewer effective samples. A label with
+    several splits has a row for each.
 
     Dims ``label`` and ``quantity`` (``log_joint``, ``test_perplexity_state`` and other recorded numbers of the state):
 
@@ -150,7 +150,7 @@ def effective_samples(runs: Runs) -> xr.Dataset:
 
 
 def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
-    """Return (label, chains) of the runs: runs of one label on the same tokens are chains of one posterior."""
+    """Group runs into chains; return (label, runs) for each label and each set of training and test tokens."""
     runs = each_run(runs)
     keys = [
         (label, spec_of(run).train, spec_of(run).test)
@@ -160,7 +160,7 @@ def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
 
 
 def chains_of(runs: list[xr.Dataset]) -> Chains:
-    """Return the runs at the iterations after burn-in that all have recorded, evenly spaced (without records at pauses)."""
+    """Cut chains to the evenly spaced iterations after burn-in that all have recorded, without records at pauses."""
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
     evenly_spaced = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
     n = min(run.sizes["iteration"] for run in evenly_spaced)
@@ -171,7 +171,7 @@ def chains_of(runs: list[xr.Dataset]) -> Chains:
 
 
 def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
-    """Return the positions of iterations after burn-in that are multiples of ``between``; raise MeasureError if too few."""
+    """Return the indices of the iterations after burn-in that are multiples of ``between``; raise MeasureError if too few."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     # a hybrid that records ``moved`` may have sampled no token
     sampled = (
@@ -199,7 +199,7 @@ def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:
 
 
 def _effective(draws: np.ndarray) -> float:
-    """Return the effective sample size of chains (chain, draw); NaN if they are constant or a value is missing."""
+    """Return the effective sample size of draws (chain, draw); NaN if they are constant or a value is missing."""
     from arviz_stats.base import array_stats  # two seconds to import
 
     if not np.isfinite(draws).all() or not np.ptp(draws, axis=1).any():

@@ -13,7 +13,7 @@ from workbench.models.model import bag_coords
 from workbench.models.variables import Variable
 
 MOST_CELLS = 2**24
-"""Maximum of cells of a result array; only a corpus with one topic, or with many empty documents or words, has more."""
+"""Maximum of cells of a result array; exceeded only with one topic, or with many empty documents or words."""
 RESULT = (
     Variable("log_evidence", (), "nats", "log p(words), of the tokens in their order"),
     Variable(
@@ -48,7 +48,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     Dataset
         Tokens in canonical order (documents, their words, copies), labelled by ``token_document`` and ``token_word``:
 
-        - ``log_evidence``: log p(words), nats; of the tokens in their order, without multinomial coefficient.
+        - ``log_evidence``: log p(words), nats, of the ordered tokens, without multinomial coefficient.
         - ``token_topic`` (token, topic), rows sum to 1. If alpha is one number the topics are exchangeable and every
           probability is 1/K; the following two variables are then informative.
         - ``co_assignment`` (token, other_token): the probability that two tokens have one topic.
@@ -59,7 +59,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
     Raises
     ------
     MeasureError
-        For no token, for more than 2**16 assignments, and for arguments that are no Corpus or no LDA.
+        Without tokens, for more than 2**16 assignments, or arguments that are no Corpus and LDA.
 
     Specification of LDA, A.1 and E.4.
     """
@@ -125,7 +125,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
 
 
 def every_pair(corpus: Corpus) -> Corpus:
-    """Return a corpus that has each word once in each document, to predict every probability p(w|d)."""
+    """Return a corpus that has each word once in each document, for predictions of all p(w|d)."""
     documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
     return Corpus.from_pairs(
         documents,
@@ -137,7 +137,7 @@ def every_pair(corpus: Corpus) -> Corpus:
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return (…) the total variation distance of predictives (…, document, word), mean over documents."""
+    """Return the total variation distance of predictives (…, document, word), averaged over documents, (…)."""
     return np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2
 
 
@@ -169,7 +169,7 @@ def _check(corpus, model) -> None:
 
 
 def _places(present: np.ndarray, size: int) -> np.ndarray:
-    """Return (size,) the position of each number in ``present``; the number of present ones if it is absent."""
+    """Return, for each of the numbers 0 … size - 1, its index in ``present``, or len(present) if absent."""
     positions = np.full(size, len(present))
     positions[present] = np.arange(len(present))
     return positions

@@ -1,4 +1,4 @@
-"""Cost of settings and their distance from long Gibbs chains; the settings that no other one dominates."""
+"""Cost of settings (engines with options) and their distance from long Gibbs chains; the Pareto frontier."""
 
 import math
 from collections.abc import Iterable
@@ -27,27 +27,27 @@ from workbench.runs.afterwards.heldout_by_document import Pooled
 from workbench.runs.spec import RunSpec
 
 COSTS = ("updates", "cpu_time")
-"""Costs of a setting."""
+"""Names of the costs of a setting."""
 CHAINS = 4
-"""Smallest number of chains of a reference."""
+"""Smallest number of long chains in a reference."""
 LONGER = 2
-"""A chain of the reference has at least this many times the iterations of the longest run compared with it."""
+"""Chains of the default reference have at least this many times the iterations of the longest other run."""
 OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
-"""Options that are shown for each setting → the value for an engine without it."""
+"""Option shown for each setting → its value for engines without the option."""
 
 
 def frontier(
     runs: Runs, reference: Runs | None = None, pooled: Iterable[Pooled] = ()
 ) -> xr.Dataset:
-    """Return the cost of each setting, its distance from the reference, and whether another setting dominates it.
+    """Return the cost of each setting, its distance from long Gibbs chains, and whether another setting dominates it.
 
     Parameters
     ----------
     runs : Dataset or list of Datasets
         On the same data with the same held-out share and model; runs of a setting differ in seed and split alone.
     reference : Dataset or list of Datasets, optional
-        At least 4 long chains for each split. By default the runs of ``cgs`` without options that are at least twice as long as
-        the longest run of another engine; shorter runs of ``cgs`` are a setting.
+        At least 4 long chains for each split. By default the runs of ``cgs`` without options that are at least twice as long
+        as the longest run of another engine; shorter runs of ``cgs`` are a setting.
     pooled : iterable of `workbench.runs.afterwards.heldout_by_document.Pooled`, optional
         The averaged prediction of the long chains of a split, at least 4. It replaces the mean of their separate log
         perplexities: chains in different modes predict better together, as settings with several chains do. Those of other
@@ -124,7 +124,7 @@ def frontier(
 
 
 def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.DataArray:
-    """Return the difference of each label of `frontier` from the reference at a given cost, nats per token.
+    """Return the log perplexity of each label minus the reference at a given cost, from `frontier`, nats per token.
 
     ``clock`` is "updates" or "cpu_time" (s). Linear interpolation between recorded iterations; NaN before the first and after
     the last.
@@ -145,7 +145,7 @@ def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.
 
 
 def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
-    """Return (setting,) bool: whether no other setting dominates it in cost and distance; False for NaN."""
+    """Return whether each setting is dominated by no other in cost and distance, (setting,) bool; False for NaN."""
     cost, distance = np.asarray(cost, float), np.asarray(distance, float)
     is_finite = np.isfinite(cost) & np.isfinite(distance)
     no_worse = (cost[:, None] <= cost) & (distance[:, None] <= distance)
@@ -154,7 +154,7 @@ def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
 
 
 def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
-    """Split the runs into settings and the long chains of cgs that are the default reference."""
+    """Split runs into those of settings to compare and the long chains of cgs, the default reference."""
     iterations_of_others = [
         int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))
     ]
@@ -174,7 +174,7 @@ def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[
 
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
-    """Return whether the run is cgs with its default options, whose chains draw from the exact posterior."""
+    """Return whether a run is cgs with default options, whose chains draw from the exact posterior."""
     return spec.engine == REFERENCE and not any(
         spec.options.get(name, field.default) != field.default
         for name, field in named_options(get_engine(REFERENCE)).items()
@@ -182,7 +182,7 @@ def is_plain_gibbs(spec: RunSpec) -> bool:
 
 
 def _check_alike(runs: list[xr.Dataset]) -> None:
-    """Raise MeasureError for runs without held-out tokens, on other data, or of another model than the first."""
+    """Raise MeasureError for runs without held-out tokens, or with other data or another model than the first."""
     for run in runs:
         if "test_perplexity" not in run:
             name = run.attrs["name"]
@@ -206,19 +206,19 @@ def split_of(run: xr.Dataset) -> tuple[str, str | None]:
 
 
 def log_perplexity(run: xr.Dataset) -> np.ndarray:
-    """Return (iteration,) log held-out perplexity, nats per token."""
+    """Return the log held-out perplexity (iteration,), nats per token."""
     return -quantity(run, "log_likelihood").values
 
 
 def _jitter(run: xr.Dataset) -> float:
-    """Return the jitter of one run; NaN if it has fewer than two iterations after burn-in."""
+    """Return the jitter of one run (see `frontier`); NaN with fewer than two iterations after burn-in."""
     late = run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).burn_in]
     late = np.log(late[len(late) // 2 :])
     return float(late.std(ddof=1)) if len(late) > 1 else np.nan
 
 
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
-    """Return log perplexity, its standard error, number of chains, and whether they are pooled, from pooled or final values."""
+    """Return the reference of a split: log perplexity, standard error, number of chains, and whether they are pooled."""
     if pooled is not None:
         return pooled.log_perplexity, pooled.error, pooled.n_chains, True
     return *mean_and_error(final_values), len(final_values), False
@@ -331,7 +331,7 @@ def _table(
 
 
 def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
-    """Return (label,) the values of an option."""
+    """Return the value (label,) of an option in each setting."""
     values = []
     for spec in specs:
         options = named_options(get_engine(spec.engine))  # includes former names of options
@@ -345,5 +345,5 @@ def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
 
 
 def _column(dim: str, values: ArrayLike, meaning: str, unit: str = "") -> tuple:
-    """Return a variable with its dimension and attributes."""
+    """Return a column of a Dataset as (dim, values, attributes)."""
     return dim, np.array(values), attributes(meaning, unit)

@@ -36,8 +36,8 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
     run : Dataset
         With ``n_dk``, the (expected) tokens of each topic in each document.
     groups : sequence, one entry per training document, or a column, default "label"
-        A text is the name of a column of the documents, a coordinate such as ``document_label``; see `with_columns`. Documents
-        whose entry is None, NaN or empty are left out.
+        A text NAME is a column of the documents, the coordinate ``document_NAME``; see `with_columns`. Documents whose entry
+        is None, NaN or empty are left out.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
     Raises
     ------
     MeasureError
-        A run without ``n_dk``; a number of entries other than that of the documents; no document with a group.
+        For a run without ``n_dk``, a wrong number of entries, or no document with a group.
 
     Cochran (1977), *Sampling Techniques*, section 6.4.
     """
@@ -79,7 +79,7 @@ def topics_over_time(
     Raises
     ------
     MeasureError
-        As `topics_by_group`; an entry that is no date; too many periods.
+        As `topics_by_group`, and for an entry that is no date, or too many periods.
     """
     n_dk, topics = _tokens(run)
     period_of_document, periods, names = numbered_periods(
@@ -138,7 +138,7 @@ def words_by_group(
 def _add_expected(
     expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray
 ) -> None:
-    """Add to ``expected`` (topic, word) the expected tokens of some pairs of a corpus; theta is that of all documents."""
+    """Add the expected tokens of the given pairs of a corpus to ``expected`` (topic, word); theta (document, topic)."""
     for first in range(0, len(pairs), PAIRS_AT_A_TIME):
         block = pairs[first : first + PAIRS_AT_A_TIME]
         tokens = (
@@ -152,7 +152,7 @@ def _add_expected(
 def periods_of(
     run: xr.Dataset, times: Sequence | str = "time", period: str = "year"
 ) -> list[str | None]:
-    """Return (document,) the name of the period of each document, None without a time; see `topics_over_time`."""
+    """Return the name of each document's period, None without a time; see `topics_over_time`."""
     period_of_document, _, names = numbered_periods(
         _entries(run, times, run.sizes["document"], "times"), period
     )
@@ -163,10 +163,10 @@ def periods_of(
 
 
 def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
-    """Return the Dataset with the columns of its documents that can form groups, as coordinates ``document_NAME``.
+    """Return the run with coordinates ``document_NAME`` for the columns of its documents that can form groups.
 
-    Columns are left out that are constant, that have more distinct values than half the documents or than `MOST_GROUPS`, and
-    duplicates. ``table`` is ``Run.table``; None adds nothing.
+    Left out are duplicate and constant columns, and those with more than `MOST_GROUPS` distinct values or more than half the
+    number of documents. ``table`` is ``Run.table``; None adds nothing.
     """
     columns, existing_columns = (
         {},
@@ -212,7 +212,7 @@ def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr
     Raises
     ------
     MeasureError
-        As `topics_by_group`; a group that does not exist, or without a token.
+        As `topics_by_group`, and for a group that does not exist or has no tokens.
 
     Welch (1947), with the errors of Cochran (1977), section 6.4.
     """
@@ -254,7 +254,7 @@ def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr
 
 
 def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return (document, topic) tokens at the last snapshot, and the numbers of the topics in use."""
+    """Return the tokens (document, topic) at the last snapshot, and the numbers of the topics in use."""
     run = one_run(run)
     if "n_dk" not in run:
         raise MeasureError(
@@ -266,7 +266,7 @@ def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _entries(run: xr.Dataset, entries: Sequence | str, n_documents: int, argument: str) -> list:
-    """Return (document,) the entry of each document, None if it is missing."""
+    """Return the entry of each document, from a sequence or the name of a column; None if missing."""
     if isinstance(entries, str) and "document" in run.dims:
         if COLUMN + entries not in run.coords:
             columns = ", ".join(map(repr, columns_of(run))) or "none"
@@ -300,7 +300,7 @@ def _is_missing(entry: object) -> bool:
 
 
 def _numbered_groups(groups: list) -> tuple[np.ndarray, np.ndarray]:
-    """Return (document,) the number of its group, -1 for none, and the sorted groups: numbers by size, then names."""
+    """Return each document's group index (document,), -1 for none, and the sorted groups: numbers first, then names."""
     try:
         distinct = {entry for entry in groups if entry is not None}
     except TypeError:
@@ -364,7 +364,7 @@ def _shares(
 
 
 def _ratio(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (topic,) share of each topic in the tokens of documents, and its standard error; NaN for one document.
+    """Return the share (topic,) of each topic in the tokens of documents, and its standard error; NaN for one document.
 
     r = sum y_d / sum n_d; var r = m / (m - 1) sum (y_d - r n_d)^2 / (sum n_d)^2, over the m documents with a token.
     """

@@ -1,4 +1,4 @@
-"""Settings of runs by name; their learnt hyperparameters; the splits and merges that a run tried."""
+"""Settings of runs, their learnt hyperparameters, and the splits and merges of topics that they tried."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ KINDS = {1: "split", 2: "merge"}
 
 
 class Hyperparameter(NamedTuple):
-    """A prior of a run."""
+    """A prior of a run, with its last value and how it is treated."""
 
     # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
     name: str
@@ -52,23 +52,23 @@ def learnt_by(run: xr.Dataset) -> list[str]:
 
 
 class Move(NamedTuple):
-    """A split or merge that was tried after an iteration."""
+    """A split or merge of topics that was tried after an iteration."""
 
     iteration: int
     kind: str  # "split" or "merge"
     giver: int  # the topic that is split, or merged into the other
     taker: int  # the topic that receives the tokens
     gain: float  # nats: bound with the move minus bound without it
-    accepted: bool  # kept, or undone
+    accepted: bool  # whether it was kept
 
     @property
     def text(self) -> str:
-        """Return a text such as ``split 3 → 17, +12.4 nats, kept``."""
+        """Text such as ``split 3 → 17, +12.4 nats, kept``."""
         return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
 
     @property
     def gain_text(self) -> str:
-        """Return a text such as ``+12.4``, with two digits below one nat."""
+        """Text such as ``+12.4``, with two digits below one nat."""
         return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
 
     @property
@@ -77,7 +77,7 @@ class Move(NamedTuple):
 
 
 def moves(run: xr.Dataset) -> list[Move]:
-    """Return the moves that a run tried, in order; empty if it tries none."""
+    """Return the splits and merges that a run tried, in order; empty for engines without such moves."""
     if "move" not in run:
         return []
     tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
@@ -91,7 +91,7 @@ def moves(run: xr.Dataset) -> list[Move]:
 
 
 def describe_moves(tried: list[Move]) -> str:
-    """Return the numbers of moves tried and kept, as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+    """Return a text with the numbers of moves, such as ``12 tried, 5 kept (4 splits, 1 merge)``."""
     accepted_kinds = [move.kind for move in tried if move.accepted]
     parts = [
         f"{n} {kind}{'s' * (n != 1)}"
@@ -104,13 +104,13 @@ def describe_moves(tried: list[Move]) -> str:
 
 
 REPEATED = ("seed", "split")
-"""Settings in which replicates differ."""
+"""Settings in which replicates (repetitions of a run) differ."""
 GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iterations")
-"""Settings that are not options of an engine; split is the seed of the held-out split."""
+"""Names of settings that are not options of an engine; split is the seed of the held-out split."""
 
 
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
-    """Return setting → value of a run, a number or a text: those of GENERAL, and each option of its engine."""
+    """Return setting → value (number or text) of a run: the settings in GENERAL, and all options of its engine."""
     options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
     model, values = (
         spec.model,
@@ -130,7 +130,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
 
 
 def differing(settings: Iterable[dict]) -> list[str]:
-    """Return the settings in which the runs that have them differ: those of GENERAL first, then the options."""
+    """Return the names of settings that have several values among the runs: those in GENERAL first, then options."""
     values_of: dict[str, set] = {}
     for run_settings in settings:
         for name, value in run_settings.items():
@@ -148,7 +148,7 @@ def every_setting() -> frozenset[str]:
 
 
 def _plain(value: object) -> float | str:
-    """Return a number as it is (a whole one as int), all else as text: infinity as inf."""
+    """Convert a value to a number (int if whole) if it is finite, else to a text such as "inf"."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return int(value) if value == int(value) else value

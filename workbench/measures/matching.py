@@ -1,4 +1,4 @@
-"""Matching of the topics of two runs: distances, a map of them, the best assignment, shared tokens; which run began where."""
+"""Matching of the topics of two runs: distances, maps, best assignment, shared tokens; the lineage of warm starts."""
 
 from typing import NamedTuple
 
@@ -16,17 +16,17 @@ from workbench.measures.topics import topic_sizes, used_topics
 from workbench.runs.spec import RunSpec
 
 PAIRS_AT_ONCE = 2**11
-"""Pairs per block of responsibilities: 2 MB for 100 topics, which fit in a cache."""
+"""(document, word) pairs per block of responsibilities: 2 MB for 100 topics, which fit in a cache."""
 
 SINGLE_THREADED = 2**18
 """Largest number of multiplications for which OpenBLAS uses the calling thread alone."""
 
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
-    """Return the distance between the words of each topic of a and of each topic of b, at the last snapshots.
+    """Return the distance between the word distributions of each topic of run a and each topic of run b, at the last snapshots.
 
-    The square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word outside the
-    vocabulary of a run has probability 0 there. 0: the same distribution; 1: no word in common. Dims ``topic`` (of a) and
+    It is the square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word outside the
+    vocabulary of a run has probability 0 there. 0 means equal distributions, 1 no common words. Dims ``topic`` (of a) and
     ``other`` (of b), with the topic numbers of the runs.
 
     Lin (1991); Endres & Schindelin (2003), who show that it is a metric.
@@ -39,10 +39,10 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
 
 
 def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
-    """Match each topic of a to a topic of b by the assignment of the smallest sum of distances.
+    """Match the topics of run a one to one to topics of run b, with the smallest sum of distances.
 
-    Every topic is matched at most once; if b has fewer topics, some of a have no match. Dim ``topic`` (of a): ``matched``, the
-    number of the topic of b, -1 for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
+    If b has fewer topics, some topics of a have no match. Dim ``topic`` (of a): ``matched``, the number of the topic of b, -1
+    for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
 
     Kuhn (1955).
     """
@@ -68,7 +68,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
 
 
 def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
-    """Return the expected tokens that topic k of a and topic l of b share, in the training corpus of both runs.
+    """Return the expected number of tokens with topic k in run a and topic l in run b, in their common training corpus.
 
     ::
 
@@ -103,14 +103,14 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
 
 
 class _BlockReader:
-    """Reads increasing ranges of rows of a (document, topic) array, with one block in memory at a time."""
+    """Reader of an array (document, topic) on disk for increasing ranges of documents; one block is in memory at a time."""
 
     def __init__(self, values: xr.DataArray):
         self._values, self._n_at_once = values, rows_at_once(values)
         self._first, self._block = 0, values[:0].values
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """Return (row, topic) for the documents from ``first`` to ``last``; both must not decrease between calls."""
+        """Return the rows (row, topic) of documents first to last; both must not decrease between calls."""
         if last >= self._first + len(self._block):
             self._first, self._block = (
                 first,
@@ -120,7 +120,7 @@ class _BlockReader:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return (topic, other) a.T @ b over pairs, in products small enough that BLAS does not start threads.
+    """Return a.T @ b (topic, other), in products that are small enough for BLAS to use a single thread.
 
     With threads, thousands of such products spend their time on synchronisation: 11 CPU seconds for 1.2 million pairs of 40
     topics instead of 0.2.
@@ -134,7 +134,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def responsibilities(
     theta: np.ndarray, phi: np.ndarray, documents: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
-    """Return (pair, topic) p(k|d,w), proportional to theta_dk phi_kw.
+    """Return the responsibilities p(k|d,w) (pair, topic), proportional to theta_dk phi_kw.
 
     theta : (document, topic). phi : (word, topic). documents, words : (pair,) ids.
     """
@@ -145,7 +145,7 @@ def responsibilities(
 
 
 def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
-    """Raise MeasureError if the corpus is not the one the run was trained on."""
+    """Raise MeasureError if the corpus is not the training corpus of the run."""
     spec = spec_of(run)
     known = isinstance(corpus, AnyCorpus)
     if not known or corpus.content_hash != spec.train:
@@ -158,13 +158,13 @@ def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
 def _between(
     a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = ""
 ) -> xr.DataArray:
-    """Return a DataArray with a number for each topic of a and each of b."""
+    """Return values (topic of a, topic of b) as a DataArray."""
     coords = {"topic": a["topic"].values, "other": b["topic"].values}
     return xr.DataArray(values, coords, ("topic", "other"), name, attributes(meaning, unit))
 
 
 def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return phi of both runs over the union of their words; words of equal spelling are merged."""
+    """Return phi of both runs over the union of their vocabularies; words are matched by spelling."""
     words = [run["word"].values for run in (a, b)]
     if np.array_equal(*words):
         return a["phi"].values, b["phi"].values
@@ -178,24 +178,24 @@ def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Edge(NamedTuple):
-    """A run that was warm-started from the counts of another one."""
+    """A warm start: a run that was started from the counts of another run, its parent."""
 
     run: str  # name of the warm-started run
     parent: str  # name of the run with the initial counts
     hash: str  # hash of the parent's spec
-    iteration: int  # of the parent, at which its counts were used
+    iteration: int  # the parent's iteration whose counts were used
     dropped: float  # share of the parent's tokens in topics that were dropped
     known: bool  # whether the parent is among the runs
 
     @property
     def text(self) -> str:
-        """Return a text such as ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
+        """Text such as ``from kos-cgs-k8-1a2b3c4d, iteration 50``."""
         lost = f", {100 * self.dropped:.2g} % of its tokens dropped" if self.dropped else ""
         return f"from {self.parent}, iteration {self.iteration}{lost}"
 
 
 def lineage(runs: Runs) -> list[Edge]:
-    """Return an edge for each run that was warm-started from another one, in the order of the runs.
+    """Return the warm starts among the runs, an `Edge` for each run that has a parent, in the order of the runs.
 
     The parent is identified by the hash of its spec; if it is among the runs, ``parent`` is its name there. If it is not and
     another run has its name, the first digits of its hash are appended.
@@ -229,7 +229,7 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
 
 
 def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
-    """Return (name, generation, edge to the parent) of each run with a parent or a child, children after their parent."""
+    """Return the tree of warm starts as rows (name, generation, edge to the parent), children after their parent."""
     edge_of = {edge.run: edge for edge in edges}
     children = grouped([edge.parent for edge in edges], [edge.run for edge in edges])
     rows: list[tuple[str, int, Edge | None]] = []
@@ -246,7 +246,7 @@ ALIKE = 1e-9
 
 
 def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
-    """Return two coordinates of each topic that approximate the distances of the topics' words, at the last snapshot.
+    """Return a two-dimensional map of the topics, whose distances approximate those of phi, at the last snapshot.
 
     The distance of two topics is the square root of the Jensen-Shannon divergence of their phi to base 2, a metric from 0 (the
     same words) to 1 (no word in common). Classical multidimensional scaling uses the two largest eigenvalues of the doubly
@@ -274,7 +274,7 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
 
 
 def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return (topic, 2) by classical scaling, and the share of the positive eigenvalues that is shown."""
+    """Return coordinates (topic, 2) by classical scaling of squared distances, and the share of positive eigenvalues shown."""
     centred = squared - squared.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, axes = np.linalg.eigh(-0.25 * (centred + centred.T))
@@ -289,7 +289,7 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _aligned(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
-    """Return the points translated, rotated and reflected so that common topics are closest to the earlier map."""
+    """Translate, rotate and reflect points so that common topics are as close as possible to an earlier map."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
         raise MeasureError(
             f"like must be an earlier result of topic_map; got {type(like).__name__}"

@@ -1,4 +1,4 @@
-"""Mixtures of a network: expected tokens of each value of a level's rows, and the topic that a value leads to."""
+"""Mixtures of a network of levels: expected tokens by row and value of each level, and the topic behind each value."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from workbench.models.networks.network import Network
 from workbench.runs.recorded import model_of
 
 NO_TOPIC = -1
-"""The topic number of a value that does not determine the topic of the word."""
+"""Topic number of a value that does not determine the topic from which the word is drawn."""
 EVERYWHERE = "all documents"
-"""Name of the row of a level that only depends on the document."""
+"""Name of the row of a level whose rows depend only on the document."""
 
 
 def mixtures(run: Runs) -> dict[str, xr.Dataset]:
-    """Return the rows of each level of a network except the last, at the last snapshot, summed over documents.
+    """Return level → table of its counts (row, value) at the last snapshot, for the levels of a network above the words.
 
-    The keys are names of levels without observed ones; empty if the model is no network. Dims ``row`` (such as "super 2" or the
-    name of an author, in the order of the network) and ``value``: ``tokens`` (row, value); ``topic`` (row, value), the row over
-    words that a token of that value in that row draws from, or the value's own one; and ``own`` (row,), the row over words with
-    the number of the row; -1 if there is none. ``by`` and ``draws`` in attrs name variables.
+    Observed levels are left out, counts are summed over documents; empty if the model is no network. Dims ``row`` (such as
+    "super 2" or the name of an author, in the order of the network) and ``value``: ``tokens`` (row, value); ``topic`` (row,
+    value), the row over words from which tokens with this row and value draw their word, or the one with the number of the
+    value; and ``own`` (row,), the row over words with the number of the row; -1 if there is none. ``by`` and ``draws`` in attrs
+    are names of variables.
     """
     run = one_run(run)
     network = model_of(run)
@@ -38,9 +39,9 @@ def mixtures(run: Runs) -> dict[str, xr.Dataset]:
 
 
 def mixture_table(run: Runs) -> pd.DataFrame:
-    """Return `mixtures` as one table: level, row, value, topic (-1: none), node (its name if any) and tokens.
+    """Return `mixtures` as one DataFrame: level, row, value, topic (-1: none), node (the topic's name, if any), tokens.
 
-    Cells without a token are left out.
+    Cells without tokens are left out.
     """
     run, tables = one_run(run), []
     for name, mixture in mixtures(run).items():
@@ -63,7 +64,7 @@ def mixture_table(run: Runs) -> pd.DataFrame:
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEnds) -> xr.Dataset:
-    """Return the table of one level."""
+    """Return the table of one level, see `mixtures`."""
     name = f"n_{level.name}"
     if name not in run:
         raise MeasureError(f"the run has no counts '{name}' of its levels; open it with open_run")
@@ -114,7 +115,7 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
 
 
 class _PathEnds:
-    """Finds the rows over words at the end of the paths through a row of a level with a given value."""
+    """Finds the row over words (topic) at the end of the paths through a given row and value of a level."""
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]
@@ -124,7 +125,7 @@ class _PathEnds:
         self._deciding, self._cache = deciding, {}
 
     def to(self, level: Level, block: Rows, values: dict[str, int], value: int) -> int:
-        """Return the row over words where all paths with this value end, else the value's own one, else NO_TOPIC."""
+        """Return the topic where all paths with this row and value end, else the one numbered by the value, else NO_TOPIC."""
         values = values | {level.draws: value}
         values = {name: number for name, number in values.items() if name in self._deciding}
         key = level.name, block, tuple(values.items())
@@ -137,12 +138,12 @@ class _PathEnds:
         return self._cache[key]
 
     def own(self, level: Level, block: Rows, values: dict[str, int]) -> int:
-        """Return the row over words with the number of a row of a level."""
+        """Return the topic that is numbered by the same variables as a row of a level; NO_TOPIC without one."""
         ends = self._ends(level, block, values)
         return self._number([end for end in ends if end.by and set(end.by) == set(values)], values)
 
     def _ends(self, level: Level, block: Rows, values: dict[str, int]) -> set[Rows]:
-        """Return the blocks of rows over words where paths with these values end."""
+        """Return the blocks of the last level where paths through a block of rows with these values end."""
         return {
             region.visited[self._last.name]
             for region in self._regions
@@ -155,7 +156,7 @@ class _PathEnds:
         }
 
     def _number(self, ends: list[Rows], values: dict[str, int]) -> int:
-        """Return the number of the first end with these values; NO_TOPIC without an end."""
+        """Return the number of the topic with these values in the first of ``ends``; NO_TOPIC if there are none."""
         if not ends:
             return NO_TOPIC
         return int(

@@ -1,4 +1,4 @@
-"""Calendar periods of times: the year, quarter, month, week or day of each document, and all from the first to the last."""
+"""Calendar periods: the year, quarter, month, week or day of each time, and all periods from the first to the last."""
 
 import math
 import numbers
@@ -8,14 +8,14 @@ import numpy as np
 from workbench.measures.selection import MeasureError
 
 PERIODS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D"}
-"""Period → name in pandas."""
+"""Period → its pandas frequency."""
 DAYS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
 MOST_PERIODS = 10_000
-"""Maximum from the first to the last; more indicate a wrong date or too short a period."""
+"""Maximum of periods from the first to the last; more indicate a wrong date or too short a period."""
 
 
 def fitting_period(times: list, most: int = 40) -> str:
-    """Return the shortest period with at most ``most`` of them from the first to the last time; for times see `dates_of`."""
+    """Return the shortest of `PERIODS` of which at most ``most`` cover the times; "year" if all times are years."""
     if all(time is None or is_year(time) for time in times):
         return "year"
     dates = dates_of(times)
@@ -24,7 +24,7 @@ def fitting_period(times: list, most: int = 40) -> str:
 
 
 def numbered_periods(times: list, period: str):
-    """Return (document,) period numbers, -1 for none; all periods of pandas; their names."""
+    """Return the period index (document,) of each time, -1 for none; the pandas periods; and their names."""
     import pandas as pd
 
     if period not in PERIODS:
@@ -58,7 +58,7 @@ def is_year(time: object) -> bool:
 
 
 def dates_of(times: list):
-    """Return the times as a DatetimeIndex, NaT where there is none."""
+    """Convert times to a DatetimeIndex; missing times become NaT."""
     import pandas as pd
 
     date_of = {None: pd.NaT}
@@ -78,7 +78,7 @@ def dates_of(times: list):
 
 
 def _year(time: object) -> int | None:
-    """Return the year of a whole number or a text of four digits; None for anything else."""
+    """Return the year if the time is a whole number or a text of four digits, else None."""
     if isinstance(time, str):
         return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
     if isinstance(time, numbers.Real) and (

@@ -1,4 +1,4 @@
-"""Perplexity of one run by every protocol in use, to see which published numbers can be compared."""
+"""Perplexity of one run by all protocols in use, to see which published numbers can be compared."""
 
 import math
 from functools import partial
@@ -28,7 +28,7 @@ from workbench.runs.recorded import model_of
 from workbench.runs.scoring import perplexity
 
 N_PARTICLES, N_ESTIMATES, N_SEEDS = 20, 4, 5
-"""Particles of a left-to-right estimate, estimates of each document with resampling, and seeds for the spread of random halves
+"""Particles of a left-to-right estimate; estimates of each document with resampling; seeds for the spread over random halves
 and Gibbs sweeps."""
 RECORDED = {
     "held_out_tokens_state": "test_perplexity_state",
@@ -36,7 +36,7 @@ RECORDED = {
     "held_out_tokens_by_document": "test_perplexity_by_document",
     "held_out_tokens_jointly": "test_perplexity_joint",
 }
-"""Protocol → variable that a run records."""
+"""Protocol → name of the recorded variable with its value."""
 STATE, AVERAGE = list(RECORDED)[:2]
 NOT_GIVEN = {
     TEST: "nothing is held out; give held-out tokens of the training documents (test=…)",
@@ -44,12 +44,12 @@ NOT_GIVEN = {
     TRAIN: "the training documents are not given; give them (train=…)",
 }
 ROUNDING = 1e-12
-"""Relative rounding error of sums in another order."""
+"""Relative rounding error of sums in different orders."""
 NOT_AVERAGED = "equals that of the state: the engine samples nothing, or burn-in is not over"
 
 
 class AuditEntry(NamedTuple):
-    """A number by one protocol, or the reason why there is none."""
+    """The perplexity by one protocol, or the reason why there is none."""
 
     value: float = math.nan
     n_tokens: int | None = None
@@ -72,12 +72,12 @@ def perplexity_audit(
     Parameters
     ----------
     run : Dataset
-        Of one run of LDA, by any engine, with its counts.
+        A run of LDA by any engine, with its counts.
     train : Corpus, optional
-        Its training tokens. Rows of data that are not given have no number; their ``note`` gives the reason.
+        Training tokens of the run. Protocols whose data are not given have no value; their ``note`` gives the reason.
     test : Corpus, optional
-        Held-out tokens of the training documents, as made by `workbench.hold_out_tokens`. If they are the run's own, the
-        numbers are those it recorded last; otherwise only the state can be scored.
+        Held-out tokens of the training documents, as made by `workbench.hold_out_tokens`. For the run's own test tokens the
+        values are those recorded last; for others only the state can be scored.
     unseen : Corpus or texts, optional
         Documents that the run was not trained on. Words outside its vocabulary are left out.
     n_particles : int, default 20
@@ -150,7 +150,7 @@ def perplexity_audit(
 
 
 def _topics_of(run: xr.Dataset) -> Topics:
-    """Return the topics of a run of LDA; raise MeasureError for another model."""
+    """Return the topics of a run; raise MeasureError unless its model is LDA."""
     spec, model = spec_of(run), model_of(run)
     if not isinstance(model, LDA):
         raise MeasureError(
@@ -161,7 +161,7 @@ def _topics_of(run: xr.Dataset) -> Topics:
 
 
 def _known(topics: Topics, unseen) -> Corpus:
-    """Return the unseen documents with the words of the run's vocabulary."""
+    """Return the unseen documents, without words outside the run's vocabulary."""
     corpus = data_from(unseen, None, counted=topics.spec.counted)
     corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
@@ -173,7 +173,7 @@ def _known(topics: Topics, unseen) -> Corpus:
 
 
 def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
-    """Return the numbers of held-out tokens of training documents: as recorded, or for other tokens from theta and phi."""
+    """Return the entries for held-out tokens of training documents: recorded values, or for other tokens from theta and phi."""
     if test is None or test.content_hash == topics.spec.test:
         return _recorded(run, topics, None if test is None else test.n_tokens)
     if (test.n_documents, test.vocabulary) != (run.sizes["document"], topics.vocabulary):
@@ -194,7 +194,7 @@ def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, 
 
 
 def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, AuditEntry]:
-    """Return the last held-out perplexities that the run recorded; empty if nothing was held out."""
+    """Return the entries of the last held-out perplexities that the run recorded; empty if nothing was held out."""
     values_by_protocol = {
         name: run[variable].dropna("iteration").values
         for name, variable in RECORDED.items()
@@ -227,7 +227,7 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
 def _completed(
     run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the numbers of unseen documents given theta, from half of each document and from the scored tokens themselves."""
+    """Return the entries for unseen documents with theta inferred from half of each document, or from the scored tokens."""
     score = partial(document_completion, run, known, n_threads=n_threads)
     entries = {}
     for protocol, error_over in (
@@ -254,7 +254,7 @@ def _completed(
 def _marginal(
     topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the numbers of unseen documents given phi and alpha alone."""
+    """Return the entries for unseen documents given phi and alpha, with theta integrated out."""
     phi, alpha = word_probabilities(*topics.of_words), topics.of_words.priors.alphas
     entries = dict.fromkeys(
         ("left_to_right", "left_to_right_by_token"),
@@ -288,7 +288,7 @@ def _marginal(
 
 
 def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEntry]:
-    """Return the variational bound of unseen documents, in the forms that several programs print."""
+    """Return the entries of the variational bound of unseen documents, in the forms of several programs."""
     bound = variational_bound(
         known, topics.of_words, variational_counts(known, topics.of_words, n_threads)
     )
@@ -305,7 +305,7 @@ def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEnt
 def _of_training(
     run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the numbers of the training documents: the variational bound, and the log joint of a sampler."""
+    """Return the entries for training documents: the variational bound, and the log joint of a sampler."""
     if train is None:
         return {}
     bound = variational_bound(
@@ -322,6 +322,6 @@ def _of_training(
 
 
 def _perplexity(log_probability: float, documents: Corpus) -> float:
-    """Return exp of minus the log probability per token; infinity on overflow."""
+    """Return the perplexity, exp(-log probability per token); infinity on overflow."""
     with np.errstate(over="ignore"):
         return float(np.exp(-log_probability / documents.n_tokens))

@@ -1,4 +1,4 @@
-"""What is called the perplexity of a topic model, in papers and programs: which words are scored, given what, and by whom."""
+"""Protocols for the perplexity of a topic model in papers and programs: which words are scored, given what, by whom."""
 
 from typing import NamedTuple
 
@@ -15,15 +15,15 @@ TEST, UNSEEN, TRAIN = "test", "unseen", "train"
 
 
 class Protocol(NamedTuple):
-    """One way to compute a number that is called perplexity."""
+    """A way to compute a number that is called the perplexity of a topic model."""
 
     name: str
-    # what the number is of; those of two papers can be compared where it is the same
+    # the averaged quantity; numbers with the same quantity can be compared
     quantity: str
     data: str  # "test", "unseen" or "train": whose words are scored
     given: str  # what is conditioned on
     used_by: str  # papers and programs
-    differs: str  # where it disagrees with the first one, and why
+    differs: str  # how and why it differs from the first protocol
     unit: str = PERPLEXITY
 
 
@@ -150,4 +150,4 @@ PROTOCOLS = (
         "Of no held-out word, and higher: the topics of all tokens are paid for too.",
     ),
 )
-"""In the order of the table."""
+"""All protocols, in the order of the table of `perplexity_audit`."""

@@ -1,4 +1,4 @@
-"""Rows: their times and places, and the share of a word in each; of sequences the probability of each next word."""
+"""Models of rows and of sequences: times and places of rows, shares of a word, probabilities of the next word."""
 
 import re
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ LATITUDES, LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 
 
 class Places(NamedTuple):
-    """The places and times of the rows of a run."""
+    """The places and times of the rows (documents) of a run."""
 
     names: list[str]  # of each place
     of_row: np.ndarray  # (document,) index of the place
-    time: np.ndarray | None  # (document,) float64; None where no input is a time
+    time: np.ndarray | None  # (document,) float64; None if no input is a time
     time_name: str
-    latitude: np.ndarray | None  # (place,) degrees; None where no inputs are coordinates
+    latitude: np.ndarray | None  # (place,) degrees; None if no inputs are coordinates
     longitude: np.ndarray | None
 
 
 class RowHits(NamedTuple):
-    """Predicted words among the ten most and the ten least frequent words of the rows of one time."""
+    """How many of the ten most and the ten least frequent words of a row are predicted, over the rows of one time."""
 
     top: float  # mean over rows
     top_deviation: float  # standard deviation over rows
@@ -39,9 +39,9 @@ class RowHits(NamedTuple):
 
 
 def places_of(run: xr.Dataset) -> Places:
-    """Return places and times of the rows of a run with inputs; rows of one place have equal inputs except the time.
+    """Return the places and times of a run's rows from their inputs; rows at the same place differ only in the time.
 
-    The name of a place is what the titles of its rows share besides the time ("OH" in "OH 1995") if this is unique, else its
+    The name of a place is the common part of its rows' titles without the time ("OH" in "OH 1995") if it is unique, else the
     coordinates.
     """
     names, inputs = [str(name) for name in run["input"].values], np.asarray(run["inputs"].values)
@@ -64,7 +64,7 @@ def places_of(run: xr.Dataset) -> Places:
     times = inputs[:, names.index(time)] if time else None
 
     def coordinate(names_of_axis: tuple[str, ...]) -> np.ndarray | None:
-        """Return (place,) the coordinate with one of the names, or None."""
+        """Return the coordinate (place,) whose input has one of these names, or None."""
         column = next(
             (
                 number
@@ -100,9 +100,9 @@ def _names(
 
 
 def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
-    """Return (document,) the share of a word in the tokens of each row of corpora with the same rows; NaN for an empty row.
+    """Return the share of a word in the tokens of each row (document,); NaN for an empty row.
 
-    With training and test corpora, the tokens of a row are added up.
+    The tokens of a row are added over the corpora, such as training and test tokens of the same rows.
     """
     counts, tokens = (np.zeros(corpora[0].n_documents) for _ in range(2))
     for corpus in corpora:
@@ -115,10 +115,10 @@ def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
 
 
 def hits_by_time(run: xr.Dataset, test: Corpus) -> dict[float, RowHits]:
-    """Return time → hits of the rows held out at that time, by the ``probability`` of the run, its mean over iterations.
+    """Return time → hits of the held-out rows of that time, predicted by the run's mean ``probability``.
 
-    ``test`` has their counts. Ties are broken at random, see `workbench.models.stick_breaking.scores.expected_hits`. Without a
-    time among the inputs all rows have the time 0.
+    ``test`` has their counts. Ties are broken at random, see `workbench.models.stick_breaking.scores.expected_hits`. If no
+    input is a time, all rows have the time 0.
     """
     places = places_of(run)
     rows = np.unique(test.documents)
@@ -142,24 +142,24 @@ def hits_by_time(run: xr.Dataset, test: Corpus) -> dict[float, RowHits]:
 
 MOST_NAMED = 5
 N_PARTICLES = 50
-"""Particles of the filter of a linear dynamical system."""
+"""Number of particles of the filter of a linear dynamical system."""
 
 
 class NextWords(NamedTuple):
-    """The words of the rows of a sequence, with their probabilities and the most probable words."""
+    """The words of a sequence with their predictive probabilities, and the most probable words at each position."""
 
     rows: np.ndarray  # (n,) documents, in order; each has one word
     words: np.ndarray  # (n,) the observed word
     held_out: np.ndarray  # (n,) bool
-    # (n,) of the observed word, given all words before it in the sequence
+    # (n,) p(observed word | all words before it in the sequence)
     probability: np.ndarray
-    # (n, most) the most probable words there, in descending order
+    # (n, most) the most probable words, in descending order
     expected: np.ndarray
     chances: np.ndarray  # (n, most) their probabilities
 
 
 def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """Return sequence name → its documents, in the order of their positions."""
+    """Return name of a sequence → indices of its documents, in the order of their positions."""
     names, positions = run["sequence"].values, run["position"].values
     sequences = {}
     for name in dict.fromkeys(names.tolist()):
@@ -171,15 +171,15 @@ def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
 def next_words(
     run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int = 0, last: int | None = None
 ) -> NextWords:
-    """Return the words first..last of a sequence with probabilities given the words before, by the last parameters.
+    """Return words first..last of a sequence with p(word | words before), given the last parameters of the run.
 
-    Hidden Markov models use the forward recursion, linear dynamical systems a bootstrap particle filter of `N_PARTICLES` with a
-    fixed seed. ``corpora``: training words, and held-out words.
+    Hidden Markov models use the forward recursion, linear dynamical systems a bootstrap particle filter with `N_PARTICLES` and
+    a fixed seed. ``corpora`` have the training words and the held-out words.
 
     Raises
     ------
     MeasureError
-        An unknown sequence, or rows with more than one word.
+        For an unknown sequence, or rows with more than one word.
     """
     sequences = sequences_of(run)
     if sequence not in sequences:
@@ -216,7 +216,7 @@ def next_words(
 
 
 def _markov(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarray]:
-    """Yield (word,) probabilities for each row given the words before it; a row without a word is -1."""
+    """Yield the word probabilities (word,) of each row given the words before it; in ``words``, -1 is a row without word."""
     transitions, emissions = run["transitions"].values, run["emissions"].values
     state = run["first_state"].values
     for word in words:
@@ -228,7 +228,7 @@ def _markov(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
 
 
 def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarray]:
-    """Yield the same for a linear dynamical system; before ``first`` only the probability of the observed word is computed."""
+    """Yield what `_markov` does, by a particle filter; before ``first`` only the observed word's probability is computed."""
     loadings, offset, order = (run[name].values for name in ("loadings", "offset", "stick_words"))
     system, root = run["system"].values, np.linalg.cholesky(run["system_noise"].values)
     place_of, sticks = np.argsort(order), "stick" in run["loadings"].dims
@@ -257,7 +257,7 @@ def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
 
 
 def _probabilities(psi: np.ndarray, sticks: bool) -> np.ndarray:
-    """Return (particle, word) by stick-breaking, where the last word has the rest of the stick, or by softmax."""
+    """Return probabilities (particle, word) from psi by stick-breaking (the last word gets the rest) or by softmax."""
     if not sticks:
         weights = np.exp(psi - psi.max(axis=1, keepdims=True))
         return weights / weights.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Selection of runs from Datasets, and labels of runs by the settings in which they differ."""
+"""Selection of runs from Datasets, and labels for runs by the settings in which they differ."""
 
 import numbers
 import re
@@ -17,13 +17,13 @@ from workbench.runs.spec import PRIORS, RunSpec
 Runs = xr.Dataset | Iterable[xr.Dataset]
 """One or several runs, see `each_run`."""
 LABELLED_IF_SET = ("sizes", "start")
-"""Settings that are compared only among the runs that have them."""
+"""Settings that labels compare only among the runs that have a value of them."""
 CHANGES = ("top_words", "regime", "singletons")
-"""Changes of a corpus before inference: runs with different ones have different data."""
+"""Settings that change the corpus before inference; runs that differ in them have different data."""
 
 
 class MeasureError(InputError):
-    """Raised for an input that a measure does not accept."""
+    """Raised for an input for which a measure is not defined."""
 
 
 def each_run(runs: Runs) -> list[xr.Dataset]:
@@ -95,7 +95,7 @@ def attributes(meaning: str, unit: str = "") -> dict[str, str]:
 
 
 def grouped(keys: Iterable, values: Iterable) -> dict:
-    """Return key → values with that key, in order of appearance."""
+    """Return key → list of values with this key, in order of appearance."""
     groups: dict = {}
     for key, value in zip(keys, values, strict=True):
         groups.setdefault(key, []).append(value)
@@ -103,18 +103,18 @@ def grouped(keys: Iterable, values: Iterable) -> dict:
 
 
 def spec_of(run: xr.Dataset) -> RunSpec:
-    """Return the settings of a run."""
+    """Return the `RunSpec` (settings) of a run."""
     return RunSpec.from_json(run.attrs["spec"])
 
 
 def replicate_of(run: xr.Dataset) -> tuple:
-    """Return training and test tokens, and the seed: runs that agree in these are a pair."""
+    """Return (training hash, test hash, seed) of a run; runs with equal values are compared as a pair."""
     spec = spec_of(run)
     return spec.train, spec.test, spec.seed
 
 
 def labels_of(runs: list[xr.Dataset]) -> list[str]:
-    """Return engine and options of each run, with every other setting in which the runs differ, except seeds and splits.
+    """Return a label of each run: engine, options, and all settings in which the runs differ, except seeds and splits.
 
     Runs of one label are repetitions of each other.
     """
@@ -124,12 +124,12 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
 def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> list[str]:
     """Return the labels of runs by their specs; settings in ``apart_from``, such as "K", are left out.
 
-    Settings that are determined by these are left out too, such as an alpha of 50/K.
+    Settings that they determine, such as an alpha of 50/K, are left out too.
     """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
 
     def is_shown(name: str) -> bool:
-        """Return whether the runs with the setting differ in it, and it is not determined by those left out."""
+        """Return whether the runs differ in a setting that is not determined by the settings left out."""
         settings_with_value = [run_settings for run_settings in settings if run_settings.get(name)]
         values_by_key = grouped(
             [tuple(map(run_settings.get, apart_from)) for run_settings in settings_with_value],
@@ -162,7 +162,7 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
 
 
 def data_of(runs: list[xr.Dataset]) -> list[str]:
-    """Return a description of the data of each run: its corpus and changes of it, without the seed of the split.
+    """Return a text for the data of each run: its corpus and changes of it, without the seed of the split.
 
     Perplexities of runs on different data cannot be compared.
     """
@@ -177,7 +177,7 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
-    """Return (data and held-out share, model) of each run, which are equal for comparable runs; see `same_model`."""
+    """Return ((data, held-out share), model settings) of each run; for comparable runs both agree, see `same_model`."""
     return [
         (
             (data, _split(spec)["held out"], _split(spec)["per"]),
@@ -197,7 +197,7 @@ def same_model(model: dict, other: dict) -> bool:
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
-    """Return the runs sorted by data, ``order`` of their engine, and label, numbers in it by size."""
+    """Return the runs sorted by data, ``order`` of the engine, and label; numbers in labels are sorted by size."""
     data, labels = data_of(runs), labels_of(runs)
     engines = [get_engine(spec_of(run).engine).order for run in runs]
     ranks = zip(map(data.index, data), engines, map(by_size, labels), range(len(runs)), strict=True)
@@ -213,7 +213,7 @@ def by_size(text: str) -> list[tuple]:
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
-    """Return the runs of a Dataset: itself, or its slices along ``run`` without padding."""
+    """Return the runs in a Dataset: itself, or its slices along ``run``, without padding."""
     if "run" not in dataset.dims:
         if "spec" not in dataset.attrs:
             raise MeasureError(
@@ -244,7 +244,7 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
 def _corpora(specs: list[RunSpec]) -> list[str]:
     """Return a name of each run's documents that does not depend on the seed of the split.
 
-    That is the corpus' name, with a hash if several corpora here have the name.
+    It is the name of the corpus, with a hash if several corpora have this name.
     """
     train_hashes = grouped(
         [(spec.corpus, _plain(spec.split)) for spec in specs], [spec.train for spec in specs]
@@ -257,7 +257,7 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
-    """Return setting → its text in a label besides engine and options, None if the run has none; seeds are left out."""
+    """Return setting → its text in a label, or None, for settings other than engine, options and seeds."""
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
     n_topics, start = spec.n_topics, spec.start
     return {
@@ -308,5 +308,5 @@ def _sizes(spec: RunSpec) -> str | None:
 
 
 def _plain(values: dict | None) -> str:
-    """Return a text that is equal for equal dictionaries."""
+    """Return a canonical text of a dictionary, for comparisons."""
     return repr(sorted((values or {}).items()))

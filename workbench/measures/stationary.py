@@ -31,21 +31,21 @@ from workbench.models.variables import Variable
 
 ENGINE = "svb-cgs"
 MOST_STEPS, TOLERANCE = 10_000, 1e-12
-"""Maximum of updates, and the change of expected counts below which they have converged."""
+"""Maximum of updates until the fixed point, and the change of expected counts below which they have converged."""
 
 
 class FixedPoint(NamedTuple):
-    """The fixed point of the updates."""
+    """The fixed point of `svb-cgs` with infinitely many chains."""
 
     predictive: np.ndarray  # (document, word)
     co_assignment: np.ndarray  # (token, token)
-    sampled: tuple  # topics (state, sampled token) of every assignment, and probabilities (state,)
+    sampled: tuple  # all assignments (state, sampled token) and their probabilities (state,)
 
 
 def assignments(
     corpus: Corpus, model: LDA, sampled: np.ndarray, mean: tuple
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return topics (state, sampled token) of all assignments of the sampled pairs' tokens, and probabilities (state,).
+    """Enumerate the assignments of sampled tokens: topics (state, sampled token) and probabilities (state,).
 
     ``mean`` are expected counts of the other tokens: (document, topic), (word, topic), (topic,).
     """
@@ -68,7 +68,7 @@ def assignments(
 
 
 def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
-    """Return the fixed point of parallel updates from the initial state of `svb-cgs` with ``seed``."""
+    """Return the fixed point to which updates from the initial state of `svb-cgs` with this seed converge."""
     split, k, gamma = split_of(corpus, options), model.n_topics, np.zeros((0, model.n_topics))
     start = get_engine(ENGINE).init(corpus, model, options, StepContext(seed, 0))
     mean = tuple(values[..., :k].copy() for values in (start.mean_dk, start.mean_wk, start.mean_k))
@@ -104,7 +104,7 @@ def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
 def _expected(
     corpus: Corpus, documents: np.ndarray, words: np.ndarray, weights: np.ndarray
 ) -> tuple:
-    """Return counts (document, topic), (word, topic), (topic,) of pairs with weights (pair, topic)."""
+    """Return expected counts (document, topic), (word, topic), (topic,) from tokens by pair and topic, ``weights``."""
     n_dk, n_wk = (
         np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words)
     )
@@ -114,7 +114,7 @@ def _expected(
 
 
 def _counts(corpus: Corpus, sampled: np.ndarray, topics: np.ndarray, n_topics: int) -> tuple:
-    """Return counts (state, document, topic), (state, word, topic), (state, topic) of assignments (state, sampled token)."""
+    """Count assignments (state, sampled token): (state, document, topic), (state, word, topic), (state, topic)."""
     states, tables = np.arange(len(topics)), []
     for labels, size in ((corpus.documents, corpus.n_documents), (corpus.words, corpus.n_words)):
         counts = np.zeros((len(topics), size, n_topics))
@@ -168,7 +168,7 @@ RESULT = (
 
 
 class Means(NamedTuple):
-    """Means of a run after burn-in by half, and the distribution of the tokens that are always sampled."""
+    """Means over each half of a run after burn-in, and the distribution of the tokens that are always sampled."""
 
     predictive: np.ndarray  # (half, document, word)
     co_assignment: np.ndarray  # (token, token)
@@ -186,7 +186,7 @@ def stationary(
     seed: int = 0,
     tolerance: float = 0.02,
 ) -> xr.Dataset:
-    """Return the means of runs from many starts, their distances from each other and from the exact posterior.
+    """Run hybrids from many starts; return their means and the distances from each other and from the exact posterior.
 
     A chain with one stationary distribution has the same means from every start, within Monte Carlo error; if the halves of
     each run agree and the runs do not, it has several. All results are invariant to the numbering of topics.
@@ -309,7 +309,7 @@ def stationary(
 
 
 def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
-    """Return engine, options and label of an entry of ``engines``."""
+    """Return (engine, options, label) of an entry of ``engines`` in `stationary`."""
     entry_name, options = (entry, {}) if isinstance(entry, str) else entry
     name, label = (
         entry_name,
@@ -329,7 +329,7 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
 
 
 def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
-    """Return (token,) bool: tokens that are sampled in every iteration."""
+    """Return whether each token is sampled in every iteration, (token,) bool."""
     if name == adaptive.NAME:
         sampled = corpus.counts == 1
     else:
@@ -342,7 +342,7 @@ def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
 def _run(
     corpus: Corpus, model: LDA, name: str, options: dict, n_iterations: int, burn_in: int, seed: int
 ) -> Means:
-    """Return the means of one run."""
+    """Run an engine from one seed and return its means after burn-in."""
     if math.isinf(options.get("n_chains", 1)):
         if name != ENGINE:
             raise MeasureError(f"infinitely many chains are available for {ENGINE}; got '{name}'")
@@ -392,7 +392,7 @@ def _run(
 
 
 def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndarray:
-    """Return (chain, token, topic) responsibilities of averaged tokens, and indicators of the topics of sampled ones.
+    """Return topic probabilities (chain, token, topic): responsibilities of averaged tokens, 0 or 1 for sampled ones.
 
     Responsibilities of parallel `svb` are recomputed from the counts that they depend on: the expected ones before the
     iteration and the sampled ones after it, or before it if a split was chosen.
@@ -413,7 +413,7 @@ def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndar
 
 
 def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:
-    """Return (row,) the number of the partition that the topics (row, token) make of the tokens, invariant to renumbering."""
+    """Return the number (row,) of the partition of tokens given by topics (row, token), invariant to renumbered topics."""
     rows = np.arange(len(topics))
     names, n_seen = np.full((len(topics), n_topics), -1), np.zeros(len(topics), int)
     code = np.zeros(len(topics), int)
@@ -426,14 +426,14 @@ def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:
 
 
 def _distribution(topics: np.ndarray, probability: np.ndarray, n_topics: int) -> np.ndarray:
-    """Return (partition,) probabilities, by number."""
+    """Return the probability (partition,) of each partition, from assignments (row, token) and their probabilities (row,)."""
     return np.bincount(
         partitions(topics, n_topics), probability, minlength=n_topics ** topics.shape[1]
     )
 
 
 def _distribution_distance(distribution: np.ndarray, posterior: tuple, tokens: np.ndarray) -> float:
-    """Return the total variation of a distribution of partitions from the posterior's; NaN for fewer than two tokens."""
+    """Return the total variation distance of a distribution of partitions from the posterior; NaN below two tokens."""
     topics, probability, n_topics = posterior
     if tokens.sum() < 2:
         return math.nan

@@ -1,4 +1,4 @@
-"""Tables of one run for people: topics, documents and perplexity, as pandas DataFrames and numbers."""
+"""Tables of one run as pandas DataFrames: topics and documents; and its perplexity."""
 
 import xarray as xr
 
@@ -13,7 +13,7 @@ COLUMNS = {
     "n_topic_tokens": "n_topic_tokens",
     "document": "document",
 }
-"""Variable of `representative_documents` → column."""
+"""Variable of `representative_documents` → name of the column."""
 
 
 def topics(run: xr.Dataset, n: int = 10, relevance: float = 1.0):
@@ -33,7 +33,7 @@ def topics(run: xr.Dataset, n: int = 10, relevance: float = 1.0):
 
 
 def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]:
-    """Return number, share, tokens, label ("" if none) and words of each topic, largest first."""
+    """Return a dict for each topic, largest first: number, share, tokens, label ("" if none) and words."""
     run = one_run(run)
     words, sizes = top_words(run, n, relevance)["word"], topic_sizes(run)
     labels = (
@@ -73,7 +73,7 @@ def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
 
 
 def perplexity(run: xr.Dataset) -> float:
-    """Return the held-out perplexity at the last iteration, ``test_perplexity``; raise MeasureError without held-out tokens."""
+    """Return ``test_perplexity`` at the last iteration; raise MeasureError if no tokens are held out."""
     run = one_run(run)
     if (
         "test_perplexity" not in run

@@ -1,4 +1,4 @@
-"""Top words and sizes of the topics of a run; their coherence and diversity; distinctiveness and saliency of words."""
+"""Top words, sizes, coherence and diversity of the topics of a run; distinctiveness and saliency of words."""
 
 import numbers
 
@@ -65,7 +65,7 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
-    """Return (expected) tokens of each topic at the last snapshot, empty ones included, and ``share``: dim ``topic``."""
+    """Return the (expected) tokens and ``share`` of each topic at the last snapshot, including empty ones: dim ``topic``."""
     _require(run, "phi", "n_kw")
     tokens = run["n_kw"].isel(snapshot=-1).sum("word", skipna=False).values.astype(float)
     return xr.Dataset(
@@ -87,7 +87,7 @@ def topics_by_size(run: xr.Dataset) -> list[int]:
 
 
 def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
-    """Return (topic,) the positions of the topics, largest first; for an HDP only those with a token."""
+    """Return the indices (topic,) of the topics, largest first; for an HDP only those with tokens."""
     order = np.argsort(-n_k, kind="stable")
     if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
@@ -95,13 +95,13 @@ def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:
-    """Return the run without empty topics of an HDP; other runs unchanged. Topics keep their numbers."""
+    """Return the run without the empty topics of an HDP (other runs unchanged); topics keep their numbers."""
     used = sorted(topics_by_size(run))
     return run if len(used) == run.sizes["topic"] else run.sel(topic=used)
 
 
 def word_tokens(run: xr.Dataset) -> np.ndarray:
-    """Return (word,) float64 training tokens of each word, rounded: responsibilities of a token sum to 1.
+    """Return the number of training tokens of each word, (word,) float64, from the rounded expected counts.
 
     For `online-vb` they are estimates of the tokens of the whole stream.
     """
@@ -109,7 +109,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """Return (topic, word) the relevance of words; phi itself for weight 1, so that ties are those of phi."""
+    """Return the relevance (topic, word) of words; phi itself for weight 1, so that ties are those of phi."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)
@@ -120,7 +120,7 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
 
 
 def _require(run: xr.Dataset, *names: str) -> None:
-    """Raise MeasureError if the Dataset lacks a variable."""
+    """Raise MeasureError if the Dataset lacks one of these variables."""
     missing = [name for name in names if name not in run]
     if missing:
         raise MeasureError(
@@ -193,7 +193,7 @@ MEANINGS = {
 def coherence(
     run: xr.Dataset, corpus: AnyCorpus, n: int = 10, relevance: float = 1.0
 ) -> xr.Dataset:
-    """Return the coherence of each topic of the last snapshot: how often its n top words share documents of a corpus.
+    """Return the coherence of each topic of the last snapshot: how often its n top words occur in the same documents.
 
     A bag of words has no order, so two words co-occur when a document has both: the window is the document. (c_v and NPMI are
     often reported for windows of 110 and 10 words of running text; those are other numbers.) D counts documents, and p is D
@@ -248,7 +248,7 @@ def coherence(
 
 
 def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]:
-    """Return (word, word) numbers of documents with both words, and the number of documents with a token."""
+    """Return the number of documents with both words, (word, word), and the number of documents with tokens."""
     places = {word: place for place, word in enumerate(words)}
     columns, totals = (
         np.array([places.get(word, -1) for word in corpus.vocabulary], np.int64),
@@ -290,7 +290,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
-    """Return the share of distinct words among the top words of all topics, at the last snapshot.
+    """Return topic diversity: the share of distinct words among the top words of all topics, at the last snapshot.
 
     The n top words of each topic by probability (25 as in the paper), or all words if there are fewer. Dim ``topic``:
     ``diversity``, where a word among the top words of m topics counts 1/m; its mean over topics, ``attrs["mean_diversity"]``,
