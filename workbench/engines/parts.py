@@ -102,7 +102,7 @@ def alone(work: Generator):
 
 
 def arrays_of(state: NamedTuple, *names: str) -> dict:
-    """Return the named fields of a state as the sums of a `Meeting`."""
+    """Return the named fields of a state as a dict, to be added up over the parts of a corpus."""
     return {name: getattr(state, name) for name in names}
 
 

@@ -236,7 +236,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state, as of a hybrid whose sampled pairs are chosen by count or at random."""
+    """Return the initial state, as of a hybrid whose sampled (document, word) pairs are chosen by count or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
         sampled = at_random(
@@ -300,7 +300,7 @@ def sample(
 def update(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the averaged pairs, unless the choice of a split has updated them; then learn priors."""
+    """Update the averaged (document, word) pairs, unless the choice of a split has updated them; then learn priors."""
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
@@ -403,7 +403,7 @@ def rows_of(split: Split, state: State) -> np.ndarray:
 def with_workspace(
     corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
-    """Return the state of `svb` with a workspace for the averaged pairs of a new split."""
+    """Return the state of `svb` with a workspace for the averaged (document, word) pairs of a new split."""
     if not split.n_averaged:
         return state._replace(entropy=0.0)
     blocks = split.blocks(len(state.mean_k), context.n_threads)

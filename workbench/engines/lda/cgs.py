@@ -121,7 +121,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, in which only tokens of sampled pairs are counted."""
+    """Return the initial state of one chain, in which only tokens of sampled (document, word) pairs are counted."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(

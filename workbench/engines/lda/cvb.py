@@ -215,7 +215,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Update the averaged pairs once, given sampled counts (chain, row, topic), if any.
+    """Update the averaged (document, word) pairs once, given sampled counts (chain, row, topic), if any.
 
     Returns the state and the sums that are combined over the parts of the corpus.
     """

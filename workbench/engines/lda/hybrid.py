@@ -203,7 +203,7 @@ init = over_parts(first_state)
 
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
-    """Return whether sampled and averaged pairs are visited together in one pass."""
+    """Return whether sampled and averaged (document, word) pairs are visited together in one pass."""
     return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
 
 

@@ -60,7 +60,7 @@ def totals(state: State, s: int) -> tuple:
 
 
 def threshold_of(options: Options) -> np.int64:
-    """Return the largest count of a sampled pair."""
+    """Return the largest count of (document, word) pairs that are sampled: the option r as an integer."""
     return (
         EVERY_COUNT if math.isinf(options.r) else np.int64(min(math.floor(options.r), EVERY_COUNT))
     )

@@ -47,7 +47,10 @@ class Polya(NamedTuple):
         return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return the derivatives: g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)], q and z."""
+        """Return gradient, Hessian and fixed point.
+
+        g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)]
+        """
         rise, q = polya.slopes(*self.cells, x)
         rise = np.maximum(rise, 0.0)
         of_total, fall = (
@@ -101,7 +104,9 @@ class Dirichlet(NamedTuple):
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return the derivatives: g_k = copies D [psi(A) - psi(x_k)] + S_k, q and z.
+        """Return gradient, Hessian and fixed point.
+
+        g_k = copies D [psi(A) - psi(x_k)] + S_k
 
         The fixed point has psi(x_k) = psi(A) + S_k / (copies D).
         """

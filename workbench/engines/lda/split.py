@@ -45,7 +45,7 @@ class Blocks(NamedTuple):
 
     @property
     def n_steps(self) -> int:
-        """Number of steps of each block."""
+        """Number of steps in which each block is visited."""
         return self.cuts.shape[1] - 1
 
     @property
@@ -60,7 +60,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
-    """Arrange the pairs of a corpus in blocks, for arrays of `lanes` padded topics."""
+    """Arrange the pairs of a corpus in blocks, where `lanes` is the padded number of topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
@@ -157,7 +157,7 @@ EVERY_COUNT = np.int64(2**62)
 
 
 class Split:
-    """A set of sampled pairs of a corpus, with cached arrays that are derived from it.
+    """A set of sampled (document, word) pairs of a corpus, with cached arrays that are derived from it.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Split:
 
     @property
     def averaged(self) -> Corpus:
-        """The averaged pairs as a Corpus; the corpus itself if no pair is sampled."""
+        """The averaged (document, word) pairs as a Corpus; the corpus itself if no pair is sampled."""
         return self._some_averaged if self.n_sampled else self._corpus()
 
     @cached_property
@@ -204,7 +204,7 @@ class Split:
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Arrange the averaged pairs in blocks, for arrays of `lanes` padded topics."""
+        """Arrange the averaged (document, word) pairs in blocks, where `lanes` is the padded number of topics."""
         return blocks_of(self.averaged, lanes, n_threads)
 
 
@@ -225,7 +225,7 @@ class SplitOfSeveral(Split):
 
 @cached_by_corpus
 def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
-    """Arrange the pairs with more than one token in blocks, for arrays of `lanes` padded topics."""
+    """Arrange the pairs with more than one token in blocks, where `lanes` is the padded number of topics."""
     split = split_by_count(corpus, 1)
     blocks = split.blocks(lanes, n_threads)
     pairs = np.append(np.flatnonzero(~split.sampled), -1)
@@ -244,5 +244,5 @@ def none_sampled(corpus: Corpus) -> Split:
 
 
 def all_sampled(corpus: Corpus) -> Split:
-    """Return the split of Gibbs samplers: every pair is sampled."""
+    """Return the split of Gibbs samplers: every (document, word) pair is sampled."""
     return split_by_count(corpus, EVERY_COUNT)

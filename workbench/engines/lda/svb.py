@@ -111,7 +111,7 @@ def init(
 def step(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the responsibilities of every pair once, then update the priors if due."""
+    """Update the responsibilities of every (document, word) pair once, then update the priors if due."""
     split = none_sampled(corpus)
     state, sums = update(corpus, options, split, state, NOTHING_SAMPLED, context)
     arguments = sufficient_statistics, sums

@@ -156,7 +156,7 @@ def added_by(compiled) -> Added:
 
 
 def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Recompute all counts from the responsibilities, in place; return tokens (document, R) by last-level row, and the entropy.
+    """Recompute all counts from the responsibilities, in place; return tokens (document, last-level row) and the entropy.
 
     The expected log probability of paths under observed tables is added to the entropy.
     """

@@ -89,7 +89,7 @@ def predictive(
 def row_shares(
     compiled: CompiledNetwork, owners: Owners, n_own: np.ndarray, n_rest: np.ndarray
 ) -> np.ndarray:
-    """Return p(row of the last level | document) (document, R) by posterior means."""
+    """Return p(row of the last level | document) by posterior means, (document, row), padded."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
@@ -107,7 +107,7 @@ def row_shares(
 
 
 def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
-    """Return the word probabilities (word, R) of the rows of the last level; 0 in padding."""
+    """Return the word probabilities (word, row) of the rows of the last level, padded by zeros."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
@@ -174,7 +174,7 @@ def word_numbers(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
-    """Compute ``weights`` (word, R), exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k in point-estimated rows.
+    """Compute ``weights`` (word, row), exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k in point-estimated rows.
 
     < > is the mean over chains, whose sampled counts are added. ``logs`` are stored for tiny weights; ``slices`` are ranges of
     words.

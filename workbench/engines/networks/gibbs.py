@@ -116,7 +116,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, in which only tokens of sampled pairs are counted."""
+    """Return the initial state of one chain, in which only tokens of sampled (document, word) pairs are counted."""
     paths, owners = paths_of(model), owners_of(model, corpus)
     state = State(**zeros(arrays(corpus, paths)), alphas=initial_alphas(model))
     state.places[:] = initial_places(corpus, model, context.key(TOPICS, chain), warm_start)
@@ -290,7 +290,7 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
-    """Return the row (token,) of the last level from which each token's word is drawn, as an index of R."""
+    """Return, for each token, the row of the last level from which its word is drawn, (token,), with padded row numbers."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
@@ -298,7 +298,7 @@ def rows_of_tokens(model: Network, state: State) -> np.ndarray:
 def rows_of_documents(
     corpus: Corpus, model: Network, state: State, split: Split | None = None
 ) -> np.ndarray:
-    """Count the sampled tokens of each document by their row of the last level, (document, R); ``split`` None: all tokens."""
+    """Count the sampled tokens of each document by row of the last level, (document, row), padded; by default all tokens."""
     n_leaves, drawn = (
         paths_of(model).n_leaves,
         np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),

@@ -136,7 +136,7 @@ def sample(
 def update(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the variational pairs given all chains, then update the priors if due."""
+    """Update the variational (document, word) pairs given all chains, then update the priors if due."""
     split, n_visited, alone = split_of(corpus, options), 0, math.isinf(options.r)
     part, n_sampled = split.averaged, samples_any(split, context)
     if not context.in_part:

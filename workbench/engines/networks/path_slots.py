@@ -20,7 +20,7 @@ from workbench.models.networks.network import AUTHORS, Network
 
 
 class Laid(NamedTuple):
-    """The layout of a network for the sampler."""
+    """The paths of a network as arrays, in the layout that the Gibbs sampler needs."""
 
     shape: Shape
     lanes: PathSlots
@@ -29,7 +29,7 @@ class Laid(NamedTuple):
 
 @lru_cache(maxsize=16)
 def laid_out(network: Network) -> Laid:
-    """Return the layout of a network for the sampler: shape, path slots and bands."""
+    """Return the paths of a network as arrays, in the layout that the Gibbs sampler needs."""
     paths = paths_of(network)
     runs, n_lanes = paths.runs, [run.n_lanes for run in paths.runs]
     first = np.cumsum([0, *n_lanes])

@@ -100,7 +100,7 @@ class Paths(NamedTuple):
 
     @property
     def leaf_places(self) -> np.ndarray:
-        """Index of R (row of the last level,) of each row of the last level."""
+        """Index of each row of the last level in arrays that are padded to R rows, (row of the last level,)."""
         return self.places[self.network.levels[-1].name].cells
 
 
@@ -118,7 +118,7 @@ class _Block(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Addresses of the blocks in the vector of all numbers."""
+    """Memory addresses of the cells and row sums of all levels, block by block."""
 
     addresses: dict[_Block, np.ndarray]  # along the block's axes; last level: from 0
     # by name of the level: distance from one author to the next, or 0

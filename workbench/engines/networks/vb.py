@@ -161,7 +161,7 @@ def initial_mean(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state, with the expected counts of the averaged pairs."""
+    """Return the initial state, with the expected counts of the averaged (document, word) pairs."""
     alphas = initial_alphas(model)
     compiled, owners = compile_network(model, alphas, corpus.n_words), owners_of(model, corpus)
     paths, lanes = compiled.paths, compiled.paths.n_leaves
