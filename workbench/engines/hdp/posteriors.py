@@ -26,12 +26,12 @@ SMALLEST_PRIOR = 1e-100
 
 
 def fixed(value: float) -> np.ndarray:
-    """Return the array (4,) of a fixed concentration, a point mass."""
+    """Return (shape, rate, mean, mean log) of a fixed concentration, a point mass with shape and rate 0."""
     return np.array([0.0, 0.0, value, np.log(value)])
 
 
 def gamma_posterior(shape: float, rate: float) -> np.ndarray:
-    """Return the array (4,) of a concentration with a Gamma posterior."""
+    """Return (shape, rate, mean, mean log) of a concentration with a Gamma posterior."""
     return np.array([shape, rate, shape / rate, psi(shape) - np.log(rate)])
 
 

@@ -412,7 +412,7 @@ def with_workspace(
 
 
 def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
-    """Return a workspace with the weights of documents and words whose products are `svb` responsibilities; else empty."""
+    """Return a workspace with the factors of `svb` responsibilities by document and by word; empty for `cvb` and `cvb0`."""
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))

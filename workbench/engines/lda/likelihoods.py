@@ -47,7 +47,7 @@ class Polya(NamedTuple):
         return float(polya.rises(*self.cells, x).sum() - polya.rises(*self.totals, self._sum(x))[0])
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return gradient, Hessian and fixed point.
+        """Return gradient and Hessian of f at x, and the result of a fixed-point step.
 
         g_k = sum_d [psi(x_k + n_dk) - psi(x_k)] - copies sum_d [psi(A + N_d) - psi(A)]
         """
@@ -104,7 +104,7 @@ class Dirichlet(NamedTuple):
         return float(self.n_rows * logs + np.sum(x * self.log_means))
 
     def slopes(self, x: np.ndarray) -> Slopes:
-        """Return gradient, Hessian and fixed point.
+        """Return gradient and Hessian of f at x, and the result of a fixed-point step.
 
         g_k = copies D [psi(A) - psi(x_k)] + S_k
 

@@ -130,7 +130,7 @@ def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
 
 
 def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
-    """Return the number of steps per block: a step of the largest block is about a slice of work, or less with threads."""
+    """Return the number of steps in which blocks are visited, such that a step takes some milliseconds or less."""
     n_slices = (
         max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
         * lanes

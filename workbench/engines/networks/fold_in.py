@@ -332,7 +332,7 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
 
 
 def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return initial counts (document, D): uniform over the values of a level; random if a level has several rows.
+    """Return initial counts of documents: uniform over the values of a level, or random if a document has several rows of it.
 
     Otherwise rows with the same prior would stay equal (spec D.7).
     """
