@@ -158,7 +158,7 @@ def any_with(scalar: str) -> str:
 
 
 def every_score() -> dict:
-    """Return name → `Variable` of all models' scores other than perplexity that declare which direction is better."""
+    """Return name → `Variable` of all models' scores, besides perplexity, that say whether higher or lower is better."""
     scores = [score for name in ENGINES for score in get_engine(name).model.scores]
     return {score.name: score for group in scores for score in group.variables if score.better}
 

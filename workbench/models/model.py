@@ -62,7 +62,7 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """Return the posterior means of theta (document, topic); HDP rows sum to 1 minus the share of ``rest``."""
+        """Return the posterior mean of theta (document, topic); in an HDP topics without tokens have the remaining share."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised

@@ -104,7 +104,7 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return (cell,) the probability of each cell given the other training cells of its record."""
+    """Return p (cell,) of each cell given the other training cells of its record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
     return predict_cells(records, model, np.log(theta), cells, context)

@@ -144,7 +144,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return expected plus sampled counts of the first chain (never averaged over chains: states may differ)."""
+    """Return expected plus sampled counts of the first chain; chains are not averaged, as hidden states may be permuted."""
     return {"n_cpt": state.mean + state.counts[0]} | kept(options, state)
 
 
@@ -156,7 +156,7 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return (cell,) the probability of each cell given its record's other training cells, averaged over chains."""
+    """Return p (cell,) of each cell given its record's other training cells, averaged over chains."""
     tables = model.tables.with_priors(state.alpha)
     means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
     return np.mean([predict_cells(records, model, logs, cells, context) for logs in means], axis=0)

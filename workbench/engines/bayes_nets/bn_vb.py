@@ -59,7 +59,7 @@ def init(
 
 
 def initial_counts(tables: Tables, context: StepContext) -> np.ndarray:
-    """Return (table cell,) random counts, uniform in [0, 2)."""
+    """Return random counts (table cell,), uniform in [0, 2)."""
     uniforms = np.empty(tables.n_cells)
     fill_uniform(context.key(TABLE_COUNTS), uniforms)
     return 2.0 * uniforms

@@ -297,7 +297,7 @@ def draw_diagnostics(sums: dict) -> dict:
 
 
 def step_with(part: ModuleType) -> Callable:
-    """Return the step of the hybrid whose variational engine is a module."""
+    """Return the `step` of the hybrid with this module as its variational engine."""
     anew = part is svb
     return step_of(
         Phase(sample),

@@ -116,7 +116,7 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
 def interleaved_pass(
     corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """Visit all pairs in canonical order: draw sampled ones, update averaged ones; return moved tokens and diagnostics.
+    """Visit all pairs in canonical order: draw sampled ones, update averaged ones; return changed topics and diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.

@@ -60,7 +60,7 @@ class FlatPriors(NamedTuple):
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """Return the levels whose counts are stored by level: all but the last and observed ones."""
+    """Return the levels that draw hidden variables: all but observed ones and the last, which draws the word."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 

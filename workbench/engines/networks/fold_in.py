@@ -217,7 +217,7 @@ class Learnt(NamedTuple):
 
 
 def learnt_of(network: Network, last: Mapping, topics: LearntTopics) -> Learnt:
-    """Return the learnt part of a run, from its last snapshot (arrays by name)."""
+    """Return the learnt parameters of a run from the arrays of its last snapshot, by name."""
     counts = {
         level.name: np.asarray(last["n_kw" if level.draws == WORD else f"n_{level.name}"])
         for level in network.levels

@@ -144,7 +144,7 @@ def shares(paths: Paths) -> bool:
 def numbers_of(
     paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
 ) -> Numbers:
-    """Return counts and factors of all cells and row sums at the start of a sweep; those of a document are set later."""
+    """Return the counts that a Gibbs sweep updates and the path factors made from them; documents' entries are set later."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,

@@ -293,7 +293,7 @@ def fold_in(
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: q, counts and weights; no array is as large as n_documents n_topics^2."""
+    """Forecast the memory of a run in bytes: q, counts and weights; no array is as large as n_documents × n_topics^2."""
     n, theta = model.n_topics, corpus.n_documents * model.n_topics * DOUBLE
     of_words = corpus.n_words * padded(n) * DOUBLE
     step = (

@@ -151,7 +151,7 @@ def counts(
 
 
 def memory(corpus: Corpus, model: LogisticNormalTopics, options: sb_ctm.Options) -> Memory:
-    """Forecast the memory of a run in bytes: topics, counts and psi; no array is as large as n_documents n_topics^2."""
+    """Forecast the memory of a run in bytes: topics, counts and psi; no array is as large as n_documents × n_topics^2."""
     theta = corpus.n_documents * model.n_topics * DOUBLE
     memory = Memory(
         size(arrays(corpus, model.n_topics)), step=4 * model.n_topics**2 * DOUBLE, look=theta

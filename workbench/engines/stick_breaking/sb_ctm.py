@@ -305,7 +305,7 @@ def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
 
 
 def stick_work(n_topics: int) -> int:
-    """Return the work of drawing one stick of a document, in units of a topic of a pair."""
+    """Return the work of drawing one stick of a document, in units of one topic of one (document, word) pair."""
     return n_topics**2 // 8 + 8
 
 
@@ -347,7 +347,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents n_topics^2."""
+    """Forecast the memory of a run in bytes: topics, counts, sticks; no array is as large as n_documents × n_topics^2."""
     lanes, square = padded(model.n_topics), 3 * model.n_topics**2 * DOUBLE
     theta, phi = (n * model.n_topics * DOUBLE for n in (corpus.n_documents, corpus.n_words))
     state, look = size(arrays(corpus, model.n_topics)), theta

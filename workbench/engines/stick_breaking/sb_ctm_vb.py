@@ -373,7 +373,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: CorrelatedTopics, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: the state and weights; no array is as large as n_documents n_topics^2."""
+    """Forecast the memory of a run in bytes: the state and weights; no array is as large as n_documents × n_topics^2."""
     lanes, square = padded(model.n_topics), model.n_topics**2 * DOUBLE
     n_fitted = min(options.batch or corpus.n_documents, corpus.n_documents)
     pairs = corpus.n_pairs * n_fitted // max(corpus.n_documents, 1)
