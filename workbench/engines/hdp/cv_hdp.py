@@ -258,7 +258,7 @@ def sweep(
 
 
 def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
-    """Recompute means and variances of the counts from the responsibilities; return the state and P0 (document, topic)."""
+    """Recompute means and variances of the counts; return the state and the probabilities of a count of 0 (document, topic)."""
     for array in state[:6]:
         array[...] = 0.0
     sampled = none_sampled(corpus).sampled
@@ -271,7 +271,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
 
 
 def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
-    """Recompute means, variances and P0 of documents first..last from their responsibilities, in place."""
+    """Recompute means and variances of the counts of documents first..last, and P0, the probability of a count of 0."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
         first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
@@ -333,7 +333,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: like `cvb`, with P0 and two more states for a proposed split or merge."""
+    """Forecast the memory of a run in bytes: like `cvb`, and two more states for a proposed split or merge."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),
         size(arrays(corpus, model.n_topics)),

@@ -32,7 +32,7 @@ from workbench.models.options import OptionError
 
 
 class Annealed(NamedTuple):
-    """An estimate of B by annealed importance sampling; below B on average, within Monte Carlo error."""
+    """An estimate of the bound B by annealed importance sampling; below B on average, within Monte Carlo error."""
 
     bound: float  # H + log of the mean weight, nats
     standard_error: float  # by the jackknife over the runs; NaN for one run
@@ -46,7 +46,7 @@ class Annealed(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Lower and upper limits of B up to Monte Carlo error, in nats."""
+    """Lower and upper limits of the bound B, up to Monte Carlo error, in nats."""
 
     low: float
     high: float
@@ -85,7 +85,7 @@ def whole(corpus: Corpus, split: Split, state: State, entropy: float) -> tuple:
 
 
 def exact(parts: list[Part], state: State, entropy: float) -> float:
-    """Return B by enumeration of all assignments of the sampled tokens; documents without such tokens are not read.
+    """Return the bound B by enumeration of all assignments of sampled tokens; other documents are not read.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def ais(
     n_temperatures: int = 500,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Annealed:
-    """Estimate B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
+    """Estimate the bound B by annealed importance sampling from the Polya urn of alpha + m_dk to exp L(m + c).
 
     Each run draws its topics from the urn and then sweeps at word factors of powers t_1 < … < 1, weighing as it
     goes: log weight += (t' - t) log p(w | z; beta + m_wk). The mean weight is unbiased for Z' / exp L(m).
@@ -229,7 +229,7 @@ def bracket(
     burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
-    """Return an interval that contains B, from ordinary Gibbs sweeps that start at the first chain of the state.
+    """Return an interval that contains the bound B, from Gibbs sweeps that start at the first chain of the state.
 
     ::
 

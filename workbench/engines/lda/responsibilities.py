@@ -117,7 +117,7 @@ class Entropy:
 
 
 def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
-    """Return the last update's workspace if its order has this type (`Blocks` or tuple), else the result of ``make()``."""
+    """Return the last update's workspace if it has this order of visits (`Blocks` or tuple), else make a new one."""
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 

@@ -94,7 +94,7 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
 
 
 def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
-    """Return addresses and strides (run, factor) of the runs' one-number factors; missing factors are a constant 1."""
+    """Return memory addresses and author strides (run, factor) of the factors that all paths of a run share."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
     addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
@@ -102,7 +102,7 @@ def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return addresses and strides (lane, factor) of the lanes' factors but the word's; missing factors are a constant 1."""
+    """Return memory addresses and author strides (lane, factor) of each path's factors, without the factor of the word."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
     addresses, stride = (
         np.full((first[-1], most), paths.one_at),

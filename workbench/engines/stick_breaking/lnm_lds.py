@@ -301,7 +301,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: LogisticNormalSystem, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: states, and the larger of the particles and the likelihoods of C."""
+    """Forecast the memory of a run in bytes: states, and the larger of the particles and the arrays for a draw of C."""
     n, n_dims = padded(options.sweep_particles), model.state_dim
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE
