@@ -1,4 +1,4 @@
-"""Whatever people have as data, as what an engine infers from."""
+"""Convert the data that users give (texts, tables, matrices, names, paths) to the data that an engine infers from."""
 
 from inspect import Parameter, signature
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench.runs.loading import load_data
 from workbench.runs.spec import SpecError
 
 CALLED = {"id": "title"}
-"""What `load_corpus` calls these where a file is given."""
+"""Options of `data_from` that have another name in `load_corpus`, which reads files."""
 OF_TEXT = (*TEXT_OPTIONS, "keep_text")
 
 
@@ -29,12 +29,12 @@ def data_from(
     counted=None,
     **of_text,
 ) -> Corpus | Records:
-    """Return the data that an engine infers from; see `workbench.corpus.corpus.corpus_of` for what documents may be.
+    """Return data as the Corpus or Records that an engine infers from; see `workbench.corpus.corpus.corpus_of` for documents.
 
-    A string is a name or a path, read as `workbench.load_corpus` and `load_records` do; of a table in a file, ``text``, ``id``,
-    ``time`` and ``label`` name its columns. ``of_text``: how raw text is counted; see
-    `workbench.corpus.texts.counting.count_words`. ``counted``: how that of a run was, for what ``of_text`` leaves open.
-    For engines of records a DataFrame has a row a record. Of several engines the first counts.
+    A string is a name or a path, read by `workbench.load_corpus` or `load_records`. ``text``, ``id``, ``time`` and ``label``
+    name the columns of a DataFrame or of a table in a file. ``of_text`` says how raw text is counted, see
+    `workbench.corpus.texts.counting.count_words`; ``counted`` has a run's values for options that ``of_text`` leaves out. For
+    engines of records, a DataFrame has one row per record. If ``engine`` is a list, its first engine decides.
 
     Raises
     ------
@@ -69,17 +69,17 @@ def data_from(
 
 
 def whole_if_one(data: AnyCorpus | Records):
-    """Return a corpus in a single shard as an ordinary one; other data as they are."""
+    """Return a corpus with a single shard as an ordinary `Corpus`; other data unchanged."""
     return data.in_memory() if data.n_parts == 1 else data
 
 
 def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
-    """Return the test data beside these training data: in memory where these are in one part."""
+    """Return the test data, read into memory if the training data have only one part."""
     return test.in_memory() if test is not None and train.n_parts == 1 else test
 
 
 def taken(settings: dict) -> dict:
-    """Take the settings of the data out of those of a run, and return them."""
+    """Remove the options of `data_from` from the settings of a run, and return them."""
     return {
         name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings
     }

@@ -1,4 +1,4 @@
-"""Arrays of a Dataset that are read or computed when they are used, and then kept by the Dataset."""
+"""Lazy arrays of a Dataset: they are read or computed when first used, and then cached by the Dataset."""
 
 import numpy as np
 import xarray as xr
@@ -10,12 +10,12 @@ from workbench.models.model import Estimate
 
 
 def lazy_dataset(arrays: dict[str, tuple[tuple[str, ...], BackendArray]]) -> xr.Dataset:
-    """Return the arrays, each with its dims, by name. ``chunks`` of an array is the shape that is read at once."""
+    """Return a Dataset of lazy arrays, given (dims, array) by name; ``array.chunks`` is the shape that is read at once."""
     return xr.open_dataset(None, engine=_Arrays, arrays=arrays)
 
 
 class _Arrays(BackendEntrypoint):
-    """The backend through which xarray opens the arrays, and caches what was read."""
+    """The backend through which xarray opens the arrays and caches the values that were read."""
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays):
         return xr.Dataset(
@@ -32,7 +32,7 @@ class _Arrays(BackendEntrypoint):
 
 
 class Estimated(BackendArray):
-    """An `Estimate` (row, column) of which the rows that are used are computed, a block at a time."""
+    """A lazy array (row, column) of an `Estimate`: only the rows that are used are computed, a block at a time."""
 
     def __init__(self, estimate: Estimate, shape: tuple[int, int]):
         self._estimate, self.shape, self.dtype = estimate, shape, np.dtype(np.float64)

@@ -1,4 +1,4 @@
-"""Data by name or path, of the type that a model believes in."""
+"""Load data by name or path, as the data type (Corpus or Records) that a model needs."""
 
 from pathlib import Path
 
@@ -12,26 +12,26 @@ from workbench.records.catalog import RecordSet
 
 
 def record_sets() -> dict[str, RecordSet | SimulatedSet]:
-    """Name → records, everything in the catalog of records: the bundled ones first, simulated ones last."""
+    """Return all sets in the catalog of records by name: the bundled ones first, the simulated ones last."""
     return {**catalog.record_sets(), **SIMULATED}
 
 
 def load_records(name_or_path: str | Path, **options) -> Records:
-    """Return the records of that name, drawn if it is of simulated ones, or those in a file.
+    """Return the records of a named set, which are drawn if it is simulated, or those in a file.
 
     Parameters
     ----------
     name_or_path : str or path
-        A name comes before a file of that name; options may stand in it: ``votes:party=keep``, ``alarm:n_records=200:seed=1``.
+        A name takes precedence over a file; it may contain options: ``votes:party=keep``, ``alarm:n_records=200:seed=1``.
     **options
-        Of a name: the ``options`` of its set. Of a path: see `read_records`.
+        For a name, the ``options`` of its set; for a path, see `read_records`.
 
     Raises
     ------
     DataError
-        Neither a name nor a file, a file that is missing or is another, an unknown option, or whatever is wrong with the file.
+        There is no such name or file, an option is unknown, or the file is invalid or not the expected one.
     ModelError
-        Of simulated records, without pgmpy.
+        The records are simulated, and pgmpy is not installed.
     """
     if simulated := SIMULATED.get(str(name_or_path).split(":")[0]):
         return simulated.load(**options_in(name_or_path, options, simulated.options))
@@ -41,21 +41,21 @@ def load_records(name_or_path: str | Path, **options) -> Records:
 LOADERS = {Corpus: load_corpus, Records: load_records}
 CATALOGS = {Corpus: data_sets, Records: record_sets}
 ROWS = {Corpus: "documents", Records: "records"}
-"""What the rows of a data type are, for people."""
+"""What the rows of a data type are called in messages."""
 
 
 def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
-    """Name → data set, everything in the catalogs of all data types."""
+    """Return all data sets in the catalogs of all data types by name."""
     return {name: data_set for catalog in CATALOGS.values() for name, data_set in catalog().items()}
 
 
 def named_set(name_or_path: str | Path) -> DataSet | RecordSet | SimulatedSet | None:
-    """Return the data set of a name, with options or without; None for any other name."""
+    """Return the data set with a name, which may contain options; None if there is none."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 
 
 def kind_of(name_or_path: str | Path) -> type | None:
-    """Return the data type of a name of a catalog; None for any other name."""
+    """Return the data type of a named data set; None if there is none of that name."""
     data_set = named_set(name_or_path)
     return data_set and next(
         kind for kind, catalog in CATALOGS.items() if data_set.name in catalog()
@@ -63,7 +63,7 @@ def kind_of(name_or_path: str | Path) -> type | None:
 
 
 def check_kind(name_or_path: str | Path, kind: type) -> None:
-    """Refuse a name of data of another type."""
+    """Raise DataError if a named data set is of another type than ``kind``."""
     if (actual := kind_of(name_or_path)) not in (None, kind):
         raise DataError(
             f"{name_or_path!r} is a data set of {ROWS[actual]}, and {ROWS[kind]} were wanted; choose other data, or "
@@ -72,6 +72,6 @@ def check_kind(name_or_path: str | Path, kind: type) -> None:
 
 
 def load_data(name_or_path: str | Path, kind: type = Corpus, **options) -> Corpus | Records:
-    """Return the data of a name or path, read with the options of `load_corpus` or `load_records`; kind: `data` of a model."""
+    """Return the data of a name or path, of the type ``kind``; options are those of `load_corpus` or `load_records`."""
     check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

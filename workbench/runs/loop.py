@@ -1,7 +1,7 @@
-"""The only loop: step, score, record, checkpoint; it waits when paused and ends when stopped.
+"""The loop of every run: step, score, record, checkpoint; it waits when paused and ends when stopped.
 
-Everything that a run needs to continue is its `Position`. A run that is resumed from one is, bit for bit,
-the run that was never interrupted: randomness is a function of seed and iteration.
+All that a run needs to continue is its `Position`. A run that is resumed from one is identical, bit for bit, to a run that
+was never interrupted, since randomness is a function of seed and iteration.
 """
 
 from __future__ import annotations
@@ -41,33 +41,33 @@ class Stopped(Exception):
 
 
 class Sink(Protocol):
-    """Who takes in what the loop produces: a store, or memory."""
+    """Receives the rows, snapshots and checkpoints of the loop: a store, or memory."""
 
     def record(self, row: Row) -> None: ...
     def snapshot(self, iteration: int, counts: dict) -> None: ...
     def checkpoint(self, position: Position, now: bool) -> None: ...
-    # what was recorded up to there
+    # (iteration, value) of a variable in the rows up to an iteration
     def trail(self, name: str, iteration: int) -> list[tuple[int, float]]: ...
-    def settle(self, iteration: int) -> None: ...  # the run ends here, by its rule
+    def settle(self, iteration: int) -> None: ...  # the stop rule ends the run here
 
 
 class Control(Protocol):
-    """Called between slices of a step; see `engines.engine.StepContext`."""
+    """Pauses and stops the loop; called between slices of a step, see `engines.engine.StepContext`."""
 
     waited: float  # seconds spent paused so far
 
     def __call__(self) -> None: ...  # in the middle of a step
-    def wants_rest(self) -> bool: ...  # is a pause or a stop wanted?
-    def rest(self) -> None: ...  # between steps: returns when no pause is wanted
-    def stopping(self) -> bool: ...  # is a stop wanted?
+    def wants_rest(self) -> bool: ...  # whether a pause or a stop is requested
+    def rest(self) -> None: ...  # between steps: returns when no pause is requested
+    def stopping(self) -> bool: ...  # whether a stop is requested
 
 
 OnIteration = Callable[[Position, dict], None]
-"""Called after every iteration with the position and its perplexities."""
+"""A function that is called after every iteration with the position and the perplexities."""
 
 
 def initial_position(spec: RunSpec, data: Whole | LaidOut) -> Position:
-    """Return the position before the first iteration."""
+    """Return the position of a run before its first iteration, with the initial state."""
     context = StepContext(spec.seed, 0, spec.n_threads)
     state, average = data.init(context, spec.warm_start)
     return Position(0, state, average, 0.0, 0.0, 0, data.rows)
@@ -81,11 +81,11 @@ def iterate(
     control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
-    """Run from a position to the end of the spec, until its rule says that it has settled, or until stopped.
+    """Compute iterations from a position to the last iteration of the spec, or until its stop rule or a request ends the run.
 
-    Returns where it got to. The last iteration, and one after which the run rests, is recorded and snapshot
-    whatever the cadence; what is snapshot, and what a step calls an event, is recorded too. A stop in the middle
-    of a long step raises `Stopped`.
+    Returns the last position. Besides the regular rows and snapshots, the last iteration and one before a pause get both, an
+    iteration with a snapshot gets a row, and so does one that a step marks as an event. A stop in the middle of a long step
+    raises `Stopped`.
     """
     load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
@@ -124,7 +124,7 @@ def iterate(
 
 
 class _Trail:
-    """What the rule of a run looks at; nothing where there is none. Kept in step with the cadence, whatever the rests."""
+    """The regularly recorded values on which the stop rule of a run decides; empty without a rule."""
 
     def __init__(self, spec: RunSpec, sink: Sink, iteration: int):
         self._rule, self._spec = spec.rule, spec
@@ -148,7 +148,7 @@ class _Trail:
 
 
 def load_kernels(engine: Engine, model: Model, options: Options) -> None:
-    """Compile the kernels of a step that learns priors, or load them from the cache, so that no clock counts it."""
+    """Compile the kernels of a step, or load them from the cache, so that the run's clocks do not include this time."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
     # a document with few topics, and one with most: by documents or words
     for most in (9, 4 * model.dims().get("topic", 0)):
@@ -165,7 +165,7 @@ def load_kernels(engine: Engine, model: Model, options: Options) -> None:
 def advance(
     spec: RunSpec, data: Whole | LaidOut, position: Position, control: Control
 ) -> tuple[Position, dict]:
-    """Compute one step, timed without the time spent paused."""
+    """Compute one step; return the new position, whose clocks exclude time spent paused, and the step's diagnostics."""
     iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
@@ -184,7 +184,10 @@ def advance(
 def measure(
     data: Whole | LaidOut, position: Position, numbers: dict, info: dict, context: StepContext
 ) -> Row:
-    """Return the row of an iteration: clocks, perplexities, and what the engine watches."""
+    """Return the row of an iteration: clocks, perplexities, and the engine's diagnostics.
+
+    numbers : test perplexities and further scores; info : diagnostics of the step
+    """
     watched = data.watch(position.state)
     of_topics = {
         variable.name: np.array(watched.pop(variable.name), float)
@@ -198,7 +201,7 @@ def measure(
 
 
 class MemorySink:
-    """Collects the rows and snapshots of one run; `dataset` labels them."""
+    """Keeps the rows and snapshots of a run in memory; `dataset` returns them."""
 
     def __init__(self, spec: RunSpec, train: AnyCorpus | Records):
         self._spec, self._train = spec, train
@@ -258,7 +261,7 @@ class MemorySink:
         )
 
     def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
-        """Return the counts with zeros for topics that came later."""
+        """Return the counts of a snapshot, padded with zeros for topics that were added later."""
         missing = [
             self._n_topics - n if dim == "topic" else 0
             for dim, n in zip(about.dims[1:], counts.shape, strict=True)

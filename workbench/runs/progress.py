@@ -10,13 +10,16 @@ from workbench.runs.recorded import Position
 from workbench.runs.spec import RunSpec
 
 REPORTED_EVERY = 10.0
-"""Seconds between two lines where stderr is no terminal."""
+"""Seconds between two progress lines if stderr is not a terminal."""
 
 
 def bar(
     text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more
 ) -> tqdm:
-    """Return a bar on stderr that begins at ``done`` iterations; redrawn every ten seconds where stderr is no terminal."""
+    """Return a progress bar on stderr that starts at ``done`` of ``total`` units; not shown unless ``shown``.
+
+    It is redrawn every ten seconds if stderr is not a terminal.
+    """
     return tqdm(
         total=total,
         initial=done,
@@ -31,13 +34,13 @@ def bar(
 
 
 def decimals(perplexity: float) -> int:
-    """Return the number of decimals of a perplexity, and of what is compared with it: the nearer to 1, the more."""
+    """Return the number of decimals with which to print a perplexity: the nearer to 1, the more."""
     return 1 if not perplexity < 100 else 2 if perplexity >= 10 else 4
 
 
 @contextlib.contextmanager
 def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
-    """Yield the callback `on_iteration` of the loop that moves a bar; None where no bar is shown."""
+    """Yield a callback `on_iteration` for the loop that moves a progress bar; None if no bar is shown."""
     with bar(spec.caption, spec.n_iterations, shown, done) as line:
 
         def on_iteration(position: Position, scores: dict) -> None:
@@ -52,7 +55,7 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
 
 
 def _report(runs: list):
-    """Return a function that prints, in lines, the progress of the runs in a list."""
+    """Return a function that prints lines about the progress of the runs it is given, all among `runs`."""
     reached, ended, reported = dict.fromkeys(runs, 0), set(), [time.monotonic()]
 
     def move(moved: list) -> None:
@@ -82,9 +85,9 @@ def _report(runs: list):
 
 @contextlib.contextmanager
 def bars(runs: list, shown: bool = True):
-    """Show a bar for each `Run`; yield a function that moves the bars of the runs in a list to their present iteration.
+    """Show a progress bar for each `Run`; yield a function that moves the bars of the runs it is given to their iteration.
 
-    Where stderr is no terminal, which cannot draw several bars, a line when a run has come to its end, and one now and then.
+    If stderr is not a terminal, and so cannot show several bars, a line is printed when a run ends, and every ten seconds.
     """
     if shown and not sys.stderr.isatty():
         yield _report(runs)

@@ -1,7 +1,7 @@
-"""What a run records of every iteration and keeps of every snapshot, and its position, which the loop passes to the store.
+"""The variables that a run records in every iteration and keeps in every snapshot, and the position of a run.
 
-An engine names the scalars that it computes, a model the arrays that it brings (`recorded` of `workbench.models`). Arrays of an
-iteration that are not along topics, whose number may grow, are stored in columns, cell by cell: ``alpha_theta[3]``.
+An engine names its scalars, and a model its arrays (`recorded` in `workbench.models`). Per-iteration arrays with other dims
+than topics, whose number may grow, are stored in columns, cell by cell: ``alpha_theta[3]``.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class RowsOfDocuments(Protocol):
-    """Rows of documents of a state that are in parts."""
+    """The document arrays of a state that are distributed over parts."""
 
     def save(self, folder: Path) -> None: ...
 
 
 class Position(NamedTuple):
-    """Where a run is: the iteration that was completed and all that the next one needs."""
+    """The position of a run: the last completed iteration, and all that the next one needs."""
 
     iteration: int
     state: NamedTuple
@@ -39,21 +39,21 @@ class Position(NamedTuple):
     elapsed: float  # seconds of inference
     cpu_time: float  # CPU seconds of inference
     updates: int
-    # who has the rows of documents, of state and average; None: the state and the average
+    # the document arrays of state and average, if they are in parts; None if they are in these
     rows: RowsOfDocuments | None = None
 
 
 class Row(NamedTuple):
-    """What one iteration leaves behind."""
+    """The recorded values of one iteration."""
 
     iteration: int
-    numbers: dict  # scalar by name; see models.variables
-    # (topic,) by name, none where there are no topics; there may be more than in the rows before
+    numbers: dict  # scalars by name; see models.variables
+    # (topic,) arrays by name, empty without topics; they may be longer than in earlier rows
     vectors: dict
 
     @property
     def n_topics(self) -> int:
-        """The topics by then; 0 where the model has none."""
+        """The number of topics at this iteration; 0 if the model has none."""
         return max(map(len, self.vectors.values()), default=0)
 
 
@@ -67,27 +67,27 @@ PERPLEXITIES = (
     "train_perplexity",
 )
 AVERAGES = ("test_perplexity_average", "test_perplexity_by_document", "test_perplexity_joint")
-"""Those that average over iterations."""
+"""Perplexities of predictions that are averaged over iterations."""
 CELL = re.compile(r"(.+)\[(\d+)\]")
 
 
 class Recorded(NamedTuple):
-    """What one run records and keeps: the columns of its rows, and the arrays of its snapshots.
+    """The columns of a run's recorded rows, and the arrays of its snapshots.
 
-    A row has its iteration, the scalars by name, then topic by topic the vectors.
+    The columns of a row are the iteration, the scalars, then topic by topic the vectors.
     """
 
-    names: tuple[str, ...]  # of the scalars of every iteration, and of cells of arrays
-    # of what every iteration has of each topic; none where there are no topics
+    names: tuple[str, ...]  # names of the scalars of every iteration, and of cells of arrays
+    # names of the arrays (topic,) of every iteration; empty without topics
     vectors: tuple[str, ...]
-    kept: tuple[str, ...]  # of what a snapshot holds
-    variables: dict[str, Variable]  # all that there are, those of the model too
-    sizes: dict[str, int]  # length of the dims that the model brings
+    kept: tuple[str, ...]  # names of the arrays of a snapshot
+    variables: dict[str, Variable]  # all variables by name, including those of the model
+    sizes: dict[str, int]  # lengths of the dims of the model
 
     def as_stored(self, about: dict) -> Recorded:
-        """Return the columns and arrays that the attributes of a run's group name.
+        """Return the columns and arrays of a stored run, given the attributes of its Zarr group.
 
-        A run of an engine outside the package also says what its variables are.
+        For an engine outside the package the attributes also describe its variables.
         """
         brought = [
             Variable(name, tuple(dims), *of) for name, dims, *of in about.get("variables", [])
@@ -101,7 +101,7 @@ class Recorded(NamedTuple):
         )
 
     def described(self) -> dict:
-        """Return what `as_stored` reads of variables and sizes, for JSON."""
+        """Return the variables and sizes outside the package's own, in the form that `as_stored` reads from JSON."""
         brought = [variable for name, variable in self.variables.items() if name not in VARIABLES]
         return {"variables": brought, "sizes": self.sizes}
 
@@ -114,7 +114,7 @@ class Recorded(NamedTuple):
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
     def values(self, row: Row, n_topics: int) -> np.ndarray:
-        """Return (column,) float64 of a `Row` of the loop, 0 for topics that are not there yet."""
+        """Return a `Row` as an array (column,) float64 for ``n_topics`` topics, 0 for topics that it does not have yet."""
         of_topics = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):
             of_topics[: len(row.vectors[name]), column] = row.vectors[name]
@@ -123,14 +123,14 @@ class Recorded(NamedTuple):
         )
 
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array of a snapshot, given the length of every dim."""
+        """Return the shape of each array of a snapshot by name, given the length of every dim."""
         return {
             name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept
         }
 
 
 def recorded(spec: RunSpec) -> Recorded:
-    """Return what a run records and keeps, in order."""
+    """Return the columns and snapshot arrays of a run with this spec."""
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
     clocks = CLOCKS
@@ -168,7 +168,7 @@ def recorded(spec: RunSpec) -> Recorded:
 
 
 def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
-    """Return the columns of an array of every iteration: its own name where it is a number."""
+    """Return the column names of a per-iteration variable: its name for a scalar, else one name for each cell."""
     if len(variable.dims) == 1:
         return [variable.name]
     return [
@@ -177,7 +177,7 @@ def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
 
 
 def in_columns(numbers: dict) -> dict:
-    """Return numbers of an iteration with arrays taken apart, cell by cell."""
+    """Return the values of an iteration by column name: arrays are split into their cells."""
     values = {}
     for name, value in numbers.items():
         if np.ndim(value):
@@ -190,7 +190,7 @@ def in_columns(numbers: dict) -> dict:
 def put_together(
     data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]
 ) -> dict[str, np.ndarray]:
-    """Return columns (iteration,) by name with those of an array as one (iteration, …)."""
+    """Return columns (iteration,) by name, with the columns of each array's cells joined to an array (iteration, …)."""
     columns: dict[str, list] = {}
     for name, values in data.items():
         cell = CELL.fullmatch(name)
@@ -206,8 +206,11 @@ def put_together(
 def attributes(
     spec: RunSpec, made_with: dict, state: str, settled: int | None = None, taken_on: str = ""
 ) -> dict:
-    """Return the attributes of a run's Dataset; ``stopped_early`` only where its rule ended it, ``taken_on`` where other
-    kernels or machines computed than it was made with (`workbench.runs.store.provenance.describe_provenance`)."""
+    """Return the attributes of a run's Dataset, by name.
+
+    ``stopped_early`` is present only if the stop rule ended the run, and ``taken_on`` only if other kernels or machines
+    continued it (`workbench.runs.store.provenance.describe_provenance`).
+    """
     values = {
         "title": f"{spec.label()} on {spec.corpus}{spec.size_text and ', '}{spec.size_text}",
         "name": spec.name,
@@ -224,7 +227,10 @@ def attributes(
 
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """Return the per-iteration part of rows (iteration, column) as `Recorded.values` makes them; NaN for missing topics."""
+    """Return a Dataset of the per-iteration variables in rows (iteration, column) from `Recorded.values`.
+
+    Topics that did not exist yet may be NaN in the rows; they become 0.
+    """
     import xarray as xr
 
     names, vectors, _, variables, sizes = leaves
@@ -251,12 +257,12 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
 
 
 def model_of(run: xr.Dataset):
-    """Return the model of a run, with the labels that its Dataset has (the authors of a network)."""
+    """Return the model of a run, with coordinate labels of its Dataset, such as the authors of a network."""
     return RunSpec.from_json(run.attrs["spec"]).parts()[1].with_coords(run.coords)
 
 
 def last_snapshot(run: xr.Dataset) -> xr.Dataset:
-    """Return the arrays of the last snapshot of a run, and what was recorded of its iteration."""
+    """Return the last snapshot of a run, with the recorded values of its iteration, if any."""
     last, iteration = run.isel(snapshot=-1), int(run["snapshot_iteration"][-1])
     return (
         last.sel(iteration=iteration)
@@ -266,9 +272,9 @@ def last_snapshot(run: xr.Dataset) -> xr.Dataset:
 
 
 def priors_of(run: xr.Dataset) -> Priors:
-    """Return the priors behind the counts of a run's last snapshot: as learnt by then, or as they were given.
+    """Return the priors of a run at its last snapshot: as learnt until then, or as given.
 
-    run : a run's Dataset with at least one snapshot.
+    run : a Dataset with at least one snapshot
     """
     return model_of(run).priors(last_snapshot(run))
 
@@ -280,7 +286,10 @@ def label_counts(
     data: Data | None,
     leaves: Recorded,
 ) -> xr.Dataset:
-    """Return the Dataset with the counts (snapshot, …) at the given iterations, and what the model estimates from the last."""
+    """Return a run's Dataset with the counts (snapshot, …) added, and the model's estimates from the last snapshot.
+
+    iterations (snapshot,) : the iteration of each snapshot; data : the training data, for labels
+    """
     _, model, _ = RunSpec.from_json(dataset.attrs["spec"]).parts(data)
     dataset = dataset.merge(counts)
     axis = "snapshot", iterations, {"long_name": "iteration of the snapshot"}
@@ -310,7 +319,7 @@ def label_counts(
 
 
 def _as_variables(estimates: dict, leaves: Recorded, sizes: dict[str, int]) -> dict:
-    """Return what a model estimates by name, with dims; of an `Estimate` the rows that are used are computed when they are."""
+    """Return the estimates of a model as variables with dims, by name; rows of an `Estimate` are computed when used."""
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Estimated, lazy_dataset
 

@@ -1,7 +1,7 @@
-"""What somebody wants to run, made by a form, a link or Python: its mistakes, and the runs that it makes.
+"""A request for runs, made by a form, a link or Python: its checks, and the runs that it describes.
 
-A field of a form and a parameter of a link have one name, and hold one text: `RunRequest.from_query` reads these texts, and
-`RunRequest.to_query` writes those that differ from the defaults.
+A field of a form and a parameter of a link have the same name, and a text as value: `RunRequest.from_query` reads these texts,
+and `RunRequest.to_query` writes those that differ from the defaults.
 """
 
 import math
@@ -48,18 +48,18 @@ from workbench.runs.settings import (
 from workbench.runs.spec import PRIORS, SpecError, checked, make_model, model_fields, whole
 
 FILE = "My own data …"
-"""The corpus of a query whose data are a file."""
+"""The name of the corpus in a query whose data are a file."""
 OF_FILES, OF_RECORDS = "file.", "records."
-"""Beginnings of the names of fields for the reading of files, and for records, where others have the same name."""
+"""Prefixes of the names of fields for reading files, and for records, that would otherwise be ambiguous."""
 COLUMNS = ("text", "title", "label", "time")
-"""Options of reading that name a column."""
+"""Options for reading a file that name a column."""
 OF_MADE = ("network", "n_states")
-"""Options without effect for a published Bayesian network."""
+"""Options that have no effect for a published Bayesian network."""
 
 
 @dataclass(frozen=True)
 class ReadSettings:
-    """How a file of documents is read, by the names of `workbench.load_corpus`."""
+    """Options for reading a file of documents, with the names that `workbench.load_corpus` uses."""
 
     format: str | None = setting(
         None,
@@ -147,7 +147,7 @@ class ReadSettings:
 
 @dataclass(frozen=True)
 class RecordReadSettings:
-    """How a file of records is read, by the names of `workbench.load_records`."""
+    """Options for reading a file of records, with the names that `workbench.load_records` uses."""
 
     fields: str = setting("", "", "The columns that are fields, separated by commas; default: all.")
     missing: str = setting(
@@ -162,7 +162,7 @@ class RecordReadSettings:
 
 @dataclass(frozen=True)
 class DocumentSettings:
-    """Settings of runs on documents that a form offers in part."""
+    """Settings of runs on documents for which a form offers only some of the values."""
 
     model: str = setting(
         "lda",
@@ -184,7 +184,7 @@ class DocumentSettings:
 
 @dataclass(frozen=True)
 class RecordSettings:
-    """Settings of runs on records that runs on documents have with other defaults."""
+    """Settings of runs on records whose defaults differ from those of runs on documents."""
 
     model: str | None = setting(
         None,
@@ -219,12 +219,15 @@ class RecordSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
-    """Runs to be made: of each engine one for every combination of the values of its settings and options, and every seed.
+    """A request for runs: one run for each engine, each combination of values of its settings and options, and each seed.
 
-    n_topics, alpha and beta may be lists, and so may the values of ``options``.
+    n_topics, alpha and beta may be lists of values, and so may the values of ``options``.
 
-    corpus : a name, a path, a Corpus or Records. read : how a file is read. engines : their names. options : of each engine.
-    start : the name of a run of the store whose counts all begin from.
+    corpus : a name, a path, a Corpus or Records
+    read : options for reading a file
+    engines : names of the engines
+    options : options of each engine, by name of the engine
+    start : name of a run in the store from whose counts all runs start
     """
 
     corpus: object = DEFAULT
@@ -238,27 +241,27 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return are_of_records(self.engines)
 
     def settings_of(self, engine: str) -> dict:
-        """Return the numbers of the model of an engine that are given, by name."""
+        """Return the given settings among n_topics, alpha and beta that the model of an engine has, by name."""
         given = {name: getattr(self, name) for name in model_fields(get_engine(engine))}
         return {name: value for name, value in given.items() if value is not None}
 
     def grid_of(self, engine: str) -> dict[str, list]:
-        """Return the settings of the model and the options with several values for an engine, by name."""
+        """Return the model settings and options that have several values for an engine, by name."""
         given = self.settings_of(engine) | self.options.get(engine, {})
         return {name: value for name, value in given.items() if isinstance(value, list)}
 
     def n_runs(self) -> int:
-        """Return the number of runs."""
+        """Return the number of requested runs."""
         return self.seeds * sum(
             math.prod(map(len, self.grid_of(engine).values())) for engine in self.engines
         )
 
     def cells(self, data: Corpus | Records, store: Path) -> list[Planned]:
-        """Return the runs on these data, engine by engine; raises what `lay_out` raises."""
+        """Return the requested runs on these data, engine by engine; raises the errors of `lay_out`."""
         return [cell for engine in self.engines for cell in self.cells_of(engine, data, store)]
 
     def cells_of(self, engine: str, data: Corpus | Records, store: Path) -> list[Planned]:
-        """Return the runs of one engine."""
+        """Return the requested runs of one engine on these data."""
         takes, options = get_engine(engine).model.takes, self.options.get(engine, {})
         given = self.settings_of(engine)
         grid = {name: as_list(given[name]) for name in given if name == "n_topics"}
@@ -275,7 +278,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return lay_out(data, grid, engine, self.seeds, rest, **fixed)
 
     def mistakes(self) -> list[tuple[str, InputError]]:
-        """Return the first mistake of each field, as found without the data: (field, error), in the order of the form."""
+        """Check all fields without reading the data; return (field, error) for the first error of each, in the form's order."""
         found: dict[str, InputError] = {}
 
         def take(name: str, error: InputError) -> None:
@@ -297,7 +300,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         return list(found.items())
 
     def _checks(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield (field, what raises if it is wrong) of everything but the options."""
+        """Yield (field, check) of every field but the options; the check is a function that raises if the value is wrong."""
         yield "corpus", self._check_corpus
         if self.top_words is not None:
             yield "top_words", partial(whole, "top_words", self.top_words, 1)
@@ -341,9 +344,9 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     @classmethod
     def from_query(cls, texts: Mapping[str, str], corpus=None) -> "RunRequest":
-        """Return the request of the texts of a form or a link, by the names of `request_fields`.
+        """Return the request that the texts of a form or a link describe; they are given by the names of `request_fields`.
 
-        A text that is no number is kept, so that `mistakes` reports it. ``corpus`` is the data where they have no name.
+        A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
         """
         known = request_fields()
         values = {
@@ -383,7 +386,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         )
 
     def to_query(self) -> dict[str, str]:
-        """Return the texts of a link by name: what differs from the defaults."""
+        """Return the parameters of a link, as texts by name: only those that differ from the defaults."""
         known, records = request_fields(), self.of_records
         values = {name: getattr(self, name) for name in known if hasattr(self, name)}
         if records:
@@ -415,11 +418,11 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
 
 MISSING = ("fetchable", "by hand")
-"""Whereabouts of a data set that cannot be read at once."""
+"""Values for the location of a data set that must be downloaded before it can be read."""
 
 
 def request_fields() -> dict[str, Field]:
-    """Return the fields of a form and a link but corpus, path and engines, by name, as dataclass fields."""
+    """Return all fields of a form or link by name, as dataclass fields, except corpus, path and engines."""
     return _request_fields(shared_options())
 
 
@@ -444,21 +447,21 @@ def _request_fields(options: tuple) -> dict[str, Field]:
 
 
 def _with_default(about: Field, default) -> Field:
-    """Return the field with another default."""
+    """Return a copy of a field with another default."""
     changed = field(default=default, metadata=about.metadata)
     changed.name, changed.type = about.name, about.type
     return changed
 
 
 def reading_names(records: bool) -> dict[str, str]:
-    """Return the fields for the reading of a file, and what the reader calls them."""
+    """Return field name → option name of the options for reading a file of records, or of documents."""
     if records:
         return {f"{OF_RECORDS}{name}": name for name in names(RecordReadSettings)}
     return {f"{OF_FILES}time" if name == "time" else name: name for name in names(ReadSettings)}
 
 
 def parse(about: Field, text: str):
-    """Return the value of a field for a text: a choice, a text, a number, several in a list, None for nothing typed."""
+    """Return the value of a text in a field: one of its choices, a text, a number, a list of numbers, or None if empty."""
     metadata = about.metadata
     if metadata["choices"] and not metadata.get("otherwise"):
         return next((value for value in metadata["choices"] if written(value) == text), text)
@@ -473,35 +476,35 @@ def parse(about: Field, text: str):
 
 
 def is_number(about: Field) -> bool:
-    """Return whether a field takes numbers."""
+    """Return whether the values of a field are numbers."""
     of_numbers = about.metadata["several"] or about.type in (int, float, int | None)
     return of_numbers and not about.metadata["choices"]
 
 
 def combinations(given: dict) -> Iterator[dict]:
-    """Yield the values with one of each list, in every combination."""
+    """Yield every combination of one value from each list, as a dict; values that are no lists are constant."""
     for chosen in product(*map(as_list, given.values())):
         yield dict(zip(given, chosen, strict=True))
 
 
 def are_of_records(engines: tuple[str, ...]) -> bool:
-    """Return whether all of these engines infer from records."""
+    """Return whether all of the engines infer from records."""
     return {get_engine(engine).model.data for engine in engines} == {Records}
 
 
 @lru_cache
 def has_supers(model: str) -> bool:
-    """Return whether a network has super-topics."""
+    """Return whether the network with a name has super-topics."""
     return any(each.name == "super" for each in Network.of(model).variables)
 
 
 def written(value) -> str:
-    """Return a value as the text of a form or a link."""
+    """Return a value as a text for a form or a link; `parse` is the inverse."""
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def as_list(value) -> list:
-    """Return several values as they are, one alone in a list."""
+    """Return a list unchanged, and any other value in a list."""
     return value if isinstance(value, list) else [value]

@@ -1,11 +1,10 @@
-"""Held-out perplexity, each iteration: of the state, and of the running average (spec B.2, B.3).
+"""Held-out perplexity in each iteration, of the state and of the running average (spec B.2, B.3).
 
     perplexity = exp( - (1/N) sum_dw n_dw log p(w | d) )        N tokens; of records N known cells
 
-The running average takes p(w | d) of every iteration after burn-in, token by token, so that switched
-labels do no harm. Until burn-in is over it is that of the state. With p_s that of iteration s, averaged are also the
-probabilities of whole documents (records; sequences, where documents stand in sequences), and of all held-out tokens
-together (spec of stick-breaking B.8)::
+The running average is over p(w | d) of every iteration after burn-in, token by token, so that label switching does no harm.
+Until burn-in is over it is that of the state. With p_s that of iteration s, the probabilities of whole documents (records;
+sequences, if documents form sequences), and of all held-out tokens together, are averaged too (spec of stick-breaking B.8)::
 
     by document   exp( - (1/N) sum_d log (1/S) sum_s prod_{w in d} p_s(w | d)^n_dw )
     jointly       exp( - (1/N)       log (1/S) sum_s prod_dw       p_s(w | d)^n_dw )
@@ -24,32 +23,32 @@ class Average(NamedTuple):
     """The running average of p(w|d) of the test pairs; part of a checkpoint."""
 
     probability: np.ndarray  # (test pair or cell,) float64
-    n_averaged: int
-    log_of_groups: np.ndarray  # (group,) log of the sum of its probabilities
-    # log of the sum of the probabilities of all held-out tokens together
+    n_averaged: int  # number of iterations averaged
+    log_of_groups: np.ndarray  # (group,) log of the sum over iterations of the joint probability
+    # log of the sum over iterations of the joint probability of all held-out tokens
     log_of_all: float = -np.inf
-    # (row with test pairs, word) p(w|d); None: no `predict_rows`, or burn-in not over
+    # (row with test pairs, word) average p(w|d); None without `predict_rows`, or before burn-in is over
     words: np.ndarray | None = None
-    # (group,) as log_of_groups, of words seen in training; None: nothing asks for it
+    # (group,) as log_of_groups, for words seen in training; None if no score needs it
     log_of_seen: np.ndarray | None = None
 
 
 class Logs(NamedTuple):
-    """Sums of logarithms of probabilities of held-out items, nats; those of parts of a test set add up."""
+    """Log likelihoods of held-out items, in nats; those of the parts of a test set can be added."""
 
-    alone: float  # of this iteration
-    averaged: float  # of the running average
-    by_document: float  # of whole groups, averaged
-    together: float  # of all items together, of this iteration
+    alone: float  # under this iteration's probabilities
+    averaged: float  # under the running average
+    by_document: float  # sum over groups of the log of the average joint probability
+    together: float  # log of the joint probability of all items in this iteration
 
 
 def perplexity(items: Data, probability: np.ndarray) -> float:
-    """Return exp of the mean negative log probability per item (a token, a cell); NaN where there is none."""
+    """Return the perplexity: exp of the mean negative log probability per item (token or cell); NaN without items."""
     return perplexity_of(log_likelihood(items.weights, probability), items)
 
 
 def perplexity_of(log_likelihood: float, items: Data) -> float:
-    """Return the perplexity of items from their log likelihood, nats; NaN where there is none."""
+    """Return the perplexity of items given their log likelihood in nats; NaN without items."""
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
@@ -69,7 +68,7 @@ def predict_entries(
     test: Data,
     context: StepContext,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (test pair or cell,) probabilities given the state, and (row, word) distributions of the rows that have a pair.
+    """Return the probabilities (test pair or cell,) given the state, and the distributions (row, word) of rows with test pairs.
 
     The latter are None unless the engine predicts whole rows.
     """
@@ -91,7 +90,7 @@ def score(
     past_burn_in: bool,
     context: StepContext = None,
 ) -> tuple[Average, dict, Predicted | None]:
-    """Return the average with this iteration, the test perplexities by name, and what further scores are computed from."""
+    """Score a state: return the updated running average, the test perplexities by name, and the input of further scores."""
     if test is None:
         return average, {}, None
     samples, further = engine.samples(train, options), bool(model.scores)
@@ -122,10 +121,9 @@ def score(
 def taken_in(
     test: Data, probability: np.ndarray, average: Average, past_burn_in: bool
 ) -> tuple[Average, Logs]:
-    """Return the average with the probabilities of one iteration taken in once burn-in is over, but for `log_of_all`, and their
-    logarithms.
+    """Update the running average by the probabilities of one iteration, if burn-in is over; return it and the log likelihoods.
 
-    What it does for parts of a test set adds up to what it does for the whole.
+    `log_of_all` is left to `scores_from`, so that the results for the parts of a test set can be added.
     """
     if not past_burn_in:
         alone = log_likelihood(test.weights, probability)
@@ -143,7 +141,10 @@ def taken_in(
 def scores_from(
     logs: Logs, average: Average, test: Data, samples: bool, past_burn_in: bool
 ) -> tuple[Average, dict]:
-    """Return the average with the probability of all held-out tokens together taken in, and the test perplexities by name."""
+    """Update `log_of_all` of the running average, if burn-in is over; return it and the test perplexities by name.
+
+    samples : whether the engine samples tokens, so that the perplexity is that of the average
+    """
     if past_burn_in:
         average = average._replace(
             log_of_all=float(np.logaddexp(average.log_of_all, logs.together))
@@ -165,7 +166,7 @@ def scores_from(
 def further_scores(
     train: Data, test: "Data | None", model: Model, predicted: Predicted | None
 ) -> dict:
-    """Return the further scores of the model's family, by name; none where it has none or nothing is held out."""
+    """Return the further scores of the model's family, by name; {} if it has none or nothing is held out."""
     if predicted is None:
         return {}
     return {
@@ -182,7 +183,7 @@ def _predicted(
     seen: np.ndarray | None,
     average: Average | None,
 ) -> Predicted:
-    """Return the probabilities that the headline scores: those of the average, or of the state where there is none."""
+    """Return the input of further scores: predictions of the running average, or of the state if average is None."""
     if average is None:
         of_seen = None if seen is None else _of_groups(test, probability, seen)
         return Predicted(
@@ -203,7 +204,10 @@ def _predicted(
 def _of_groups(
     test: Data, probability: np.ndarray, counted: np.ndarray | slice = slice(None)
 ) -> np.ndarray:
-    """Return (group,) log of the probability of all its held-out items together; ``counted``: of these pairs alone."""
+    """Return the log of the joint probability of each group's held-out items (group,).
+
+    counted : the pairs to include, by default all
+    """
     with np.errstate(divide="ignore"):
         logs = test.weights[counted] * np.log(probability[counted])
     return np.bincount(test.groups[counted], logs, int(test.groups.max(initial=-1)) + 1)
@@ -212,6 +216,6 @@ def _of_groups(
 def _take_in_seen(
     test: Data, probability: np.ndarray, average: Average, seen: np.ndarray
 ) -> np.ndarray:
-    """Return (group,) the sum of the probabilities of its words that training has, with one iteration more; logarithms."""
+    """Return `log_of_seen` of the average (group,), updated by the probabilities of one iteration."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

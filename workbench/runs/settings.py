@@ -1,7 +1,7 @@
 """The settings of a run, each described once: default, range, flag and help text.
 
-`RunSpec`, `workbench.fit`, the form and the flags of `fit`, `compare` and `sweep` are made from these. Nothing of the
-package is imported here, since a shell that completes a word waits for it.
+`RunSpec`, `workbench.fit`, the form and the flags of `fit`, `compare` and `sweep` are made from these. Nothing of the package
+is imported here, so that completion in a shell is fast.
 """
 
 from dataclasses import dataclass, field, fields
@@ -9,9 +9,9 @@ from inspect import Parameter, Signature, signature
 
 LARGEST_SEED = 2**63 - 1
 DEFAULT_ENGINE, DEFAULT_HYBRID = "cgs", "svb-cgs"
-"""Of a run, and of a sweep, unless another is chosen."""
+"""Default engine of a run, and of a sweep."""
 DEFAULT_ENGINES = ("svb", "cvb", "cgs", "svb-cgs", "cvb-cgs", "cv-hdp")
-"""Those of a comparison, unless others are chosen."""
+"""Default engines of a comparison."""
 
 
 def setting(
@@ -26,11 +26,13 @@ def setting(
     example: str = "",
     several: bool = False,
 ):
-    """Return a field with its flags (separated by blanks) and its help.
+    """Return a dataclass field for a setting, with its flags (separated by blanks) and its help text.
 
-    low, high : the range of a whole number. label : what forms call it; without one, its name in words. choices : the values
-    that it takes, or these with words for each. example : what stands in an empty field of a form. several : whether a request
-    may have several values of it.
+    low, high : range of an integer
+    label : its name in forms; by default the field's name in words
+    choices : the possible values, or a dict from these to descriptions
+    example : text shown in an empty field of a form
+    several : whether a request may have several values of it
     """
     metavar = metavar or "|".join(map(str, choices)) or None
     about = {"flags": flags, "help": help, "metavar": metavar, "low": low, "high": high}
@@ -43,7 +45,7 @@ def setting(
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Settings of the model, with the types in which the command line takes them; None: the default of the model."""
+    """Settings of the model, with the types that the command line uses; None means the default of the model."""
 
     model: str | None = setting(
         None,
@@ -82,7 +84,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """Settings of the inference: its seed, its length, its threads, and what is recorded."""
+    """Settings of the inference: seed, iterations, threads, and what is recorded."""
 
     n_iterations: int = setting(
         300,
@@ -123,7 +125,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class SplitSettings:
-    """Settings of what is done to the corpus before inference; see `workbench.corpus.prepare`."""
+    """Settings of the split and of changes to the corpus before inference; see `workbench.corpus.prepare`."""
 
     holdout: float = setting(
         0.1, "--holdout", "Share held out for test perplexity; 0 = none.", label="Held-out share"
@@ -180,7 +182,7 @@ class SplitSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class StartSettings:
-    """How several runs are started."""
+    """Settings of how several runs are started."""
 
     seeds: int = setting(
         1,
@@ -206,17 +208,17 @@ SETTINGS = {
 
 
 def names(kind: type) -> tuple[str, ...]:
-    """The names of the settings of a kind."""
+    """Return the names of the settings in a class of settings."""
     return tuple(each.name for each in fields(kind))
 
 
 def of(kind: type, settings: dict) -> dict:
-    """Those of the settings that are of this kind."""
+    """Return those of the settings that belong to a class of settings."""
     return {name: settings[name] for name in names(kind) if name in settings}
 
 
 def named(function, *others) -> Signature:
-    """The signature of a function with what these others may be given, by name, instead of its ``**settings``."""
+    """Return the signature of a function with its ``**settings`` replaced by the optional parameters of other functions."""
     found = {
         name: one
         for name, one in signature(function).parameters.items()

@@ -1,9 +1,8 @@
-"""RunSpec: everything that decides a run, for Python, command line, page and JSON alike.
+"""RunSpec: all settings of a run, for Python, the command line, pages and JSON.
 
-The hash of a spec names the run and covers what decides its bits: corpus and test set, engine, model,
-options, seed, burn-in and the counts it starts from. It does not cover how long the run is and what
-stops it, how often it is recorded, how many threads it has or what it is called; an identical spec is
-reopened and extended.
+The hash of a spec identifies the run. It covers the settings that determine the results bit for bit: corpus and test set,
+engine, model, options, seed, burn-in and the counts it starts from. It does not cover the number of iterations, the stop rule,
+how often the run is recorded, the number of threads or the name; a run with the same hash is reopened and extended.
 """
 
 from __future__ import annotations
@@ -33,29 +32,31 @@ IDENTITY = ("train", "test", "engine", "model", "options", "seed", "burn_in")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]{0,120}")
 PRIORS = ("alpha", "beta")
 MOST_NAMED = 6
-"""Engines that an error names; of more it names none."""
+"""Limit of the number of engines that an error message lists; if there are more, it lists none."""
 LACKING = {
     "bound": "has no bound to stop on; stop on perplexity",
     "steps": "counts no steps to stop on; set its iterations",
 }
-"""What an engine cannot stop on, in words."""
+"""Quantity of a stop rule → the clause of the error message for an engine without it."""
 
 
 class SpecError(InputError):
-    """Settings that no run can have."""
+    """Raised for invalid settings of a run."""
 
 
 @dataclass(frozen=True)
 class RunSpec(RunSettings):
-    """The settings of one run, with those of `RunSettings`; make one with `make_spec`, which checks them.
+    """All settings of one run, including those of `RunSettings`; `make_spec` creates and checks one.
 
-    ``test`` is None where nothing is held out; ``split`` says how the test tokens were drawn, if known.
-    ``start`` says which run this one began from and has the hash of the counts it took; the counts themselves
-    are in ``warm_start`` until they are in a store, and never in JSON. ``stop_on`` names what must settle for the run
-    to end early (see `workbench.runs.stopping`). ``table`` is the hash of what is kept of the training documents beside their
-    counts: their texts, and the columns that were read with them; ``counted`` says how these texts were counted. ``shards``
-    is the number of shards of a corpus that is kept in several, since sums over them are taken in another order. ``module`` has
-    the engine where that is not of this package.
+    train, test : content hashes of the training corpus and the test set; test is None if nothing is held out
+    split : how the test tokens were drawn, if known
+    start : the run from which this one started, with the hash of its counts
+    warm_start : the counts themselves until they are in a store; never in JSON
+    stop_on : the quantity that must settle for the run to end early, see `workbench.runs.stopping`
+    table : hash of the texts and other columns of the training documents, if they are kept
+    counted : how these texts were counted
+    shards : number of shards of a corpus in several, since the order of sums depends on it
+    module : the module of the engine if it is not in this package
     """
 
     corpus: str
@@ -75,7 +76,7 @@ class RunSpec(RunSettings):
 
     @property
     def hash(self) -> str:
-        """sha256 (hex) of what decides the bits of the run."""
+        """The sha256 (hex) of the settings that determine the results of the run."""
         about, options = named_options(get_engine(self.engine)), {}
         # by their first names, without those that came late and have their default
         for name, value in self.options.items():
@@ -105,26 +106,26 @@ class RunSpec(RunSettings):
             ) from None
 
     def __getstate__(self) -> dict:
-        """Return what is pickled: without the objects of `parts`, which are computed anew."""
+        """Return the fields to be pickled, without the cached objects of `parts`."""
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data: Data | None = None) -> tuple:
-        """Return (engine, model, options) as objects; with ``data`` the model has what they determine (names of authors)."""
+        """Return (engine, model, options) as objects; with ``data`` the model also has what they determine, such as authors."""
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
 
     @property
     def length(self) -> int | None:
-        """The iterations that the run was given; None of a model of another program, which has no course here."""
+        """The number of iterations of the run; None for a model imported from another program."""
         return self.n_iterations if self.parts()[1].course else None
 
     @property
     def n_topics(self) -> int | None:
-        """The number of topics that the run was given; None where its model has none."""
+        """The number of topics in the settings; None if the model has no such setting."""
         return self.model.get("n_topics")
 
     def refuse_missing(self) -> None:
-        """Raise SpecError where the engine is of a module that is not installed, or of another one."""
+        """Raise SpecError if the module of the engine is not installed, or the engine here is of another module."""
         engine = get_engine(self.engine)
         if engine.kind == NOT_INSTALLED:
             raise SpecError(engine.title)
@@ -136,15 +137,15 @@ class RunSpec(RunSettings):
 
     @property
     def size_text(self) -> str:
-        """The number in a run's name and title, as "K=10"; empty where the model has none."""
+        """The size of the model in the run's name and title, such as "K=10"; "" if the model has none."""
         return "=".join(map(str, self.parts()[1].size_label or ()))
 
     def to_json(self) -> str:
-        """Return the spec as one JSON object; infinity is the string "inf"."""
+        """Return the spec as the text of one JSON object; infinity is the string "inf"."""
         return _json(self.settings())
 
     def settings(self) -> dict:
-        """Name → value of everything that JSON can hold."""
+        """Return all settings by name, except ``warm_start``, which JSON cannot represent."""
         return {
             name: value
             for name, value in asdict(replace(self, warm_start=None)).items()
@@ -153,9 +154,9 @@ class RunSpec(RunSettings):
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
-        """Return the spec that `to_json` wrote; fields that this version does not know are left out.
+        """Return the spec in a JSON text from `to_json`; fields that this version does not know are ignored.
 
-        What `to_json` cannot have written is a SpecError.
+        Raises SpecError if `to_json` cannot have written the text.
         """
         try:
             fields_by_name = json.loads(text, parse_constant=_no_number)
@@ -181,7 +182,7 @@ class RunSpec(RunSettings):
         return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
-        """Return the same run with another end, and this rule for an early one."""
+        """Return the spec of the same run with another number of iterations and stop rule."""
         on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
         return replace(
             self,
@@ -192,16 +193,16 @@ class RunSpec(RunSettings):
 
     @property
     def rule(self) -> StopRule | None:
-        """What ends the run early, if anything does."""
+        """The stop rule that may end the run early; None if there is none."""
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
     @property
     def caption(self) -> str:
-        """Label and seed, for progress bars."""
+        """The label and the seed of the run, for progress bars."""
         return f"{self.label()} seed {self.seed}"
 
     def label(self) -> str:
-        """Return engine, network, the options that differ from their defaults, and a warm start, for legends and tables."""
+        """Return a label for legends and tables: engine, network, options other than the defaults, and "warm" if it applies."""
         engine, model, _ = self.parts()
         described, options = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
@@ -214,7 +215,7 @@ class RunSpec(RunSettings):
 
 
 def _defaults(kind: type) -> dict:
-    """Name → default of each field that JSON has; None of those that must be given, which `_check_types` refuses."""
+    """Return the default of each field that JSON has, by name; None for required fields, which `_check_types` refuses."""
     defaults = {
         f.name: f.default if f.default_factory is MISSING else f.default_factory()
         for f in fields(kind)
@@ -227,7 +228,7 @@ def _defaults(kind: type) -> dict:
 
 
 def _check_types(spec: RunSpec) -> None:
-    """Refuse a spec whose fields have values of other types than `make_spec` gives them."""
+    """Raise SpecError if a field of a spec has a value of another type than `make_spec` gives it."""
     optional = {
         "test": str,
         "split": dict,
@@ -285,11 +286,11 @@ def make_spec(
     sizes: dict | None = None,
     **settings,
 ) -> RunSpec:
-    """Return a checked spec with every default filled in; ``start`` is from `execution.fit.warm_start_from`.
+    """Return the checked spec of a run on a training corpus, with all defaults filled in.
 
-    ``alpha`` and ``beta`` are for models that have them, 0.1 each where they are not given; ``model`` and ``sizes`` for the
-    engines of networks, see `workbench.models.networks.network.Network.of`; the other settings are those of `RunSettings`.
-    Raises SpecError, ModelError or OptionError.
+    ``start`` is from `execution.fit.warm_start_from`. ``alpha`` and ``beta`` are for models that have them, by default 0.1
+    each; ``model`` and ``sizes`` for the engines of networks, see `workbench.models.networks.network.Network.of`. The other
+    settings are those of `RunSettings`. Raises SpecError, ModelError or OptionError.
     """
     chosen = get_engine(engine)
     if chosen.kind == NOT_INSTALLED:
@@ -358,7 +359,7 @@ def make_spec(
 
 
 def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
-    """Refuse engines that do not work on a corpus in shards, and what of a corpus would be torn apart by them."""
+    """Raise SpecError if an engine cannot infer from a corpus in shards, or the corpus has sequences of documents."""
     if not engine.in_parts:
         able = ", ".join(name for name in ENGINES if get_engine(name).in_parts)
         reason = f"{engine.name} needs its corpus in memory, and {train.name!r} is kept in {train.n_parts} shards"
@@ -373,7 +374,7 @@ def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
 
 
 def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
-    """Refuse a document or a word with more tokens to be sampled than counts of 32 bits hold."""
+    """Raise SpecError if a document or a word has more sampled tokens than a 32-bit count can hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
     if max(train.document_tokens.max(), train.word_tokens.max()) <= INT32_MAX:
@@ -398,7 +399,7 @@ def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
 
 
 def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
-    """Refuse rows with counts in training and in test, where a model predicts whole rows."""
+    """Raise SpecError if a row has counts both in training and in test, for an engine that predicts whole rows."""
     both = np.intersect1d(train.documents, test.documents)
     if len(both):
         first = repr(train.titles[both[0]])
@@ -409,7 +410,7 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
-    """Return one sentence for each engine that has nothing to do for more threads than one and was given them."""
+    """Return a sentence for each engine that was given several threads and cannot use them."""
     reasons = [
         (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
     ]
@@ -426,9 +427,9 @@ def make_model(
     model: Model | str | None = None,
     sizes: dict | None = None,
 ):
-    """Return the model of an engine, of what was given (not None, not empty) and its defaults.
+    """Return the model of an engine with the given settings, and defaults for those that are None or empty.
 
-    Raises SpecError or ModelError for a setting that the model does not have, and for what is no network.
+    Raises SpecError or ModelError for a setting that the model does not have, and for an invalid network.
     """
     settings = {
         "n_topics": n_topics,
@@ -460,12 +461,12 @@ def make_model(
 
 
 def model_fields(engine: Engine) -> tuple[str, ...]:
-    """Return the numbers among the settings that the model of an engine takes: n_topics, and the priors that it has."""
+    """Return the names of those of the settings n_topics, alpha and beta that the model of an engine has."""
     return tuple(name for name in engine.model.takes if name in ("n_topics", *PRIORS))
 
 
 def _check_rule(spec: RunSpec, engine: Engine) -> None:
-    """Refuse a rule for an early end that the run cannot follow."""
+    """Raise SpecError if the stop rule of a spec is invalid, or the run has no values for it."""
     if spec.stop_on is None:
         return
     if spec.stop_on not in WATCHED:
@@ -508,16 +509,19 @@ ELSEWHERE = {
     "alpha": ("doc_topic_prior",),
     "test": ("test_corpus", "heldout"),
 }
-"""What other programs call these settings."""
+"""Setting → its names in other programs."""
 
 
 def no_setting(name: str, known: Iterable[str]) -> str:
-    """Return a sentence about an unknown setting, with the nearest known one if there is one."""
+    """Return an error message about an unknown setting, with the nearest known name."""
     return f"no setting '{name}'; {meant_or_all(name, known)}"
 
 
 def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> str:
-    """Return the end of a sentence about an unknown name: what other programs call so, the nearest, or all there are."""
+    """Return the end of an error message about an unknown name: the setting of that name in other programs, or near names.
+
+    If no known name is near, all are listed.
+    """
     meant = next(
         (
             setting
@@ -530,7 +534,7 @@ def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> s
 
 
 def checked(settings: dict) -> dict:
-    """Return the settings of `RunSettings` that are given, whole numbers as ints; raise SpecError outside their ranges."""
+    """Check settings of `RunSettings` and return them, with integers as int; raise SpecError if one is out of range."""
     values = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
@@ -547,7 +551,10 @@ def checked(settings: dict) -> dict:
 def whole(
     what: str, value: object, low: int, high: int | None = None, field: str | None = None
 ) -> int:
-    """Return the value as an int within its range; else raise SpecError about ``field``, which is called ``what``."""
+    """Return the value as an int; raise SpecError if it is no integer from ``low`` to ``high``.
+
+    what : what the message calls it; field : the field of the error, by default ``what``
+    """
     number = (
         isinstance(value, numbers.Real)
         and not isinstance(value, bool)
@@ -561,7 +568,7 @@ def whole(
 
 
 def _plain(values: dict) -> dict:
-    """Return the values as JSON can hold them: infinity as "inf", tuples as lists."""
+    """Return the values in a form that JSON can represent: infinity as "inf", tuples as lists."""
     return {
         name: "inf"
         if isinstance(value, float) and math.isinf(value)

@@ -1,1 +1,1 @@
-"""Models of other programs as runs: a reader for each program, and one function that makes a run of what they read."""
+"""Import of models of other programs as runs: a reader for each program, and a function that stores the model as a run."""

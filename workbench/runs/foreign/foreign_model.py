@@ -1,4 +1,4 @@
-"""What a reader of another program's model finds, in one form for all programs; and the sentence where it is no model."""
+"""A model of another program in a form that is common to all programs, its check, and the error for invalid models."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,26 +9,26 @@ from workbench.corpus import Corpus
 from workbench.errors import InputError
 
 NEAR_ONE = 1e-3
-"""How far a sum of probabilities may be from 1: programs give them in single precision, and texts with few digits."""
+"""How far a sum of probabilities may be from 1: programs use single precision, and text files few digits."""
 
 
 class ForeignError(InputError):
-    """A model of another program that cannot become a run."""
+    """Raised for a model of another program that cannot be imported as a run."""
 
 
 class ForeignModel(NamedTuple):
-    """Topics of another program, as it gives them."""
+    """A topic model of another program, as that program has it."""
 
     engine: str  # name in `workbench.engines.IMPORTED`
-    program: str  # with its version
+    program: str  # name and version of the program
     phi: np.ndarray  # (topic, word) float64
-    words: tuple[str, ...] | None  # None: the program knows them by number alone
-    # (document, topic) float64 of training documents; NaN in a row: it gives none
+    words: tuple[str, ...] | None  # None if the program has only numbers of words
+    # (document, topic) float64 of training documents; rows of NaN where the program has none
     theta: np.ndarray | None = None
-    # theta of documents over its own words, as the program infers it
+    # function that returns theta of documents, as the program infers it
     infer: Callable[[Corpus], np.ndarray] | None = None
-    titles: tuple[str, ...] | None = None  # (document,) as the program calls them
-    # indptr, word, count of each document as the program kept it, words ascending
+    titles: tuple[str, ...] | None = None  # (document,) names of the documents in the program
+    # indptr, words and counts of the documents that the program has kept, words ascending
     tokens: tuple | None = None
     topic_prior: tuple[float, ...] | None = None
     word_prior: float | None = None
@@ -36,7 +36,7 @@ class ForeignModel(NamedTuple):
 
 
 def checked(foreign: ForeignModel) -> ForeignModel:
-    """Return the same, or raise ForeignError unless its arrays fit together and hold probabilities."""
+    """Return the model with arrays as float64; raise ForeignError if they do not fit together or are no probabilities."""
     phi = _probabilities("phi", foreign.phi, "topic")
     theta = foreign.theta
     if foreign.words is not None:
@@ -66,7 +66,10 @@ def checked(foreign: ForeignModel) -> ForeignModel:
 def _probabilities(
     name: str, values: np.typing.ArrayLike, row: str, numbers: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return (row, …) float64, or raise ForeignError with the first row that is no distribution."""
+    """Return values (row, …) as float64; raise ForeignError for the first row that is no probability distribution.
+
+    name, row : what the array and its rows are called in the message; numbers (row,) : numbers of the rows, default 0, 1, 2 …
+    """
     try:
         table = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""gensim's LdaModel: phi as it gives it; theta as it infers it, since it keeps none."""
+"""Reader of gensim's LdaModel: phi is that of the model; theta is inferred by gensim, since the model does not keep it."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -10,13 +10,13 @@ from workbench.errors import shown
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 START = 0
-"""Seed of the random start of each document, so that a model gives the same theta again."""
+"""Seed of the random starts of documents, so that theta is reproducible."""
 DOCUMENTS = 2000
-"""Documents whose theta gensim infers in one call; fixed, as random starts follow their order within a call."""
+"""Documents per call of gensim's inference; fixed, since the random starts depend on the position within a call."""
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of a model."""
+    """Return the topics of an LdaModel."""
     import gensim
 
     words = None
@@ -35,7 +35,7 @@ def read_model(model) -> ForeignModel:
 
 
 def theta_of(model, documents: Corpus) -> np.ndarray:
-    """Return (document, topic) gamma / sum(gamma) of `LdaModel.inference`; restore the random numbers of the model."""
+    """Infer theta (document, topic) as gamma / sum(gamma) of `LdaModel.inference`; the model's random state is restored."""
     before, theta = model.random_state, np.empty((documents.n_documents, model.num_topics))
     model.random_state = np.random.RandomState(START)
     try:
@@ -61,7 +61,7 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
 
 
 def read_file(path: Path) -> ForeignModel:
-    """Return the topics of a model that gensim saved: a pickle, which is opened only for those who trust it."""
+    """Return the topics of a model in a file that gensim saved; it is a pickle, so the caller must trust it."""
     try:
         from gensim.models import LdaModel
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Import models of other programs into a store, each as a run with one row and one snapshot."""
+"""Import models of other programs into a store, each as a run with one recorded row and one snapshot."""
 
 import math
 import numbers
@@ -24,7 +24,7 @@ from workbench.runs.store.status import FINISHED
 from workbench.runs.store.writer import RunWriter, create_run, remove_run
 
 THE_ROW = 1
-"""Number of the one row and the one snapshot of a model that was imported: they have no other place in a store."""
+"""Iteration number of the only row and snapshot of an imported model."""
 LEAVE_OUT, REFUSE = "leave out", "refuse"
 
 
@@ -52,43 +52,42 @@ def import_run(
     Parameters
     ----------
     model : a model, or str or path of its file
-        Of tomotopy (LDA, HDP, CT, PA; ``.bin``), gensim (LdaModel), scikit-learn (LatentDirichletAllocation) or MALLET
+        A model of tomotopy (LDA, HDP, CT, PA; ``.bin``), gensim (LdaModel), scikit-learn (LatentDirichletAllocation) or MALLET
         (``--output-state``, or ``--topic-word-weights-file`` with ``theta``), or phi (topic, word) as array, DataFrame,
         ``.npz`` or ``.csv``.
     store : path, default ``WORKBENCH_STORE`` or ``./runs``
     like : Run, path or name in the store, optional
-        A run whose training corpus, test set and split are those of the model too.
+        A run with the training corpus, test set and split of the model.
     corpus, test, split
-        The same said one by one: the training corpus (`Corpus`) that the model was fit on, its held-out tokens, and how these
-        were drawn, for the record.
+        Instead of ``like``: the training corpus (`Corpus`) that the model was fit on, its held-out tokens, and a record of how
+        these were drawn.
     theta : (document, topic), DataFrame, or path of a CSV file or of MALLET's doc-topics, optional
-        Of the training documents, in their order or by title, where the model does not have it.
+        Theta of the training documents, in their order or by title, if the model does not have it.
     words : list of str, optional
-        Of the columns of phi, where the model knows them by number alone (scikit-learn). Default: those of the corpus, where
-        they are as many.
+        Words of the columns of phi, if the model has only their numbers (scikit-learn). Default: those of the corpus, if the
+        number is the same.
     alpha, beta : optional
-        Dirichlet priors of topics in a document, and of words in a topic, where the model does not say; without alpha no theta
-        of other documents is inferred.
+        Dirichlet priors of topics in a document, and of words in a topic, if the model does not have them; without alpha no
+        theta of other documents is inferred.
     unknown : "refuse" or "leave out"
-        Where the model gives probability 0 to a held-out token, as of a word that it does not know: refuse it, since its
-        perplexity is infinite; or leave the words that it does not know out of training and test set, which are then other
-        data.
+        What to do if the model gives probability 0 to a held-out token, for example of an unknown word: raise an error, since
+        the perplexity is infinite; or leave unknown words out of the training and test set, which are then other data.
     trust : bool
-        Open a file of gensim, which is a pickle and can run anything.
+        Whether to open a file of gensim, which is a pickle and can run any code.
     seed : int
-        Which of several models of one program on one split this is: runs are compared in pairs of one seed.
+        A number to tell models of one program on one split apart: runs are compared in pairs with the same seed.
     name : str, optional
-        Of the run; by default from corpus, program, K and a hash.
+        Name of the run; by default from corpus, program, K and a hash.
 
     Warns
     -----
     UserWarning
-        One sentence about words that either side does not know, and documents of which the program gives no theta.
+        The model and the corpus have different words, or the program has no theta of some documents.
 
     Raises
     ------
     StoreError, ForeignError, SpecError, ModelError
-        Of the run nothing is left then.
+        Nothing is stored then.
     """
     if unknown not in (REFUSE, LEAVE_OUT):
         raise ForeignError.must_be("unknown", f"'{REFUSE}' or '{LEAVE_OUT}'", unknown)
@@ -124,7 +123,7 @@ def import_run(
 
 
 def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
-    """Write the folder of a run, whole, with a model as its one row and snapshot, unless it exists; return its path."""
+    """Create the folder of a run with a model as its only row and snapshot, unless the run exists; return the path."""
     there = is_run(store / spec.name)
     path = create_run(store, spec, train, test)
     if there and RunReader(path).status()["state"] == FINISHED:
@@ -146,7 +145,7 @@ def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, st
 
 
 def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Row:
-    """Return the row of a model: its perplexities, as all runs have them, and the sizes of its topics."""
+    """Compute the row of an imported model: its perplexities, as for other runs, and the sizes of its topics."""
     engine, model, options = spec.parts(train)
     _, scores, _ = score(engine, train, test, model, options, state, initial_average(test), False)
     of_training = probability(state, train)
@@ -155,7 +154,10 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
 
 
 def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
-    """Return the training corpus, the test set and the record of the split: those of a run, or those that are given."""
+    """Return the training corpus, test set and record of the split: those of the run ``like``, or the given ones.
+
+    Raises ForeignError if both or neither are given.
+    """
     if (like is None) == (corpus is None):
         raise ForeignError(
             "a model is imported beside the tokens that it was fit on: give like, a run with the same "
@@ -182,7 +184,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
 
 
 def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
-    """Return the model with the priors that are given beside it."""
+    """Return the model with the given priors, if any, in place of its own."""
     if alpha is not None:
         alpha = tuple(np.ravel(alpha).tolist())
         model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)

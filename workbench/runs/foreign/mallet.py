@@ -1,4 +1,4 @@
-"""MALLET: its state (.gz, every token with its topic), or what topics have of words and documents of topics, as texts."""
+"""Readers of MALLET's files: the state (.gz, every token with its topic), topic-word weights, and doc-topics."""
 
 import gzip
 import zlib
@@ -12,7 +12,7 @@ ENGINE, PROGRAM = "mallet-lda", "MALLET"
 
 
 def is_state(path: Path) -> bool:
-    """Return whether a file begins as the state that MALLET writes."""
+    """Return whether a file begins like a state written by MALLET."""
     try:
         with gzip.open(path, "rb") as file:
             return file.read(20).startswith(b"#doc source pos")
@@ -21,9 +21,9 @@ def is_state(path: Path) -> bool:
 
 
 def read_state(path: Path) -> ForeignModel:
-    """Return the model of ``--output-state``: theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k).
+    """Return the model in a file of ``--output-state``.
 
-    Documents without a token do not stand in it.
+    theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k). The file omits documents without a token.
     """
     priors: dict[str, list[float]] = {}
     documents, words, topics, titles, vocabulary = [], [], [], {}, {}
@@ -88,13 +88,16 @@ def read_state(path: Path) -> ForeignModel:
 
 
 def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
-    """Return the names of all documents; None where these are not distinct."""
+    """Return the names of all documents, "#d" for a missing one; None if they are not distinct."""
     titles = tuple(known.get(d, f"#{d}") for d in range(n_documents))
     return titles if len(set(titles)) == n_documents else None
 
 
 def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return phi and words of ``--topic-word-weights-file``: topic, word, weight (beta + n_kw) in each line."""
+    """Return phi (topic, word) and the words from a file of ``--topic-word-weights-file``.
+
+    Each line has a topic, a word and its weight beta + n_kw.
+    """
     vocabulary, cells = {}, []
     for number, line in enumerate(_lines(path), start=1):
         try:
@@ -120,7 +123,10 @@ def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return theta and names of ``--output-doc-topics``: number, name, and each topic's share, or pairs of topic and share."""
+    """Return theta (document, topic) and the names of documents from a file of ``--output-doc-topics``.
+
+    Each line has the number and name of a document, then the share of each topic, or pairs of topic and share.
+    """
     rows, names = [], []
     for number, line in enumerate(_lines(path), start=1):
         if line.startswith("#"):
@@ -143,7 +149,7 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _shares(cells: list[str]) -> list[float]:
-    """Return the share of each topic; they may be pairs of topic and share, each topic once, as MALLET wrote up to 2.0.7."""
+    """Return the share of each topic from the cells of a line: shares, or pairs of topic and share as up to MALLET 2.0.7."""
     shares, topics = [float(cell) for cell in cells], cells[::2]
     in_pairs = len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics)
     if not in_pairs or set(map(int, topics)) != set(range(len(topics))):

@@ -1,4 +1,4 @@
-"""The words and documents of a model and of a corpus, matched: words by name, documents by name or in their order."""
+"""Match the words and documents of an imported model with those of a corpus: words by name, documents by name or order."""
 
 import re
 from collections.abc import Sequence
@@ -13,17 +13,20 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 class Matched(NamedTuple):
-    """A model over a corpus."""
+    """An imported model over the documents and words of a corpus."""
 
     train: Corpus
     test: Corpus | None
-    theta: np.ndarray  # (document, topic) of every training document
+    theta: np.ndarray  # (document, topic) of all training documents
     phi: np.ndarray  # (topic, word) over the words of the corpus
-    mismatch: str  # what did not match, as a sentence; empty where all did
+    mismatch: str  # sentences about words and documents that did not match; empty if all did
 
 
 def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
-    """Return the model over the words and documents of a training corpus; see `workbench.runs.foreign.importing.import_run`."""
+    """Return an imported model with its arrays in the order of the words and documents of a training corpus.
+
+    leave_out : whether to leave words that the model does not know out of the training and test set
+    """
     words = foreign.words
     if words is None:
         if foreign.phi.shape[1] != train.n_words:
@@ -65,7 +68,7 @@ def _of_words(
     train: Corpus,
     known: np.ndarray,
 ) -> str:
-    """Return a sentence about the words that the other side does not know; empty where all are known."""
+    """Return a sentence about the words that only the model or only the corpus has; "" if there are none."""
     sentences = []
     if theirs := int((places < 0).sum()):
         share = float(foreign.phi[:, places < 0].sum(axis=1).mean())
@@ -88,7 +91,7 @@ def _theta_of(
     places: np.ndarray,
     known_words: np.ndarray,
 ) -> tuple[np.ndarray, str]:
-    """Return theta of every training document, and a sentence about documents of which the program has none."""
+    """Return theta of every training document, and a sentence about documents for which the program has none."""
     if foreign.theta is None and foreign.infer is None:
         raise ForeignError(
             "the model has no theta of the training documents; give theta, a row for each of them"
@@ -118,7 +121,7 @@ def _theta_of(
 
 
 def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
-    """Return (row of the model's theta,) the training document that it is of."""
+    """Return the index of the training document of each row of the model's theta (row,); raise ForeignError if unclear."""
     if (
         foreign.titles is not None
         and (places := places_in(train.titles, foreign.titles)) is not None
@@ -144,7 +147,10 @@ def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
 def _check_tokens(
     foreign: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
 ) -> None:
-    """Refuse a model that kept other tokens of a document than those of the training corpus, as those that are held out."""
+    """Raise ForeignError if the documents that the model kept have other tokens than the training corpus.
+
+    It may have been fit on the held-out tokens too.
+    """
     indptr, numbers, counts = foreign.tokens
     documents, words = rows[np.repeat(np.arange(len(rows)), np.diff(indptr))], places[numbers]
     shared, in_model = words >= 0, known[train.words]
@@ -166,7 +172,7 @@ def _check_tokens(
 def _cells(
     documents: np.ndarray, words: np.ndarray, counts: np.ndarray, train: Corpus
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of (document, word), ascending, and their tokens."""
+    """Return the distinct (document, word) cells as numbers, ascending, and the tokens in each."""
     cells, inverse = np.unique(
         documents.astype(np.int64) * train.n_words + words, return_inverse=True
     )
@@ -174,7 +180,7 @@ def _cells(
 
 
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
-    """Refuse a model that gives probability 0 to a held-out token: its perplexity would be infinite."""
+    """Raise ForeignError if the model gives probability 0 to a held-out token: its perplexity would be infinite."""
     known = phi.any(axis=0)
     sure = (
         (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
@@ -195,6 +201,6 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
 
 
 def _few(words: Sequence[str], most: int = 3) -> str:
-    """Return the first of some words, for a sentence."""
+    """Return the first of some words and the number of others, for an error message."""
     shown = ", ".join(repr(re.sub(r"\s+", " ", str(word))[:30]) for word in list(words)[:most])
     return shown + (f" and {len(words) - most:,} more" if len(words) > most else "")

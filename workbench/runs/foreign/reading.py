@@ -1,4 +1,4 @@
-"""Which reader a model of another program is for: by the module of an object, or by the first bytes of a file."""
+"""Read a model of another program with the right reader, chosen by the module of an object or the first bytes of a file."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import pandas as pd
 from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 PICKLED = (b"\x80", b"x\x9c", b"x\x01", b"x\xda", b"ZF")
-"""First bytes of pickles, and of those that joblib has packed."""
+"""First bytes of pickles, and of pickles compressed by joblib."""
 WANTED = (
     "a model of tomotopy, gensim or scikit-learn, phi as an array or DataFrame, or a file: .bin of tomotopy, the "
     "state or topic-word weights of MALLET, .npz, .csv"
@@ -17,7 +17,10 @@ WANTED = (
 
 
 def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
-    """Return the topics of a model: an object, arrays, or a file; ``theta`` and ``words`` are of a model without them."""
+    """Return the topics of a model given as an object, arrays, or a file.
+
+    theta, words : for a model that does not have them
+    """
     if isinstance(source, str | os.PathLike):
         foreign = _read_file(Path(source), trust)
     elif isinstance(source, np.ndarray | pd.DataFrame | list | tuple):
@@ -35,7 +38,7 @@ def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
 
 
 def _read_object(model: object) -> ForeignModel:
-    """Read a model that the other program has in memory."""
+    """Return the topics of a model given as an object of another program."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):
         from workbench.runs.foreign.tomotopy import read_model
@@ -51,7 +54,7 @@ def _read_object(model: object) -> ForeignModel:
 
 
 def _read_file(path: Path, trust: bool) -> ForeignModel:
-    """Read a model from a file, by its first bytes."""
+    """Return the topics of a model in a file; its first bytes show the program."""
     from workbench.runs.foreign import mallet, tables, tomotopy
 
     try:
@@ -81,7 +84,7 @@ def _read_file(path: Path, trust: bool) -> ForeignModel:
 
 
 def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
-    """Read a model of gensim for those who trust the file; for all others raise an error, since unpickling can run anything."""
+    """Return the topics of a model in a pickle of gensim; raise ForeignError unless ``trust``: it can run any code."""
     if b"gensim" not in start:
         raise ForeignError(
             f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
@@ -99,7 +102,7 @@ def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
 
 
 def _theta(theta) -> tuple:
-    """Return theta beside a phi, and names of its documents: an array as it is, or a CSV file, or doc-topics of MALLET."""
+    """Return theta and the names of its documents, None if unknown: from an array, a CSV file, or MALLET's doc-topics."""
     if not isinstance(theta, str | os.PathLike):
         return theta, None
     from workbench.runs.foreign import mallet, tables

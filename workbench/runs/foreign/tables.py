@@ -1,4 +1,4 @@
-"""Topics as plain tables: theta and phi as arrays, as npz, or as CSV with names of words above the columns of phi."""
+"""Readers of topics as tables: theta and phi as arrays, as an npz file, or as CSV with words as column names of phi."""
 
 import zipfile
 from pathlib import Path
@@ -11,11 +11,14 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 ENGINE = "tables"
 NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
-"""Headers, in small letters, of a first column that names the rows."""
+"""Headers, in lower case, of a first column that contains the names of rows."""
 
 
 def read_arrays(phi, theta=None, words=None) -> ForeignModel:
-    """Return the model of arrays or DataFrames, where the columns of phi name the words, the index of theta the documents."""
+    """Return the model of arrays or DataFrames.
+
+    In DataFrames the column names of phi are the words, and the index of theta has the names of documents.
+    """
     titles = None
     if isinstance(phi, pd.DataFrame):
         words, phi = tuple(map(str, phi.columns)) if words is None else words, phi.to_numpy()
@@ -32,8 +35,8 @@ def read_arrays(phi, theta=None, words=None) -> ForeignModel:
 
 
 def read_npz(path: Path) -> ForeignModel:
-    """Return ``phi`` (topic, word), ``theta`` (document, topic) and ``words`` of an npz file, and what it has of ``titles``,
-    ``alpha`` and ``beta``."""
+    """Return the model in an npz file: ``phi`` (topic, word), and if present ``theta`` (document, topic), ``words``,
+    ``titles``, ``alpha`` and ``beta``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {
@@ -74,13 +77,16 @@ def read_npz(path: Path) -> ForeignModel:
 
 
 def read_csv(path: Path) -> ForeignModel:
-    """Return phi of a CSV file: a line for each topic, words above the columns, without a first column of topic numbers."""
+    """Return the model in a CSV file: phi with a line for each topic and words as column names.
+
+    A first column of topic numbers is ignored.
+    """
     table, _ = read_table(path)
     return ForeignModel(ENGINE, path.name, table.to_numpy(), tuple(map(str, table.columns)))
 
 
 def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
-    """Return the numbers of a CSV file, and the names of its rows, if it has some."""
+    """Return the numbers in a CSV file, and the names of its rows, or None if it has no names."""
     try:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
         table = pd.read_csv(path, header=None, skiprows=1, keep_default_na=False, na_values=[""])
@@ -105,7 +111,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
 
 
 def _names(index: pd.Index) -> tuple[str, ...] | None:
-    """Return the names of rows, None where they are numbers or not distinct."""
+    """Return the names of rows; None if they are numbers or not distinct."""
     names = tuple(map(str, index))
     return (
         names

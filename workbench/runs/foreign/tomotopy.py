@@ -1,4 +1,4 @@
-"""Models of tomotopy (LDA, HDP, correlated topics, pachinko): theta and phi as its own methods give them."""
+"""Reader of tomotopy's models (LDA, HDP, correlated topics, pachinko): theta and phi from its own methods."""
 
 import subprocess
 import sys
@@ -18,17 +18,17 @@ KINDS = {
     "HDPModel": "tomotopy-hdp",
     "CTModel": "tomotopy-ct",
 }
-"""Class → engine, in the order in which a file is tried: of these no class takes a file of one that comes after it."""
+"""Class → engine, in the order in which they are tried on a file: no class accepts a file of a later class."""
 STARTS = {b"LDA\0": ("LDAModel", "PAModel", "HDPModel"), b"CTM\0": ("CTModel",)}
-"""First bytes of a file → the classes that write it."""
+"""First bytes of a file → classes that may have written it."""
 PATIENCE, BYTES_PER_SECOND = 30.0, 2e6
-"""Seconds that reading a file may take, and bytes that may take one more: of a damaged file tomotopy may read for ever."""
+"""Time limit of reading a file: seconds, plus one for this many bytes; tomotopy may not return from a damaged file."""
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of a model, with what it kept of each document; HDP: of those topics that have a token.
+    """Return the topics of a model, and its documents; for HDP only topics that have a token.
 
-    p(w | d) of a pachinko model goes over its lower topics, so these are its topics here.
+    The topics of a pachinko model are its lower ones, since p(w | d) is a mixture of these.
     """
     import tomotopy
 
@@ -68,21 +68,21 @@ def read_model(model) -> ForeignModel:
 
 
 def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, words and counts of documents that are each (words, counts)."""
+    """Return indptr, words and counts of documents, given (words, counts) of each."""
     indptr = np.cumsum([0, *(len(words) for words, _ in bags)])
     return indptr, *(np.concatenate(arrays) for arrays in zip(*bags, strict=True))
 
 
 def looks_like(path: Path) -> bool:
-    """Return whether a file begins as tomotopy writes it."""
+    """Return whether a file begins like a model written by tomotopy."""
     with open(path, "rb") as file:
         return file.read(4) in STARTS
 
 
 def read_file(path: Path) -> ForeignModel:
-    """Return the topics of a model that tomotopy saved, its kind found out.
+    """Return the topics of a model in a file that tomotopy saved, trying the possible classes.
 
-    It is read in a process of its own: of a damaged file tomotopy ends the process, or does not come to an end.
+    The file is read in a separate process: from a damaged file tomotopy crashes, or does not return.
     """
     if find_spec("tomotopy") is None:
         raise ForeignError(
@@ -117,8 +117,10 @@ def read_file(path: Path) -> ForeignModel:
 
 
 def write_found() -> None:
-    """Read the file of the command line, and write what it holds as arrays, in a process of its own; exit with 1, or
-    with 2 after a sentence."""
+    """Read a model as the command line says (class, file) and write its arrays to a file, in the process of `read_file`.
+
+    Exits with 1 if the file is of another class, or with 2 after printing an error message.
+    """
     kind, path, file = sys.argv[1:]
     import tomotopy
 

@@ -1,8 +1,8 @@
-"""Who works on the parts of a run: this process, one part after the other.
+"""The crew that computes on the parts of a run in this process, one part after the other.
 
-A crew works on phases of functions of the engine, and calls methods of `workbench.runs.parts.part.Part` by name.
-`workbench.runs.execution.cluster.fitting` has one whose parts are in other processes, with the same methods and, as sums are
-taken in the same tree, the same bits.
+A crew computes phases of functions of the engine, and calls methods of `workbench.runs.parts.part.Part` by name.
+`workbench.runs.execution.cluster.fitting` has a crew whose parts are in other processes, with the same methods and the same
+bits, since sums are computed in the same tree.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,29 +20,29 @@ ONE_AT_A_TIME = Lock()
 
 
 class PartsLost(Exception):
-    """A process that held parts of a run has ended; the run continues from its last checkpoint."""
+    """Raised if a process with parts of a run has ended; the run can continue from its last checkpoint."""
 
 
 class Here:
-    """The parts in this process."""
+    """The crew whose parts are in this process."""
 
     def __init__(self, setting: Setting, places: list[Place]):
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
     def collect(self, method: str, *arguments) -> list:
-        """Return the results of a method of every part, in order."""
+        """Call a method of every part; return the results in the order of parts."""
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Yield the results of `collect`, one at a time."""
+        """Call a method of every part; yield the results in the order of parts, one at a time."""
         return (getattr(part, method)(*arguments) for part in reading_ahead(self._parts))
 
     def alone(self, number: int, method: str, *arguments):
-        """Return the result of a method of one part."""
+        """Call a method of one part and return the result."""
         return getattr(self._parts[number], method)(*arguments)
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Work on a phase, each part with the shared arrays that the one before has left."""
+        """Compute a phase on the parts in turn, each with the shared arrays as the previous part has changed them."""
         once = once_in({})
 
         def work(part: Part) -> Met | Returned:
@@ -67,23 +67,23 @@ class Here:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Work on a phase, each part from the same shared arrays; what they changed is added up."""
+        """Compute a phase on all parts, each from the same shared arrays; return the sum of their changes."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
-        """Return what a phase returns after the meeting."""
+        """Complete a phase after the meeting, and return its result."""
         return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """Return CPU seconds that other processes have spent: none."""
+        """Return the CPU seconds used by other processes: 0."""
         return 0.0
 
     def close(self) -> None:
-        """Do nothing: what the parts hold goes with them."""
+        """Do nothing: the parts need no clean-up."""
 
 
 def reading_ahead(parts: list[Part]) -> Iterator[Part]:
-    """Yield the parts in order; the files of the next are read while one is worked on."""
+    """Yield the parts in order; the files of the next part are read ahead while a part is computed."""
     for part, following in zip_longest(parts, parts[1:]):
         if following is not None:
             following.read_ahead()
@@ -98,9 +98,10 @@ def changes(
     warm_start: WarmStart | None,
     values: dict,
 ) -> Met | Returned:
-    """Return the sum, in the tree, of what parts change of the same shared arrays; of a start what the first has.
+    """Compute a phase on parts from the same shared arrays; return their changes and sums, added up in the tree of parts.
 
-    kept : what was made once for all parts of the call in this process
+    shared : None in the first phase of `init`, whose shared arrays are those of the first part
+    values : values that are computed once for all parts of the call in this process, by name
     """
     once = once_in(values)
     scratch = (
@@ -126,12 +127,12 @@ def changes(
 
 
 def add_met(a: Met, b: Met) -> Met:
-    """Return the sum of what two parts bring to a meeting, in the arrays of the first."""
+    """Return the sum of the results of two parts for a meeting, added to the arrays of the first."""
     return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 
 def merged(shared: dict | None, met: Met) -> dict:
-    """Return what all parts share after they have worked side by side; counts do not fall below 0 by rounding."""
+    """Return the shared arrays after the changes of all parts are added; counts that rounding made negative become 0."""
     if shared is None:
         return met.shared
     shared = dict(shared)
@@ -148,14 +149,17 @@ def merged(shared: dict | None, met: Met) -> dict:
 
 
 def private_copy(value):
-    """Return a copy of an array that nothing else changes; of what becomes a number that number."""
+    """Return a copy of an array, or a scalar as a number; other values are returned unchanged."""
     if isinstance(value, np.ndarray):
         return aligned_copy(value) if value.ndim else value.copy()
     return np.asarray(value).item() if hasattr(value, "__array__") else value
 
 
 def once_in(values: dict) -> Callable:
-    """Return (name, make) -> what is made once for all parts that work from the same shared arrays in this process."""
+    """Return a function (name, make) that returns values[name], and computes it by make() on the first call.
+
+    So a value is computed once for all parts in this process that start from the same shared arrays.
+    """
 
     def once(name: str, make: Callable):
         with ONE_AT_A_TIME:

@@ -1,4 +1,4 @@
-"""The data of a run as the loop works on them: `Whole` in one part, or `LaidOut` in several over a crew."""
+"""The data of a run for the loop: `Whole` in memory, or `LaidOut` in several parts over a crew."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from workbench.runs.spec import RunSpec
 
 
 class Whole:
-    """Training and test data in memory with the engine of a spec: each method is a plain call of it.
+    """Training and test data in memory with the engine of a spec; each method calls a function of the engine.
 
     `workbench.runs.parts.laying_out.LaidOut` has the same methods for a corpus in several parts.
 
     Attributes
     ----------
     engine, model, options
-        Of the spec, the model with what the data alone determine.
+        Those of the spec; the model also has what the data determine, such as names of authors.
     rows : None
-        Who has the rows of documents: the state itself.
+        The document arrays are in the state.
     """
 
     rows = None
@@ -51,7 +51,7 @@ class Whole:
         self.engine, self.model, self.options = spec.parts(train)
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
-        """Return the first state, and the average before the first iteration."""
+        """Return the initial state, and the running average before the first iteration."""
         state = self.engine.init(self.train, self.model, self.options, context, warm_start)
         return state, initial_average(self.test)
 
@@ -62,7 +62,7 @@ class Whole:
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
     ) -> tuple:
-        """Return the average with a state taken in, the test perplexities, and what `further_scores` takes."""
+        """Score a state: return the updated running average, the test perplexities, and the argument of `further_scores`."""
         data = self.engine, self.train, self.test, self.model, self.options
         return score(*data, state, average, past_burn_in, context)
 
@@ -71,39 +71,39 @@ class Whole:
         return further_scores(self.train, self.test, self.model, predicted)
 
     def watch(self, state: State) -> dict:
-        """Return the numbers that the engine watches."""
+        """Return the engine's diagnostics of a state, by name."""
         return self.engine.watch(self.train, self.model, self.options, state)
 
     def train_perplexity(self, state: State, context: StepContext) -> float:
-        """Return the perplexity of the training items."""
+        """Return the perplexity of the training data under a state."""
         arguments = self.train, self.model, self.options, state, self.train, context
         return perplexity(self.train, self.engine.predict(*arguments))
 
     def counts(self, state: State) -> dict:
-        """Return what a snapshot keeps, by name."""
+        """Return the arrays of a snapshot of a state, by name."""
         return self.engine.counts(self.train, self.model, self.options, state)
 
     def load(self, folder: Path) -> None:
-        """Do nothing: the rows of documents are in the state."""
+        """Do nothing: the document arrays are in the state."""
 
     def close(self) -> None:
         """Do nothing: there are no files."""
 
 
 class LaidOut:
-    """A training and a test corpus in several parts, laid out over a crew, as the loop works on them.
+    """A training and a test corpus in several parts, distributed over a crew.
 
-    It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has what all parts share; the rows that belong to
-    documents are with the parts, and are empty in it.
+    It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has the shared arrays; its document arrays are with
+    the parts, and empty in the state.
 
     Parameters
     ----------
     spec : RunSpec
     train, test : ShardedCorpus, AnyCorpus or None
-        Of the same documents.
+        Corpora of the same documents.
     scratch : Path, optional
-        Folder for the rows of parts, one of which is in memory at a time; None: all are held in memory.
-    crew : (setting, places) -> who works on the parts; default in this process
+        Folder for the document arrays of parts, one of which is then in memory at a time; None: all are in memory.
+    crew : function (setting, places) that returns the crew; by default in this process
     """
 
     def __init__(
@@ -128,11 +128,11 @@ class LaidOut:
 
     @property
     def rows(self) -> LaidOut:
-        """Who has the rows of documents."""
+        """The object that saves and loads the document arrays: this one."""
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
-        """Return the first state, and the average before the first iteration."""
+        """Return the initial state, and the running average before the first iteration."""
         met = self.crew.side_by_side(Call("init", 0), None, context.interrupt, warm_start)
         state = self._finished(merged(None, met), met.sums)
         for number in range(1, len(self.engine.init.phases)):
@@ -140,7 +140,7 @@ class LaidOut:
         return state, initial_average(None)
 
     def step(self, state: State, context: StepContext) -> tuple:
-        """Return the state after every phase of a step over all parts, and the diagnostics of the step."""
+        """Compute every phase of a step over all parts; return the new state, and the diagnostics of the step."""
         spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
@@ -148,7 +148,7 @@ class LaidOut:
         return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state: State, context: StepContext) -> tuple:
-        """Return the state after a phase, and the diagnostics of the phase."""
+        """Compute a phase over all parts; return the new state, and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
             met = self.crew.in_turn(call, shared, context.interrupt)
@@ -159,18 +159,18 @@ class LaidOut:
         return met.value if shared is None else self._finished(shared, met.sums)
 
     def _finished(self, shared: dict, sums: dict):
-        """Return what a phase returns after the meeting; sums that are fields of the state are in their places."""
+        """Complete a phase after the meeting and return its result; sums replace the shared arrays of the same name."""
         fields = {name: value for name, value in sums.items() if name in shared}
         return self.crew.finish(shared | fields, sums)
 
     def _shared(self, state: State) -> dict:
-        """Return what all parts share, by name."""
+        """Return the shared arrays of a state, by name."""
         return {name: value for name, value in state._asdict().items() if name not in self._own}
 
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
     ) -> tuple:
-        """Return the average with a state taken in, and the test perplexities; the running average is with the parts."""
+        """Score a state: return the updated running average, whose arrays are with the parts, and the test perplexities."""
         if self.test is None:
             return average, {}, None
         logs = self.crew.collect("scored", self._shared(state), average.n_averaged, past_burn_in)
@@ -180,21 +180,21 @@ class LaidOut:
         return *scores_from(total, average, self.test, self._samples, past_burn_in), None
 
     def further_scores(self, predicted: None) -> dict:
-        """Return the further scores of the model's family: none are computed by parts."""
+        """Return no further scores: they are not computed for a corpus in parts."""
         return {}
 
     def watch(self, state: State) -> dict:
-        """Return the numbers that the engine watches."""
+        """Return the engine's diagnostics of a state, by name."""
         met = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
         return self.crew.finish(met.shared, met.sums)
 
     def train_perplexity(self, state: State, context: StepContext) -> float:
-        """Return the perplexity of the training tokens."""
+        """Return the perplexity of the training tokens under a state."""
         logs = map(float, self.crew.collect("fitted", self._shared(state)))
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
     def counts(self, state: State) -> dict:
-        """Return what a snapshot keeps: counts by word as they are, rows of documents and tokens from the parts."""
+        """Return the arrays of a snapshot by name; arrays of documents and tokens are an `InRows` of the parts."""
         shared = self._shared(state)
         counts = self.crew.alone(0, "counts", shared)
         variables = (*VARIABLES.values(), *self.model.recorded(self.options))
@@ -206,22 +206,22 @@ class LaidOut:
         return counts
 
     def save(self, folder: Path) -> None:
-        """Write the rows of all parts into files of the folder."""
+        """Write the document arrays of all parts to files in the folder."""
         self.crew.collect("save", str(folder))
 
     def load(self, folder: Path) -> None:
-        """Read the rows of all parts from such files."""
+        """Read the document arrays of all parts from the files that `save` wrote."""
         self.crew.collect("load", str(folder))
 
     def close(self) -> None:
-        """Let the rows go, and delete the files they were in."""
+        """Delete the document arrays of the parts, and their files."""
         self.crew.close()
         if self._scratch:
             self._scratch.cleanup()
 
 
 class InRows:
-    """An array of a snapshot whose rows come from parts, one after the other; as an array it is made whole.
+    """An array of a snapshot whose rows are read part by part; converted to an ndarray, it is read as a whole.
 
     Attributes
     ----------
@@ -243,12 +243,12 @@ class InRows:
 
 
 def sent(corpus: AnyCorpus) -> str | AnyCorpus:
-    """Return the corpus as another process receives it: its folder, where it has one."""
+    """Return a corpus in the form that is sent to another process: the path of its folder, or the corpus if it has none."""
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 
 def places_of(corpus: ShardedCorpus) -> list[Place]:
-    """Return the place of each part: a shard each."""
+    """Return the place of each part of a corpus, one for each shard."""
     firsts = corpus.first_pairs.tolist(), corpus.first_tokens.tolist()
     bounds = pairwise(corpus.bounds.tolist())
     return [

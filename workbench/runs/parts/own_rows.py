@@ -1,4 +1,4 @@
-"""The arrays of a part of a corpus: in memory, or in files that are mapped while it is worked on."""
+"""The arrays of one part of a corpus: in memory, or in files that are memory-mapped while the part is computed."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from workbench.kernels.simd.vectors import aligned_copy
 
 
 def read_ahead(folder: Path) -> None:
-    """Ask the system to read the arrays of a folder while something else is computed; nothing where it cannot be asked."""
+    """Ask the system to read the array files of a folder in the background, if it supports this."""
     if hasattr(os, "posix_fadvise"):
         for path in folder.rglob("*.npy"):
             with open(path, "rb") as file:
@@ -21,16 +21,17 @@ def read_ahead(folder: Path) -> None:
 
 
 class OwnRows:
-    """Arrays by name, in memory or, given a folder, in a file each.
+    """Arrays by name, in memory or, given a folder, each in a file.
 
-    An array of a file is mapped where it is asked for: what is written into it is kept, and it takes memory until it is let go.
+    An array in a file is memory-mapped when it is requested: changes are written to the file, and it uses memory until it is
+    deleted.
     """
 
     def __init__(self, folder: Path | None):
         self._folder, self._held = folder, {}
 
     def put(self, arrays: dict[str, np.ndarray]) -> None:
-        """Keep the arrays under their names, for good."""
+        """Store arrays under their names."""
         for name, array in arrays.items():
             if self._folder is None or not array.size:  # a file of no bytes cannot be mapped
                 self._held[name] = array
@@ -45,7 +46,7 @@ class OwnRows:
             self._mapped(name)[...] = array
 
     def get(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name, to be read and written; another thread may put arrays meanwhile."""
+        """Return the arrays by name; they may be changed in place. Another thread may call `put` meanwhile."""
         return {
             name: self._mapped(name) if array is None else array
             for name, array in self._held.copy().items()
@@ -55,20 +56,20 @@ class OwnRows:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
 
     def load(self, arrays: dict[str, np.ndarray]) -> None:
-        """Put arrays of a file, aligned for kernels."""
+        """Store arrays that were read from a checkpoint, aligned for kernels."""
         self.put(
             {name: array if self._folder else aligned_copy(array) for name, array in arrays.items()}
         )
 
 
 class Derived:
-    """What is derived from the documents of a part, as NamedTuples of arrays: made once, in memory or in files of a folder."""
+    """Arrays derived from the documents of a part, as NamedTuples; they are computed once and kept in memory or in files."""
 
     def __init__(self, folder: Path | None):
         self._folder, self._held = folder, {}
 
     def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
-        """Return the arrays of that name, by ``make`` where they are not there yet; those of files are mapped, read-only."""
+        """Return the arrays with a name, computed by ``make`` on the first call; those in files are mapped, read-only."""
         if name not in self._held:
             values = make()
             if self._folder is None:

@@ -1,6 +1,6 @@
-"""One part of the corpus of a run: its documents, its rows of the state and of the running average, and what is done with them.
+"""One part of the corpus of a run: its documents, its rows of the state and of the running average, and their computations.
 
-The rows stay where the part is. What all parts share, counts by word and by topic and the priors, comes with every call.
+The rows stay in the process of the part. The shared arrays (counts by word and by topic, priors) are arguments of each call.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from workbench.runs.spec import RunSpec
 
 
 class Place(NamedTuple):
-    """Where a part lies: the documents of one shard."""
+    """The position of a part in the corpus: the documents of one shard."""
 
-    first: int  # document
-    last: int  # document after the last
-    first_pair: int  # canonical numbers, in the whole corpus
-    first_token: int
+    first: int  # first document
+    last: int  # one after the last document
+    first_pair: int  # number of its first pair in the whole corpus
+    first_token: int  # number of its first token in the whole corpus
 
 
 class Setting(NamedTuple):
     """Settings of a run that every process with parts of it receives; they can be pickled."""
 
     spec: RunSpec
-    # folder of the corpus; the corpus itself where it is in memory
+    # path of the folder of the corpus, or the corpus if it is in memory
     train: str | AnyCorpus
     test: str | AnyCorpus | None
-    scratch: str | None  # folder for the rows of parts; None: they are held in memory
-    samples: bool  # is any token of the corpus sampled?
+    scratch: str | None  # folder for the rows of parts; None if they are in memory
+    samples: bool  # whether any token of the corpus is sampled
 
 
 def opened(corpus: str | AnyCorpus) -> AnyCorpus:
-    """Return the corpus, from its folder if need be."""
+    """Return a corpus; if its folder is given, open it."""
     return _opened(corpus) if isinstance(corpus, str) else corpus
 
 
@@ -62,7 +62,7 @@ def _opened(folder: str) -> ShardedCorpus:
 
 
 class Part:
-    """The documents of one place, with the rows of the state, and of the running average, that are theirs."""
+    """One part of a run: its documents, with their rows of the state and of the running average."""
 
     def __init__(self, setting: Setting, place: Place, number: int):
         folder = None if setting.scratch is None else Path(setting.scratch) / str(number)
@@ -74,7 +74,10 @@ class Part:
         self._waiting: Generator | None = None
 
     def corpus(self, which: str = "train") -> Corpus | None:
-        """Return the documents, to train on or to test; mapped anew for each use where memory is to be spared."""
+        """Return the training ("train") or test ("test") documents of the part.
+
+        If the rows are in files, the documents are memory-mapped again for each call, to save memory.
+        """
         if which in self._held:
             return self._held[which]
         whole = getattr(self._setting, which)
@@ -84,16 +87,16 @@ class Part:
         return documents
 
     def read_ahead(self) -> None:
-        """Have its files read while another part is worked on."""
+        """Ask the system to read the part's files in the background, while another part is computed."""
         if self._folder is not None:
             read_ahead(self._folder)
 
     def state(self, shared: dict) -> NamedTuple:
-        """Return the state of the engine: what is shared, and the rows of these documents."""
+        """Return the state of the engine for this part: the shared arrays, and the rows of its documents."""
         return self.engine.state(**shared | self.own.get())
 
     def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
-        """Return the context of a step whose uniforms are those that the part has in the whole corpus."""
+        """Return the context of a step in which each token and pair has the uniform of its number in the whole corpus."""
         _, _, first_pair, first_token = self.place
         streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
         before = [(stream, first_token) for stream in streams]
@@ -115,7 +118,10 @@ class Part:
     def work(
         self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
     ) -> Met | Returned:
-        """Compute a phase up to its meeting; ``shared`` is None in a start. The first part continues with `finish`."""
+        """Compute a phase up to its meeting; return the results for the meeting, or the result of a phase without one.
+
+        shared : None in the first phase of `init`. After the meeting the first part completes the phase by `finish`.
+        """
         phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
             if test := self.corpus("test"):
@@ -136,7 +142,7 @@ class Part:
         return Met(fields, dict(meeting.sums))
 
     def finish(self, shared: dict, sums: dict):
-        """Return what a phase returns, given what all parts share after the meeting, and the sums."""
+        """Complete the phase that `work` began, given the shared arrays and sums after the meeting; return its result."""
         try:
             self._waiting.send((self.state(shared), sums))
         except StopIteration as end:
@@ -145,7 +151,7 @@ class Part:
         raise TypeError("a phase of an engine has one meeting, and this one yielded twice")
 
     def _without_rows(self, value):
-        """Return what a phase returned, its state without the rows, which stay here."""
+        """Return the result of a phase with the rows removed from its state, since they stay in this part."""
         names = row_fields(self.engine.state)
 
         def empty(state: State):
@@ -157,7 +163,7 @@ class Part:
         return with_state(value, self.engine.state, empty)
 
     def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
-        """Return what is known of these documents."""
+        """Return a warm start for the documents of this part."""
         if warm_start is None:
             return None
         n_dk, topics, place = warm_start.n_dk, warm_start.topics, self.place
@@ -169,13 +175,13 @@ class Part:
         )
 
     def fitted(self, shared: dict) -> float:
-        """Return the log likelihood of the training tokens."""
+        """Return the log likelihood of the part's training tokens."""
         corpus, state = self.corpus(), self.state(shared)
         arguments = corpus, self._model, self._options, state, corpus
         return log_likelihood(corpus.weights, self.engine.predict(*arguments))
 
     def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
-        """Take the probabilities of the held-out tokens into the running average, and return their logarithms."""
+        """Score the part's held-out tokens: update the running average, and return the log likelihoods."""
         test, rows = self.corpus("test"), self.average.get()
         arguments = self.corpus(), self._model, self._options, self.state(shared), test
         average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
@@ -185,22 +191,22 @@ class Part:
         return logs
 
     def put_average(self, average: Average) -> None:
-        """Keep the running average of these documents."""
+        """Store the running average of the part's held-out tokens."""
         names = "probability", "log_of_groups"
         self.average.put({name: getattr(average, name) for name in names})
 
     def counts(self, shared: dict) -> dict[str, np.ndarray]:
-        """Return what a snapshot keeps, by name, with rows of these documents."""
+        """Return the arrays of a snapshot by name, with the rows of the part's documents."""
         return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
 
     def rows_of(self, name: str, shared: dict) -> np.ndarray:
-        """Return one array of `counts`."""
+        """Return the array of `counts` with a name."""
         return self.counts(shared)[name]
 
     # ------------------------------------------------------------------ checkpoints
 
     def save(self, folder: str) -> None:
-        """Write the rows into a file of the folder, which is replaced whole."""
+        """Write the rows to a file in the folder, which is replaced as a whole."""
         arrays = {
             f"{kind}_{name}": array
             for kind in ("own", "average")
@@ -210,7 +216,7 @@ class Part:
         write_arrays(Path(folder) / f"{self.number}.npz", arrays)
 
     def load(self, folder: str) -> None:
-        """Read the rows from such a file."""
+        """Read the rows from the file that `save` wrote."""
         arrays = read_arrays(Path(folder) / f"{self.number}.npz")
         for kind in ("own", "average"):
             start = f"{kind}_"
@@ -224,34 +230,37 @@ class Part:
 
 
 class Call(NamedTuple):
-    """A phase of a function of the engine, to be worked on over all parts."""
+    """A phase of a function of the engine that is to be computed over all parts."""
 
-    function: str  # init, step or watch
-    step: int  # 0 for init, else the iteration
+    function: str  # "init", "step" or "watch"
+    step: int  # 0 for "init", else the iteration
     phase: int = 0
 
 
 def phase_of(engine: Engine, call: Call) -> Phase:
-    """Return the phase of the engine that is called."""
+    """Return the engine's phase for a call."""
     return getattr(engine, call.function).phases[call.phase]
 
 
 class Met(NamedTuple):
-    """What parts bring to a meeting."""
+    """The result of one or several parts for a meeting."""
 
-    # what they share as they leave it; of parts side by side what they changed of it
+    # the shared arrays after parts in turn, or their changes by parts in parallel, by name
     shared: dict
-    sums: dict
+    sums: dict  # sums over the documents of the parts, by name
 
 
 class Returned(NamedTuple):
-    """What the first part returned without a meeting."""
+    """The result of a phase that ended on the first part, without a meeting."""
 
     value: object
 
 
 def with_state(value, kind: type, change: Callable):
-    """Return the value of a phase (a state, a state and diagnostics, or watched numbers) with its state changed."""
+    """Return the result of a phase (a state, a state and diagnostics, or diagnostics) with its state, if any, changed.
+
+    kind : type of the state; change : function that returns the changed state
+    """
     if isinstance(value, kind):
         return change(value)
     return (change(value[0]), value[1]) if isinstance(value, tuple) else value

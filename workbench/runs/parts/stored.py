@@ -1,4 +1,4 @@
-"""The documents of a run in parts at its last checkpoint, one part in memory at a time: for what is computed afterwards."""
+"""Read the parts of a run over a corpus in shards at its last checkpoint, one part in memory at a time."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,24 +20,26 @@ Result = TypeVar("Result")
 
 
 class StoredPart(NamedTuple):
-    """The documents of one place, and what a checkpoint has of them."""
+    """The documents of one part, with their state and running average in a checkpoint."""
 
     place: Place
     corpus: Corpus
     test: Corpus | None
-    # of the engine: what all parts share, and the rows of these documents
+    # state of the engine: the shared arrays, and the rows of the part's documents
     state: NamedTuple
-    # (test pair,) running average of p(w|d); None: nothing is held out
+    # (test pair,) running average of p(w|d); None if nothing is held out
     probability: np.ndarray | None
 
 
 def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Result]) -> Result:
-    """Return ``take`` of the position and the parts of a run over a corpus in shards; the run may be active meanwhile.
+    """Call ``take(position, parts)`` for the last checkpoint of a run over a corpus in shards, and return its result.
+
+    The run may be running: if it replaces the checkpoint meanwhile, ``take`` is called again.
 
     Raises
     ------
     SpecError
-        There is no whole checkpoint, or rows of it cannot be read.
+        There is no complete checkpoint, or its files cannot be read.
     """
     while True:
         engine, model, _ = run.spec.parts()
@@ -57,7 +59,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
 
 
 def _parts(run, position: Position) -> Iterator[StoredPart]:
-    """Yield the parts in the order of their documents."""
+    """Yield the parts at a checkpoint, in the order of their documents."""
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
     for number, place in enumerate(places_of(train)):
@@ -68,6 +70,6 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
 
 
 def _rows(path: Path, start: str) -> dict[str, np.ndarray]:
-    """Return the arrays of one part in the file of its group, aligned as kernels want them, by name."""
+    """Read the arrays of a part whose names begin with ``start``; return them by the rest of their names, aligned."""
     arrays = read_arrays(path, start, mend="")
     return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

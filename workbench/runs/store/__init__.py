@@ -1,1 +1,1 @@
-"""The run store: a folder per run, and the commit protocol that keeps it whole."""
+"""The run store: a folder for each run, and the commit protocol that keeps it consistent."""

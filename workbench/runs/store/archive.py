@@ -1,7 +1,7 @@
 """Store corpora and warm starts by content hash, and the checkpoint of each run.
 
-A checkpoint is the position of a run (state, running average) in one npz, replaced whole, no pickle. Of a corpus that is kept
-in parts the rows of documents are in a folder beside it, which is written first and named in it.
+A checkpoint is the position of a run (state, running average) in one npz file without pickles, which is replaced as a whole.
+For a corpus in shards the document arrays are in a separate folder, which is written first.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 CORPORA, WARM_STARTS = ".corpora", ".starts"
 MEND = "delete it and fit the run again"
-"""What to do with a damaged file."""
+"""Advice in errors about a damaged file."""
 
 
 @cached_once(8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
-    """Return the data with a content hash; raise SpecError where they are missing or do not have that hash."""
+    """Return the corpus or records with a content hash; raise SpecError if they are missing or do not have that hash."""
     folder = store / CORPORA / content_hash
     path = folder.with_name(f"{content_hash}.npz")
     if os.path.isdir(folder) and not os.path.exists(path):
@@ -50,7 +50,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
 
 
 def corpora_of(store: Path, spec: RunSpec) -> tuple:
-    """Return training and test data of a run (None: no test set), in shards where the run was made for shards."""
+    """Return the training and test data of a run (None: no test set), in shards if the run was created for shards."""
     if not spec.shards:
         return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
     test = spec.test and (
@@ -62,13 +62,13 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
 
 
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
-    """Return the sharded corpus with a content hash; raise SpecError where it is missing or does not have that hash."""
+    """Return the sharded corpus with a content hash; raise SpecError if it is missing or does not have that hash."""
     folder = store / CORPORA / content_hash
     return _loaded(folder, "corpus of this run is", partial(_opened, folder))
 
 
 def _opened(folder: Path) -> ShardedCorpus:
-    """Open the sharded corpus in a folder and check that the folder is named by its hash."""
+    """Return the sharded corpus in a folder; raise DataError if the folder's name is not the corpus's hash."""
     corpus = ShardedCorpus.open(folder)
     if corpus.content_hash != folder.name:
         raise DataError(f"{folder} does not hold the content its name says; {MEND}")
@@ -77,13 +77,16 @@ def _opened(folder: Path) -> ShardedCorpus:
 
 @cached_once(4)
 def get_table(store: Path, content_hash: str) -> DocumentTable:
-    """Return the document table with a content hash; raise SpecError where it is missing or does not have that hash."""
+    """Return the document table with a content hash; raise SpecError if it is missing or does not have that hash."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"
     return _loaded(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
 
 
 def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
-    """Call ``load`` for a file of the store; raise SpecError where the file is missing or cannot be loaded."""
+    """Return load(); raise SpecError if the file at ``path`` is missing or cannot be loaded.
+
+    what : what the file is, for the error message
+    """
     try:
         path.stat()
         return load()
@@ -96,7 +99,7 @@ def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
 
 
 def counts_hash(warm_start: WarmStart) -> str:
-    """Return the sha256 (hex) of the arrays of a warm start and their shapes."""
+    """Return the hash of a warm start, the sha256 (hex) of its arrays and their shapes."""
     digest = hashlib.sha256()
     for counts in warm_start[:2] if warm_start.topics is None else warm_start:
         digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
@@ -104,7 +107,10 @@ def counts_hash(warm_start: WarmStart) -> str:
 
 
 def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
-    """Write the arrays of a warm start to the file named by their hash, unless that file exists."""
+    """Write a warm start to the store, unless it is there.
+
+    name : its hash from `counts_hash`
+    """
     path = store / WARM_STARTS / f"{name}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +122,7 @@ def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
 
 
 def get_warm_start(store: Path, name: str) -> WarmStart:
-    """Return the warm start with a hash; raise SpecError where it is missing or damaged."""
+    """Return the warm start with a hash; raise SpecError if it is missing or damaged."""
     path = store / WARM_STARTS / f"{name}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -138,7 +144,7 @@ T = TypeVar("T")
 
 
 def write_checkpoint(path: Path, position: Position) -> None:
-    """Write the position to the file, or leave the file as it was where that fails."""
+    """Write the position of a run to its checkpoint file; if that fails, the file is unchanged."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {
         name: value for name, value in position.average._asdict().items() if value is not None
@@ -156,17 +162,20 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 
 def no_checkpoint(run: str) -> SpecError:
-    """Return the error for a run without a whole checkpoint."""
+    """Return the error to raise for a run without a complete checkpoint."""
     return SpecError(f"run '{run}' has no whole checkpoint; `workbench resume {run}` makes one")
 
 
 def parts_folder(path: Path, iteration: int) -> Path:
-    """Return the folder with the rows of documents of the checkpoint of an iteration."""
+    """Return the folder of the document arrays of the checkpoint at an iteration.
+
+    path : the checkpoint file
+    """
     return path.with_name(f"{PARTS}{iteration}")
 
 
 def read_checkpoint(path: Path, engine: Engine) -> Position | None:
-    """Return the position in the file; None where there is no whole one."""
+    """Return the position in a checkpoint file; None if the file is missing or damaged."""
 
     def position(file: Mapping[str, np.ndarray]) -> Position:
         fields = [_restored(file[f"state_{name}"]) for name in engine.state._fields]
@@ -182,12 +191,12 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
 
 
 def read_average(path: Path) -> tuple[int, Average] | None:
-    """Return iteration and running average of the checkpoint, without its state; None where there is no whole one."""
+    """Return the iteration and running average in a checkpoint file, without its state; None if it is missing or damaged."""
     return _read(path, lambda file: (int(file["iteration"]), _average(file)))
 
 
 def _read(path: Path, take: Callable[[Any], T]) -> T | None:
-    """Return ``take(file)`` of the open archive; None where it is missing or damaged."""
+    """Open an npz file and return ``take(file)``; None if the file is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file) if has_all(file) else None
@@ -207,7 +216,7 @@ def _average(file: Mapping[str, np.ndarray]) -> Average:
 
 
 def _restored(values: np.ndarray):
-    """Return an aligned copy of an array, or the number where the field of the state was a number."""
+    """Return an aligned copy of an array from a checkpoint; a field that was a number becomes a number again."""
     if values.ndim == 0:
         return values.item()
     return aligned_copy(values)

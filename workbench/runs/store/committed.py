@@ -1,7 +1,7 @@
-"""Read the committed part of a run's arrays, and write their chunks; a damaged or missing chunk is a DamagedError.
+"""Read the committed part of a run's arrays, and write their chunks; raise DamagedError for a damaged or missing chunk.
 
-Each chunk ends with its CRC-32C (`layout.ROWS`), and each that the commit counter counts is there, zeros too: Zarr
-reads a missing chunk as its fill value, which no reader may take for numbers.
+Each chunk ends with its CRC-32C (`layout.ROWS`), and every committed chunk has a file, even if it is all zeros: Zarr reads a
+missing chunk as its fill value, which must not be mistaken for results.
 """
 
 import math
@@ -22,9 +22,10 @@ from workbench.runs.store.places import DATA
 
 
 def put_rows(array: zarr.Array, first: int, rows: np.ndarray) -> None:
-    """Write rows from number ``first`` on; one whole chunk without compression goes past Zarr, as one file.
+    """Write rows to an array from row ``first`` on.
 
-    Zarr passes each step of a write to other threads, which takes four times as long.
+    A whole chunk without compression is written directly as one file, since Zarr uses other threads and needs four times as
+    long.
     """
     if rows.shape == array.chunks and first % len(rows) == 0 and array.compressors == ROWS:
         values = rows.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
@@ -37,7 +38,7 @@ def put_rows(array: zarr.Array, first: int, rows: np.ndarray) -> None:
 
 
 def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
-    """Return a selection of an array; raise DamagedError where a chunk is not what was written."""
+    """Return a selection of an array; raise DamagedError if a chunk has another checksum than when it was written."""
     try:
         by_place = isinstance(selection, tuple) and any(
             isinstance(part, np.ndarray) for part in selection
@@ -54,7 +55,7 @@ def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
 def refuse_missing(
     path: Path, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
 ) -> None:
-    """Raise DamagedError where a chunk of these rows is missing; see `missing`."""
+    """Raise DamagedError if a chunk of the given rows is missing; see `missing` for the arguments."""
     try:
         key = next(missing(array, rows, shape, second), None)
     except OSError as error:
@@ -71,10 +72,10 @@ def missing(
     shape: tuple[int, ...] = (),
     second: np.ndarray | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the grid positions of those chunks of these rows that have no file.
+    """Yield the grid position of each chunk of the given rows that has no file.
 
-    shape : extent along the other dims, by default all
-    second : indices along the second dim; the chunks of these alone
+    shape : extent along the other dims, by default that of the array
+    second : indices along the second dim, to check only their chunks
     """
     first, *others = array.chunks
     sizes = [
@@ -97,9 +98,9 @@ def fill_missing(
     n_before: int,
     before: tuple[int, ...],
 ) -> None:
-    """Write the missing chunks of these rows with fill values, except chunks that were written before.
+    """Write fill values to the missing chunks of the given rows, except to chunks that were filled before.
 
-    n_before, before : number of rows, and their extent along the other dims, whose chunks were written before.
+    n_before, before : number of rows, and extent along the other dims, whose chunks were filled before
     """
     known = [
         math.ceil(n / max(chunk, 1))
@@ -119,7 +120,7 @@ def _file(array: zarr.Array) -> str:
 
 
 class Committed(NamedTuple):
-    """Numbers of valid rows, snapshots and topics of a run."""
+    """The commit counter of a run: its numbers of valid rows, snapshots and topics."""
 
     n_rows: int
     n_snapshots: int
@@ -127,7 +128,7 @@ class Committed(NamedTuple):
 
 
 class Stored:
-    """The arrays of the run in a folder. A missing or damaged part is a DamagedError when it is read."""
+    """The arrays of the run in a folder; reading a missing or damaged part raises DamagedError."""
 
     def __init__(self, path: Path, mode: str = "r"):
         self.path = Path(path)
@@ -153,11 +154,11 @@ class Stored:
 
     @property
     def capacity(self) -> int:
-        """Topics that the arrays can hold."""
+        """The number of topics that the arrays can hold."""
         return self.recorded.n_topics(self.numbers.shape[1])
 
     def committed(self) -> Committed:
-        """Return the commit counter; open the arrays again where they have grown."""
+        """Return the present commit counter; reopen the arrays if they have grown."""
         self._refuse_missing(self.counter, [0])
         committed = Committed(*map(int, read(self.path, self.counter, slice(None))))
         if committed.n_topics > self.capacity:  # the arrays have grown since they were opened
@@ -171,7 +172,7 @@ class Stored:
         return committed
 
     def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
-        """Return the committed rows (row, column) float64 from number ``after`` on."""
+        """Return the committed rows (row, column) float64 without the first ``after``."""
         n_columns = self.recorded.width(committed.n_topics)
         if committed.n_rows <= after:
             return np.empty((0, n_columns))
@@ -179,12 +180,12 @@ class Stored:
         return read(self.path, self.numbers, (slice(after, committed.n_rows), slice(n_columns)))
 
     def iterations(self, committed: Committed) -> np.ndarray:
-        """Return the iteration of each snapshot (snapshot,); 0 where it was thinned out."""
+        """Return the iteration of each snapshot (snapshot,); 0 for a deleted one."""
         self._refuse_missing(self.snapshot_iteration, range(committed.n_snapshots))
         return read(self.path, self.snapshot_iteration, slice(committed.n_snapshots))
 
     def shape(self, name: str, n_topics: int) -> tuple[int, ...]:
-        """Return the shape of one snapshot of an array at a number of topics."""
+        """Return the shape of one snapshot of the array with a name, for a number of topics."""
         dims, array = self.recorded.variables[name].dims, self.counts[name]
         return tuple(
             n_topics if dim == "topic" else n
@@ -194,13 +195,16 @@ class Stored:
     def refuse_missing_counts(
         self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None
     ) -> None:
-        """Raise DamagedError where a chunk of these snapshots is missing; ``of_rows``: check chunks of these rows alone."""
+        """Raise DamagedError if a chunk of the given snapshots is missing.
+
+        of_rows : rows within a snapshot whose chunks are checked, by default all
+        """
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
     def fill(self, committed: Committed, iterations: Iterable[int], before: Committed) -> None:
         """Write the chunks of new topics that no row or snapshot has written, so that no committed chunk is missing.
 
-        before : the commit counter when chunks were last filled. A chunk within it that is missing was lost, and stays so.
+        before : the commit counter when chunks were last filled; a missing chunk within it is damage, and is not filled
         """
         now, then = ((self.recorded.width(counter.n_topics),) for counter in (committed, before))
         fill_missing(self.numbers, range(committed.n_rows), now, before.n_rows, then)

@@ -1,7 +1,7 @@
-"""Read the counts of a run's snapshots as a lazy Dataset; a snapshot that was deleted since, or is damaged, is an error.
+"""Read the counts of a run's snapshots as a lazy Dataset, which raises an error for a deleted or damaged snapshot.
 
-A run that continues thins its snapshots out (`workbench.runs.store.writer`), and Zarr reads what was deleted as zeros. So with
-every read it is looked up whether the run still has what was read.
+A running run deletes some of its old snapshots (`workbench.runs.store.writer`), and Zarr reads deleted data as zeros. So every
+read checks that the run still has the snapshots.
 """
 
 import numpy as np
@@ -15,15 +15,15 @@ from workbench.runs.store.layout import DamagedError
 
 
 class SnapshotGone(ValueError):
-    """The run has deleted a snapshot since the Dataset was made."""
+    """Raised if the run has deleted a snapshot since the Dataset was made."""
 
 
 def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) -> xr.Dataset:
-    """Return the committed counts (snapshot, …) of a run, read when they are used.
+    """Return a Dataset of the committed counts (snapshot, …) of a run, which are read when they are used.
 
-    iterations : (slot,) the iteration that each slot holds now, 0 where it was deleted.
+    iterations (snapshot,) : the iteration of each snapshot, 0 for a deleted one
 
-    Using a snapshot that was deleted since raises `SnapshotGone`, a damaged one a DamagedError.
+    Using a snapshot raises `SnapshotGone` if it was deleted since, and DamagedError if it is damaged.
     """
     dims = {name: stored.recorded.variables[name].dims for name in stored.counts}
     return lazy_dataset(
@@ -70,5 +70,5 @@ class _OfSnapshots(BackendArray):
 
 
 def _within(part, n: int):
-    """Return a slice clipped to the first ``n`` items, as stored arrays are longer; other indices unchanged."""
+    """Return an index for the stored array, which is longer: a slice is clipped to the first ``n`` items."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

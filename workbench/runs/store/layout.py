@@ -1,4 +1,4 @@
-"""The run store: a folder a run, an xarray Dataset at every moment, whatever is killed and when.
+"""The layout of the run store: a folder for each run, which is readable as an xarray Dataset even if processes are killed.
 
 ::
 
@@ -14,15 +14,14 @@
                   rows-<random>.partial/            the rows that are worked on, while memory does not hold them
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
-A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of
-ours and the attributes of the group hold their checksums, and the other files are archives that do: what is damaged is refused,
-and never taken for other numbers (`workbench.runs.store.committed`).
+A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of a run
+and the attributes of the group contain checksums, and the other files are archives with checksums: damaged data raise an error
+and are never returned (`workbench.runs.store.committed`).
 
-Arrays are preallocated (chunks that were never written take no space), so nothing is resized but the topics,
-where a run finds more than it began with: their arrays grow before the first row that needs them is committed.
-Every file is replaced whole. A reader reads `committed` first and looks at nothing beyond it; a writer
-that is killed leaves at most chunks and `*.partial` files beyond `committed`, which the next one
-overwrites or deletes.
+Arrays are preallocated (chunks that were never written need no space). Only the topic dim is resized, if a run finds more
+topics than it started with: the arrays grow before the first row that needs them is committed. Every file is replaced as a
+whole. A reader reads `committed` first and ignores all beyond it; a writer that is killed leaves at most chunks and
+`*.partial` files beyond `committed`, which the next writer overwrites or deletes.
 """
 
 from __future__ import annotations
@@ -41,29 +40,29 @@ from workbench.errors import InputError
 from workbench.runs.store.places import DATA, is_run
 
 SCHEMA = 1
-"""Version of this layout; a store of another one is refused."""
+"""Version of this layout; opening a run with another version raises StoreError."""
 CAPACITY = 2**20
-"""Rows and snapshots that the arrays of a run can hold."""
+"""Number of rows, and of snapshots, that the arrays of a run can hold."""
 ROWS_PER_CHUNK = 256
 GROWING = ("topic", "column")
-"""Dims whose length changes where a run finds more topics."""
+"""Dims whose length changes if a run finds more topics."""
 ROWS = (Crc32cCodec(),)
 COUNTS = (BloscCodec(cname="lz4", clevel=5, shuffle="bitshuffle"), *ROWS)
-"""Codecs of the chunks of rows and of snapshots. Counts take the fastest compression, since most of their bits are zero."""
+"""Codecs of chunks of snapshots, and (`ROWS`) of rows. Counts have the fastest compression, as most of their bits are zero."""
 
 
 class StoreError(InputError):
-    """A run or a store that cannot be used."""
+    """Raised for a run or a store that cannot be used."""
 
 
 class DamagedError(StoreError):
-    """A file of a run is not what was written; ``what`` names the file and the damage."""
+    """Raised if a file of a run is missing or damaged; ``what`` names the file and the damage."""
 
     what = ""
 
     @classmethod
     def of(cls, path: Path, what: str) -> DamagedError:
-        """Return the error for a damaged file of a run; ``what`` begins with the name of the file."""
+        """Return the error for a damaged file of the run in a folder; ``what`` begins with the name of the file."""
         error = cls(
             f"run '{path.name}' is damaged: {what}; `workbench doctor {path.name}` lists what can still be read"
         )
@@ -72,13 +71,13 @@ class DamagedError(StoreError):
 
     @classmethod
     def unreadable(cls, path: Path, file: str, error: Exception) -> DamagedError:
-        """Return the error for a file of a run that cannot be read, with the reason that the system gives."""
+        """Return the error for a file of a run that cannot be read, with the system's reason."""
         why = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
         return cls.of(path, f"{file} cannot be read{why}")
 
 
 def open_group(path: Path, mode: str = "r") -> zarr.Group:
-    """Open the Zarr group of a run; raise StoreError where that fails."""
+    """Open and return the Zarr group of the run in a folder; raise StoreError if that fails."""
     about = about_run(path)
     with _opening(path):
         group = zarr.open_group(str(path / DATA), mode=mode, use_consolidated=False)
@@ -88,7 +87,7 @@ def open_group(path: Path, mode: str = "r") -> zarr.Group:
 
 
 def about_run(path: Path) -> dict:
-    """Return the attributes of a run's group, read from its JSON file; raise StoreError where that fails."""
+    """Return the attributes of a run's Zarr group, read from its JSON file; raise StoreError if that fails."""
     with _opening(path):
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
         if about["schema"] != SCHEMA:
@@ -104,13 +103,13 @@ def about_run(path: Path) -> dict:
 
 
 def describe_run(group: zarr.Group, about: dict) -> None:
-    """Write the attributes of a run's group, with their checksum."""
+    """Write the attributes of a run's Zarr group, with their checksum."""
     group.attrs.put(about | {"checksum": checksum(json.loads(json.dumps(about)))})
 
 
 @contextlib.contextmanager
 def _opening(path: Path):
-    """Turn every error within the block into a StoreError: the folder is no run, or a damaged one."""
+    """Turn every error within the block into a StoreError: the folder is not a run, or the run is damaged."""
     try:
         yield
     except StoreError:
@@ -126,9 +125,9 @@ def _opening(path: Path):
 
 
 def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zarr.Array]:
-    """Open arrays of the group of a run; empty chunks are written too.
+    """Open and return arrays of a run by name; chunks of zeros will be written too.
 
-    Raises DamagedError where one is missing or its metadata are not what was written.
+    Raises DamagedError if an array is missing or its metadata are damaged.
     """
     checksums, arrays = group.attrs.get("arrays", {}), []
     for name in names:
@@ -145,7 +144,7 @@ def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zar
 
 
 def described(array: zarr.Array) -> str:
-    """Return the checksum of the metadata of an array, without the lengths that grow."""
+    """Return the checksum of the metadata of an array, without the lengths that may grow."""
     about, dims = array.metadata.to_dict(), array.metadata.dimension_names
     about["shape"] = [
         None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)

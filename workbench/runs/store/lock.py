@@ -1,7 +1,7 @@
-"""Locks of the operating system: the process that holds the lock of a run works on it.
+"""File locks of the operating system: the process that holds the lock of a run computes or changes it.
 
-The system releases a lock when its process ends, however it ended. So a lock shows whether a run is alive; a clock or a process
-id would not.
+The system releases a lock when its process ends, for any reason. So a lock shows reliably whether a process computes a run,
+unlike a clock or a process id.
 
 A lock belongs to an open file, which a child process can inherit: it is then held until the child has ended too.
 """
@@ -15,18 +15,18 @@ from pathlib import Path
 from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
 
 TRY_EVERY = 0.005
-"""Seconds between two attempts; `is_held` holds a lock for some ten millionths of a second."""
+"""Seconds between two attempts to acquire a lock; `is_held` holds it for about 10 microseconds."""
 
 
 class LockHeld(Exception):
-    """Another process holds the lock."""
+    """Raised if another process holds the lock."""
 
 
 class Lock:
-    """The lock on a file, acquired at construction and held until `release`; a context that releases it.
+    """The lock on a file, acquired at construction and held until `release`; a context manager that releases it.
 
-    patience : seconds to wait for another process to release it, after which LockHeld is raised.
-    Raises OSError where the file cannot be made, or its file system has no locks.
+    patience : seconds to wait for another process to release the lock, after which LockHeld is raised
+    Raises OSError if the file cannot be created, or its file system has no locks.
     """
 
     def __init__(self, path: Path, patience: float = 0.0):
@@ -46,21 +46,21 @@ class Lock:
 
     @classmethod
     def inherited(cls, path: Path, fd: int) -> Lock:
-        """Return the lock that the parent process acquired for this one, by its open file."""
+        """Return the lock that the parent process acquired for this process, given its open file descriptor."""
         lock = cls.__new__(cls)
         lock.path, lock.fd = Path(path), fd
         os.set_inheritable(fd, False)
         return lock
 
     def is_there(self) -> bool:
-        """Return whether the file is still at its path: not deleted, not replaced by another."""
+        """Return whether the lock file is still at its path, neither deleted nor replaced."""
         try:
             return os.path.samestat(os.fstat(self.fd), os.stat(self.path))
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
-        """Release the lock, unless a child has inherited it; may be called twice."""
+        """Close the file, which releases the lock unless a child has inherited it; may be called twice."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -73,7 +73,7 @@ class Lock:
 
 
 def is_held(path: Path) -> bool | None:
-    """Return whether a process holds the lock on the file; None where that is unknown: no permission, or no locks.
+    """Return whether a process holds the lock on a file; None if unknown, without permission or support for locks.
 
     Nothing is written, so it works in a read-only store. Other callers of this function do not count as holders.
     """

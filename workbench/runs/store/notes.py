@@ -1,7 +1,7 @@
 """Notes that people write about a run: a note, tags, and labels of its topics, in ``notes.json`` of its folder.
 
-The file is replaced whole and has no part in the hash of a run; workers do not read it, so it may change while the run is
-written. A label is stored with the top words of its topic, so that it can be matched to the topic where an engine renumbers.
+The file is replaced as a whole and is not part of the hash of a run; workers do not read it, so it may change while the run is
+computed. A label is stored with the top words of its topic, to find the topic again if an engine renumbers topics.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ if TYPE_CHECKING:
 
 FILE = "notes.json"
 LONGEST_NOTE, LONGEST_TAG, LONGEST_LABEL = 10_000, 40, 80
-"""Characters."""
+"""Largest numbers of characters."""
 MOST_TAGS = 30
 KEPT_WORDS = 50
-"""Top words of its topic that are stored with a label, with their probabilities."""
+"""Number of top words of its topic that are stored with a label, with their probabilities."""
 MARGIN = 0.1
-"""By how much another topic must be nearer than that of the label's number, for the label to move there."""
+"""A label moves to another topic only if that is nearer by more than this than the topic of the label's number."""
 FARTHEST = 0.7
 """Largest distance, from 0 to 1, at which a label is moved to a topic."""
 LOCK_TIMEOUT = 5.0
-"""Seconds that one writer waits for another, which takes milliseconds."""
+"""Seconds to wait for another writer, which needs milliseconds."""
 
 
 class NoteError(InputError):
-    """A note, tag or label that is refused."""
+    """Raised for an invalid note, tag or label."""
 
 
 class Label(NamedTuple):
     """The label of a topic, with the top words of the topic when it was labelled."""
 
     text: str
-    topic: int  # its number then
-    iteration: int  # of the snapshot that was labelled
-    words: tuple[str, ...]  # its top words then
-    probabilities: tuple[float, ...]  # phi of these
+    topic: int  # number of the topic when it was labelled
+    iteration: int  # iteration of the snapshot that was labelled
+    words: tuple[str, ...]  # top words of the topic when it was labelled
+    probabilities: tuple[float, ...]  # phi of these words
 
 
 class Notes(NamedTuple):
-    """All that people have written about a run."""
+    """The note, tags and topic labels that people have written about a run."""
 
     note: str = ""
     tags: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Notes(NamedTuple):
 
 
 def read_notes(path: Path) -> Notes:
-    """Return the notes of the run in a folder; empty ones where none are written. Raise NoteError for a damaged file."""
+    """Return the notes of the run in a folder, empty if there are none; raise NoteError if their file is damaged."""
     file = Path(path) / FILE
     try:
         if not (values := read_json(file)):
@@ -88,7 +88,7 @@ def read_notes(path: Path) -> Notes:
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
     """Replace the note, the tags, or both, and return all notes; None keeps the present value, "" and [] delete it.
 
-    Raises NoteError for a value that is no text or too long, for more than 30 tags, and where the folder cannot be written.
+    Raises NoteError for a value that is not a text or too long, for more than 30 tags, or if the folder cannot be written.
     """
     changed = {} if note is None else {"note": _text("a note", note, LONGEST_NOTE, lines=True)}
     changed |= {} if tags is None else {"tags": _tags(tags)}
@@ -96,11 +96,11 @@ def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = N
 
 
 def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
-    """Label a topic of the last snapshot and return all notes; "" removes the label.
+    """Label a topic of the last snapshot, and return all notes; the text "" removes the label.
 
-    run : the Dataset of the run in this folder, with its counts; topic : the run's own number of the topic.
+    run : the Dataset of the run in this folder, with its counts; topic : number of the topic in the run
 
-    Raises NoteError: no snapshot yet, no such topic, no text, or one that is too long.
+    Raises NoteError if there is no snapshot or no such topic, or if the label is not a text or too long.
     """
     text = _text("a label", text, LONGEST_LABEL)
     if "phi" not in run:
@@ -132,10 +132,10 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
 
 def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
-    """Return the labels of topics of the run's last snapshot: number → text, in the order of the numbers.
+    """Return the labels of the topics in a run's last snapshot, as texts by topic number, in the order of the numbers.
 
-    A label belongs to the topic of its number, unless the words of another one are clearly nearer to those of the topic
-    that was labelled; no topic has two. A label whose topic is gone is left out, and kept in the notes.
+    A label belongs to the topic of its number, unless another topic's words are clearly nearer to the words of the topic that
+    was labelled; no topic has two labels. A label whose topic no longer exists is left out, but kept in the notes.
     """
     labels = {
         topic: label.text
@@ -146,7 +146,7 @@ def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
 
 
 def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
-    """Return the Dataset with ``topic_label`` (topic), "" for a topic without one; unchanged where there are no labels."""
+    """Return the Dataset with ``topic_label`` (topic) added, "" for a topic without a label; unchanged without labels."""
     notes = read_notes(path)
     if not notes.labels or "phi" not in run:
         return run
@@ -156,11 +156,11 @@ def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
 
 
 def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
-    """Return the topic of each label in the run's last snapshot; None where the topic is gone.
+    """Return the topic of each label in the run's last snapshot; None if the topic no longer exists.
 
-    The assignment of the smallest sum of distances (of Jensen and Shannon) between the words of the topic that was
-    labelled and those of the topics there are, all other words as one; that of the same number counts as nearer. Where
-    topics keep their places, that one is never out of reach, however much it has changed.
+    It is the assignment with the smallest sum of Jensen-Shannon distances between the words of the labelled topic and those of
+    the present topics, with all other words as one; the topic of the same number counts as nearer by `MARGIN`. If the engine
+    does not renumber topics, that topic is always possible, however much it has changed.
     """
     if not labels or "phi" not in run:
         return [None] * len(labels)
@@ -183,7 +183,7 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
 
 
 def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.ndarray:
-    """Return the Jensen-Shannon distances (topic,), from 0 to 1, of a label's topic to each topic."""
+    """Return the Jensen-Shannon distance (topic,), from 0 to 1, of the topic that was labelled to each present topic."""
     from scipy.spatial.distance import cdist
 
     known = [
@@ -198,7 +198,7 @@ def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.nd
 
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
-    """Apply a change to the notes, one writer at a time, and return them."""
+    """Apply a function to the notes of a run, store the result and return it; only one process writes at a time."""
     path = Path(path)
     try:
         with FileLock(str(path / f"{FILE}.lock"), timeout=LOCK_TIMEOUT):
@@ -217,7 +217,7 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
 
 
 def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
-    """Return the text without surrounding blanks, on one line unless ``lines``; raise NoteError where it is too long."""
+    """Return a text without surrounding blanks, on one line unless ``lines``; raise NoteError if it is invalid or too long."""
     if not isinstance(text, str):
         raise NoteError(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())
@@ -231,7 +231,7 @@ def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without duplicates, in their order."""
+    """Return the tags without duplicates, in order; raise NoteError if one is invalid."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise NoteError(f"tags are a list of texts; got {tags!r}; one tag is written [tag]")
     texts = tuple(dict.fromkeys(_text("a tag", tag, LONGEST_TAG) for tag in tags))

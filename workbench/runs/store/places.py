@@ -1,4 +1,4 @@
-"""Find the folders of runs without importing anything heavy, so that a shell completes their names."""
+"""Find the folders of runs without slow imports, so that a shell can complete their names."""
 
 import os
 from contextlib import suppress
@@ -8,16 +8,16 @@ from workbench.errors import InputError
 
 DATA = "data.zarr"
 ABOUT = (f"{DATA}/zarr.json", "status.json")
-"""Files by which a run is known, one of which may be lost."""
+"""Files by which a folder is recognised as a run; one of them suffices."""
 
 
 def default_store() -> Path:
-    """Return the folder that ``WORKBENCH_STORE`` names, else ``runs`` in the working folder."""
+    """Return the default store: the folder in ``WORKBENCH_STORE``, else ``runs`` in the working folder."""
     return Path(os.environ.get("WORKBENCH_STORE") or "runs")
 
 
 def is_run(path: Path) -> bool:
-    """Return whether the folder is a run, and not a half-made or half-removed one."""
+    """Return whether a folder is a run, and not one that is being created or deleted."""
     try:
         return not path.name.startswith(".") and any((path / name).exists() for name in ABOUT)
     except OSError:  # a name that is too long for a file, or a folder that may not be looked into
@@ -25,9 +25,9 @@ def is_run(path: Path) -> bool:
 
 
 def run_paths(store: Path) -> list[Path]:
-    """Return the folders of all runs of a store, oldest first, without those that are removed meanwhile.
+    """Return the folders of all runs in a store, oldest first, without those that are deleted meanwhile.
 
-    Raises InputError for a folder that cannot be listed, which differs from a store without runs.
+    Raises InputError if the store cannot be listed; a missing store has no runs.
     """
     try:
         inside = [Path(store) / name for name in os.listdir(store)]
@@ -45,7 +45,7 @@ def run_paths(store: Path) -> list[Path]:
 
 
 def _made(path: Path) -> int | None:
-    """Return when a run was made, or last changed where the file that records it is lost; None where neither is known."""
+    """Return the time (ns) when a run was created, or last changed if that file is missing; None if neither is known."""
     for name in ABOUT:
         with suppress(OSError):
             return (path / name).stat().st_mtime_ns

@@ -1,8 +1,8 @@
-"""Provenance: which versions of the kernels, and which kinds of machines, computed which iterations of a run.
+"""Provenance of a run: which versions of the kernels, and which kinds of machines, computed which iterations.
 
-The first are among the versions that the run was made with, others are in `kernels.json`. A kernel that was edited may add in
-another order, another processor or C library may round otherwise, and a chain that is continued so is then not that of an
-uninterrupted run.
+The first ones are among the versions in the run's attributes, later ones are in `kernels.json`. An edited kernel may add in
+another order, and another processor or C library may round differently; the chain then differs from that of an uninterrupted
+run.
 """
 
 import platform
@@ -15,18 +15,18 @@ from workbench.kernels.jit import instruction_set, sources_hash
 from workbench.runs.store.status import read_json, replace_json
 
 KERNELS = sources_hash()
-"""The hash of the kernels of this process."""
+"""The hash of the sources of this process's kernels."""
 
 
 def c_library() -> str:
-    """Return name and version of the C library of this process, as glibc 2.36; kernels call some of its functions."""
+    """Return the name and version of this process's C library, such as "glibc 2.36"; kernels call some of its functions."""
     return " ".join(filter(None, platform.libc_ver())) or "unknown"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a run made now records; none of them names the machine.
+    """Return the versions of software and processor that a new run records, by name; none of them identifies the machine.
 
-    ``kernels`` is a hash of their sources, ``cpu`` the kind of processor that they are compiled for.
+    ``kernels`` is a hash of the sources of the kernels, ``cpu`` the kind of processor that they are compiled for.
     """
     return {
         "workbench": workbench.__version__,
@@ -39,27 +39,27 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the name of this machine, in a form that a file's name can hold."""
+    """Return the name of this machine, with characters that are allowed in a file name."""
     return re.sub(r"[^\w.-]", "_", platform.node()) or "unnamed"
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
-    """Return [iteration after which they computed, hash of the kernels], in order.
+    """Return the kernels that computed a run, as a list of [iteration after which they began, hash of the kernels].
 
-    versions : those that the run was made with; see `workbench.runs.recorded.versions`.
+    versions : the versions with which the run was created
     """
     return read_json(path / "kernels.json").get("made_by") or [[0, versions["kernels"]]]
 
 
 def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
-    """Return [iteration after which it computed, kind of processor, C library], in order."""
+    """Return the machines that computed a run, as a list of [iteration after which it began, kind of processor, C library]."""
     return read_json(path / "kernels.json").get("computed_on") or [
         [0, versions["cpu"], versions["c_library"]]
     ]
 
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
-    """Record that this process computes from the iteration on, where other kernels or machines computed before."""
+    """Record that this process computes a run after an iteration, if other kernels or machines computed before."""
     known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
     mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
     continued = {
@@ -71,16 +71,16 @@ def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> N
 
 
 def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
-    """Return the entries with one more where the maker changes; makers of no iteration are left out."""
+    """Return the entries of a provenance list, with a new one if ``by`` differs from the last; unused entries are dropped."""
     entries = [entry for entry in known if entry[0] < iteration]
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
 
 def describe_provenance(made_by: list[list], machines: list[list], versions: dict[str, str]) -> str:
-    """Return the provenance of a run in words, "" where nothing changed since it was made.
+    """Return the provenance of a run in words; "" if it did not change since the run was created.
 
-    As in ``made by kernels 1a2b, 3c4d after iteration 20; computed on znver4 with glibc 2.36``.
-    machines : from `computed_on`; versions : those that the run was made with.
+    Example: ``made by kernels 1a2b, 3c4d after iteration 20; computed on znver4 with glibc 2.36``.
+    machines : from `computed_on`; versions : the versions with which the run was created
     """
     first, clauses = [versions["cpu"], versions["c_library"]], []
     if len(made_by) > 1:
@@ -93,12 +93,12 @@ def describe_provenance(made_by: list[list], machines: list[list], versions: dic
 
 
 def _described(entries: list[list]) -> str:
-    """Return the first maker, then each other with the iteration after which it computed."""
+    """Return a provenance list in words: the first entry, then each other with the iteration after which it began."""
     return ", ".join([entries[0][1], *(f"{what} after iteration {n}" for n, what in entries[1:])])
 
 
 def other_kernels_warning(names: list[str]) -> str:
-    """Return the warning for runs that are resumed with other kernels than before; "" where there are none."""
+    """Return a warning that the runs with these names are resumed with other kernels than before; "" without names."""
     if not names:
         return ""
     were = (

@@ -1,4 +1,4 @@
-"""Read rows, settings, state and Dataset of a run, at any moment while it is written."""
+"""Read the rows, settings, state and Dataset of a run, also while it is being written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RunReader:
-    """Reader of the committed part of a run; may be used repeatedly while the run is written."""
+    """Reads the committed part of a run; may be used repeatedly while the run is being written."""
 
     def __init__(self, path: Path):
         self.path, self._stored = Path(path), Stored(path)
@@ -35,31 +35,31 @@ class RunReader:
         return self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
-        """Return the committed rows (row, column) float64 from number ``after`` on: iteration, scalars, then topics."""
+        """Return the committed rows (row, column) float64 without the first ``after``: iteration, scalars, then topics."""
         return self._stored.rows(self._stored.committed(), after)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array of a snapshot, at the committed number of topics; cheap."""
+        """Return the shape of each array of a snapshot by name, for the committed number of topics; fast."""
         n_topics = self._stored.committed().n_topics
         return {name: self._stored.shape(name, n_topics) for name in self._stored.counts}
 
     @property
     def spec(self) -> RunSpec:
-        """The settings, with the present last iteration and stop rule; cheap."""
+        """The settings of the run, with its present number of iterations and stop rule; fast."""
         return read_spec(self.path, self._about)
 
     @property
     def table(self) -> DocumentTable | None:
-        """Texts of the training documents as they were read, and the columns beside them; None where none were kept."""
+        """The texts and other columns of the training documents; None if they were not kept."""
         name = self.spec.table
         return name and get_table(self.path.parent, name)
 
     def provenance(self) -> list[list]:
-        """Return [iteration, hash of the kernels] in order; see `workbench.runs.store.provenance`."""
+        """Return the kernels that computed the run, as [iteration, hash]; see `workbench.runs.store.provenance`."""
         return provenance(self.path, self._versions)
 
     def describe_provenance(self) -> str:
-        """Return in words the kernels and machines that computed the run, "" where they never changed."""
+        """Return in words the kernels and machines that computed the run; "" if they never changed."""
         return describe_provenance(
             self.provenance(), computed_on(self.path, self._versions), self._versions
         )
@@ -70,11 +70,11 @@ class RunReader:
         return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
     def status(self) -> dict:
-        """Return state, iteration, n_iterations, time_left (seconds or None) and message; see `read_status`. Cheap."""
+        """Return state, iteration, n_iterations, time_left (seconds or None) and message by name; see `read_status`. Fast."""
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
-        """Return the per-iteration variables of the Dataset; cheap enough for every second."""
+        """Return a Dataset of the per-iteration variables; fast enough to be called every second."""
         return self._labelled(self.rows())
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
@@ -85,10 +85,10 @@ class RunReader:
         return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train: AnyCorpus | None = None) -> xr.Dataset:
-        """Return the whole Dataset as committed so far; counts of snapshots are read from disk when they are used.
+        """Return the Dataset of all committed iterations and snapshots; counts are read from disk when they are used.
 
-        train : the training corpus; read from the store by default.
-        A snapshot that the run deletes meanwhile raises `counts.SnapshotGone` when it is used.
+        train : the training corpus, by default read from the store
+        Using a snapshot that the run has deleted meanwhile raises `counts.SnapshotGone`.
         """
         # a backend of xarray, which is slow to import
         from workbench.runs.store.counts import read_counts

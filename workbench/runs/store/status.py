@@ -1,8 +1,8 @@
-"""Control and monitor a run through the small files of its folder: the state requested, the present state, its end.
+"""Control and monitor a run through small files in its folder: the requested state, the present state, and its end.
 
-`control.json` holds the requested state; anybody may write it. `status.json` holds the present state, is the heartbeat, and is
-written by the run alone. `end.json` holds the last iteration and the stop rule. All are replaced whole. Whether a process works
-on a run is shown by the lock of the run, or of the queue in which it waits.
+`control.json` has the requested state; any process may write it. `status.json` has the present state and the heartbeat; only
+the run's process writes it. `end.json` has the number of iterations and the stop rule. All are replaced as a whole. The lock of
+the run, or of the queue in which it waits, shows whether a process computes it.
 """
 
 import contextlib
@@ -23,27 +23,27 @@ RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 WAITING, FINISHED, FAILED, LOST = "waiting", "finished", "failed", "interrupted"
 ALIVE = (WAITING, RUNNING, PAUSED)
 LOST_AFTER = 8.0
-"""Seconds without a heartbeat after which a run counts as interrupted where its lock cannot be tested."""
+"""Seconds without a heartbeat after which a run counts as interrupted, if its lock cannot be tested."""
 QUEUES = ".queues"
 """Folder of a store with the locks of its queues."""
 KILLED_FOR_MEMORY = "oom_kill"
-"""In /proc/vmstat: processes that Linux has killed for lack of memory since it started."""
+"""Entry of /proc/vmstat with the number of processes that Linux has killed for lack of memory since it started."""
 
 
 ALWAYS = ("status.json", "end.json", "kernels.json")
-"""Files that a run has from its beginning."""
+"""Files that a run always has."""
 
 
 def replace_json(path: Path, values: dict) -> None:
-    """Write the values to the file with their checksum, whole or not at all."""
+    """Replace a JSON file by the values and their checksum; if that fails, the file is unchanged."""
     with replacing(path) as file:
         file.write(json.dumps(values | {"checksum": checksum(values)}).encode())
 
 
 def read_json(path: Path, otherwise: dict | None = None) -> dict:
-    """Return the values of the file, {} where it does not exist yet.
+    """Return the values in a JSON file, without their checksum; {} if the file does not exist yet.
 
-    otherwise : returned for a damaged file; by default that raises DamagedError.
+    otherwise : returned for a damaged file; by default DamagedError is raised
     """
     try:
         return _read_json(path)
@@ -71,12 +71,12 @@ def _read_json(path: Path) -> dict:
 
 
 def set_wanted(path: Path, state: str) -> None:
-    """Write the requested state of the run in a folder."""
+    """Write the requested state of the run in a folder to `control.json`."""
     replace_json(path / "control.json", {"wanted": state})
 
 
 def request(path: Path, state: str) -> None:
-    """Write the requested state of a run from outside; raise StoreError where that fails."""
+    """Request a state of the run in a folder; raise StoreError if `control.json` cannot be written."""
     try:
         set_wanted(path, state)
     except OSError as error:
@@ -87,15 +87,15 @@ def request(path: Path, state: str) -> None:
 
 
 def requested(path: Path) -> str | None:
-    """Return the requested state of the run in a folder; None where none, or an unknown one, is requested."""
+    """Return the requested state of the run in a folder; None if none, or an unknown one, is requested."""
     state = read_json(path / "control.json", {}).get("wanted")
     return state if state in (RUNNING, PAUSED, STOPPED) else None
 
 
 def set_state(path: Path, state: str, **more) -> None:
-    """Write the state of a run that no worker has begun, and keep the rest of its status.
+    """Write the state of a run that no worker computes, and keep the rest of its status.
 
-    queue : file name of the lock of the queue in which it waits, None after it has left the queue.
+    more : further values of the status; ``queue`` is the file name of the lock of the queue in which the run waits, or None
     """
     replace_json(
         path / "status.json",
@@ -104,21 +104,21 @@ def set_state(path: Path, state: str, **more) -> None:
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
-    """Return the spec of a run, with its present last iteration and stop rule.
+    """Return the spec of a run, with its present number of iterations and stop rule.
 
-    about : the attributes from `about_run`; read by default.
+    about : the attributes from `about_run`; by default they are read
     """
     ending = read_ending(path, about)
     return ending.spec.lasting(ending.reaches, ending.rule)
 
 
 class Ending(NamedTuple):
-    """The end of a run, and whether its stop rule has ended it."""
+    """The number of iterations and the stop rule of a run, and whether the rule has ended it."""
 
-    spec: RunSpec  # as created
-    n_iterations: int  # requested
+    spec: RunSpec  # the spec with which the run was created
+    n_iterations: int  # requested number of iterations
     rule: StopRule | None
-    settled: int | None  # the iteration after which the rule ended it
+    settled: int | None  # the iteration after which the rule ended the run, if it did
 
     @property
     def reaches(self) -> int:
@@ -127,7 +127,10 @@ class Ending(NamedTuple):
 
 
 def read_ending(path: Path, about: dict | None = None) -> Ending:
-    """Return the end that was requested last, or that the run was created with."""
+    """Return the present end of a run: as last requested, else as the run was created.
+
+    about : the attributes from `about_run`; by default they are read
+    """
     spec, moved = (
         RunSpec.from_json((about or about_run(path))["spec"]),
         read_json(path / "end.json"),
@@ -137,9 +140,9 @@ def read_ending(path: Path, about: dict | None = None) -> Ending:
 
 
 def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None:
-    """Set the stop rule of a run and its last iteration, which is at least the last committed one.
+    """Set the stop rule and the number of iterations of a run, which is at least the last committed iteration.
 
-    A run that the same rule has ended stays ended.
+    A run that the same rule has already ended stays ended.
     """
     known = read_ending(path)
     settled = known.settled if rule is not None and rule == known.rule else None
@@ -149,14 +152,14 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
 
 def _reached(path: Path) -> int:
-    """Return the iteration of the last committed row; 0 before the first."""
+    """Return the iteration of the last committed row of a run; 0 if there is none."""
     stored = Stored(path)
     committed = stored.committed()
     return int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
 
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
-    """End the run after this iteration, by its rule, unless another rule was set in the meantime."""
+    """Record that the stop rule has ended a run after an iteration, unless another rule was set in the meantime."""
     known = read_ending(path)
     if known.rule == rule:
         _change_ending(path, known, settled=iteration)
@@ -171,10 +174,10 @@ def _change_ending(path: Path, known: Ending, **changed) -> None:
 
 
 def read_status(path: Path, about: dict | None = None) -> dict:
-    """Return state, iteration, n_iterations, time_left (seconds or None) and message of a run, from its status file.
+    """Return state, iteration, n_iterations, time_left (seconds or None) and message of a run by name, from its status file.
 
-    A run whose status is alive, but whose lock is free, is `interrupted` from the moment its worker ended; it can be resumed,
-    and the message is what is known of the reason. Given ``about``, only two small files are read. Where the status file is
+    If the state is `waiting`, `running` or `paused`, but no process holds the lock, the state is `interrupted`: the run can be
+    resumed, and the message has the probable reason. With ``about``, only two small files are read. If the status file is
     damaged, state and iteration come from the rows.
     """
     n_iterations = read_ending(path, about).reaches
@@ -197,7 +200,7 @@ def read_status(path: Path, about: dict | None = None) -> dict:
 
 
 def _status_from_rows(path: Path, n_iterations: int) -> dict:
-    """Return state and iteration of a run from its rows, {} where these cannot be read either."""
+    """Return state and iteration of a run by name, from its rows and lock; {} if the rows cannot be read."""
     with contextlib.suppress(DamagedError):
         iteration = _reached(path)
         ended = FINISHED if iteration >= n_iterations else LOST
@@ -206,9 +209,9 @@ def _status_from_rows(path: Path, n_iterations: int) -> dict:
 
 
 def _status_in_file(path: Path) -> dict:
-    """Return the status in the file, with the state `interrupted` where its state is alive and its lock is free.
+    """Return the status in the file; its state becomes `interrupted` if no process computes or queues the run.
 
-    It is read again after the lock was free: a worker may have ended, or another begun, in between.
+    The file is read again after the lock was free, since a worker may have ended, or another begun, in between.
     """
     status = read_json(path / "status.json")
     while status.get("state") in ALIVE and not _lives(path, status):
@@ -219,7 +222,7 @@ def _status_in_file(path: Path) -> dict:
 
 
 def _lives(path: Path, status: dict) -> bool:
-    """Return whether a process works on the run or on its queue, by their locks; by its heartbeat where locks fail."""
+    """Return whether a process holds the lock of the run or of its queue; if locks do not work, judge by the heartbeat."""
     locks = [path / "lock"] + [
         path.parent / QUEUES / str(name) for name in [status.get("queue")] if name
     ]
@@ -228,7 +231,7 @@ def _lives(path: Path, status: dict) -> bool:
 
 
 def why_lost(status: dict) -> str:
-    """Return in words why a worker may have ended without an error, from its last status."""
+    """Return a sentence on why a worker may have ended without an error, from its last status."""
     known, now = status.get(KILLED_FOR_MEMORY), killed_for_memory()
     if None in (known, now) or now <= known:
         return "its worker ended without an error message: it was killed, or the machine went down"
@@ -239,7 +242,7 @@ def why_lost(status: dict) -> str:
 
 
 def killed_for_memory() -> int | None:
-    """Return how many processes the system has killed for lack of memory; None where it does not count them."""
+    """Return how many processes the system has killed for lack of memory; None if it does not count them."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

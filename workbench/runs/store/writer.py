@@ -1,6 +1,6 @@
-"""Create the folder of a run, and write its rows, snapshots, checkpoints and heartbeat; a kill loses nothing committed.
+"""Create the folder of a run, and write its rows, snapshots, checkpoints and heartbeat.
 
-See `workbench.runs.store.layout` for the files of the folder.
+If the process is killed, all committed data are kept. See `workbench.runs.store.layout` for the files of the folder.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ from workbench.runs.store.status import (
 )
 
 GROWING_CAPACITY = 128
-"""Topics that the arrays of an engine that adds topics can hold at first, at least, so that they have few chunks."""
+"""Minimum number of topics in the initial arrays of an engine that adds topics, so that they have few chunks."""
 LEFT_AFTER = 24 * 3600
-"""Seconds after its last change from which on no process writes to a half-made folder."""
+"""Seconds after its last change from which on an incomplete folder is abandoned and may be deleted."""
 SNAPSHOT_BUDGET = 2 * 2**30
-"""Bytes of counts, before compression, above which every other old snapshot is thinned out."""
+"""Bytes of counts, before compression, above which every other old snapshot is deleted."""
 
 
 def create_run(
@@ -65,11 +65,11 @@ def create_run(
     test: Corpus | None,
     budget: int = SNAPSHOT_BUDGET,
 ) -> Path:
-    """Create the folder of a run, unless it exists, and return it; it appears whole or not at all.
+    """Create the folder of a run, unless it exists, and return its path; it appears complete or not at all.
 
-    A run of the same name and hash is reopened, with the last iteration and stop rule of the spec. Raises StoreError where
+    A run of the same name and hash is reopened, with the number of iterations and stop rule of the spec. Raises StoreError if
     another run has that name, or the store cannot be written or locked.
-    budget : bytes of counts, before compression, from which on every other old snapshot is deleted.
+    budget : bytes of counts, before compression, above which every other old snapshot is deleted
     """
     path = Path(store) / spec.name
     if not path.exists():
@@ -122,7 +122,7 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
 
 
 def _remove_leftovers(store: Path) -> None:
-    """Delete half-made folders of processes that were killed while they made or removed a run."""
+    """Delete incomplete folders and files of processes that were killed while they created or deleted a run."""
     for folder in (store, store / CORPORA, store / WARM_STARTS):
         for left in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
@@ -187,7 +187,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
 
 
 def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the chunk shape of a snapshot: a block of rows of a large one, all of a small one."""
+    """Return the chunk shape of a snapshot of a given shape: a block of its rows, or all of a small one."""
     if not shape:
         return shape
     n_rows, *others = shape
@@ -195,7 +195,7 @@ def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def snapshot_bytes(spec: RunSpec, train: Corpus) -> int:
-    """Return the bytes of one snapshot, before compression."""
+    """Return the bytes of one snapshot of a run, before compression."""
     return sum(array_bytes(spec, train))
 
 
@@ -212,7 +212,7 @@ def array_bytes(spec: RunSpec, train: Corpus) -> list[int]:
 FLUSH_EVERY, FLUSH_WITHIN = 0.25, 1.0
 CHECKPOINT_EVERY = 5.0
 LOCK_PATIENCE = 2.0
-"""Seconds between two commits, at least and at most; between two checkpoints; and to wait for the lock."""
+"""Minimum and maximum seconds between two commits; seconds between two checkpoints; seconds to wait for the lock."""
 MENDING = {
     errno.ENOSPC: "free space there",
     errno.EDQUOT: "free some of the quota there",
@@ -220,22 +220,21 @@ MENDING = {
     errno.EACCES: "make it writable again",
     errno.EIO: "see to the disk",
 }
-"""What to do before a run can continue, by the error of the system that ended it."""
+"""Error number of the system → advice on what to do before the run can be resumed."""
 FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
-"""Share of the time of a run that commits and checkpoints may take; on a busy disk, or with a large state, they are rarer."""
+"""Largest shares of a run's time for commits and for checkpoints; on a busy disk or with a large state they are rarer."""
 
 
 class RunWriter:
-    """The one writer of a run; a sink of the loop. Use it as a context.
+    """The only writer of a run, and the sink of its loop; a context manager that holds the lock of the run.
 
-    Rows are buffered and flushed every 250 ms, or where that takes long up to every second; the commit counter is written
-    last. Rows that are recomputed after a resume are compared with the committed ones, bit for bit.
+    Rows are buffered and flushed every 250 ms, or on a slow disk every second; the commit counter is written last. Rows that
+    are recomputed after a resume are compared with the committed ones, bit for bit.
 
     Raises
     ------
     StoreError
-        When another process writes the run, when the store's file system has no locks, or when a resumed
-        run gives other numbers than it did before.
+        Another process writes the run, the store's file system has no locks, or a resumed run gives other numbers than before.
     """
 
     def __init__(self, path: Path, lock: Lock | None = None):
@@ -257,16 +256,16 @@ class RunWriter:
         self._lock.release()
 
     def _check_there(self) -> None:
-        """Raise StoreError where the folder was deleted: Zarr would create it again."""
+        """Raise StoreError if the folder was deleted, since Zarr would create it again."""
         if not self._lock.is_there():
             raise StoreError(
                 f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it again"
             )
 
     def failed(self, error: Exception) -> Exception:
-        """Flush what is buffered, write the error into the status as far as the disk permits, and return it.
+        """Write buffered rows and the error's message in the status, if possible, and return the error to raise.
 
-        An OSError becomes a StoreError, which names the file, what is kept, and how to resume.
+        An OSError becomes a StoreError that names the file, what is kept, and how to resume.
         """
         try:
             self.flush()
@@ -355,11 +354,11 @@ class RunWriter:
             self.flush()
 
     def _capacity(self) -> int:
-        """Return how many topics the arrays can hold."""
+        """Return the number of topics that the arrays can hold."""
         return self._recorded.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
-        """Enlarge the arrays for a number of topics, by at least a half; the commit counter holds how many are valid."""
+        """Enlarge the arrays if they cannot hold ``n_topics`` topics, by at least a half."""
         capacity = self._capacity()
         if n_topics > capacity:
             self._check_there()
@@ -383,7 +382,7 @@ class RunWriter:
         )
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
-        """Compare a recomputed row with the committed one; clocks may differ."""
+        """Raise StoreError if a recomputed row differs from the committed row of its iteration; clocks may differ."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
         # what was never written there is NaN in the store, and 0
         of_topics = self._recorded.width(0)
@@ -421,7 +420,7 @@ class RunWriter:
         self.flush()
 
     def _thin(self) -> None:
-        """Delete every other old snapshot once there are more than the budget allows."""
+        """Delete every other old snapshot if there are more than the budget allows."""
         slots = np.flatnonzero(self._iterations)
         n_topics_at_first = self._recorded.sizes.get("topic", 0)
         if len(slots) <= max(
@@ -456,7 +455,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def flush(self) -> None:
-        """Write the buffered rows, the commit counter last."""
+        """Write the buffered rows, and then the commit counter."""
         self._check_there()
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
@@ -475,7 +474,7 @@ class RunWriter:
     # ------------------------------------------------------------------ the heartbeat
 
     def beat(self, state: str, message: str = "") -> None:
-        """Write the heartbeat: the state, the iteration, the time left."""
+        """Write the status file, the heartbeat of the run: state, iteration, time left and message."""
         if state == PAUSED:
             self._began_at = None  # a pause must not count in the pace
         self._check_there()
@@ -500,7 +499,7 @@ class RunWriter:
 
 
 def lock_run(path: Path) -> Lock:
-    """Acquire the lock of a run; raise StoreError where another process holds it, or there is no run."""
+    """Acquire the lock of a run; raise StoreError if another process holds it, or there is no such run."""
     try:
         return Lock(path / "lock", LOCK_PATIENCE)
     except LockHeld:
@@ -519,12 +518,12 @@ def lock_run(path: Path) -> Lock:
 
 
 def remove_run(path: Path) -> None:
-    """Delete a run that no process writes, damaged or whole; its corpus stays for the other runs.
+    """Delete a run, even if it is damaged; its corpus is kept for other runs.
 
     Raises
     ------
     StoreError
-        While it is being written.
+        A process is writing the run.
     """
     path = Path(path)
     with lock_run(path):
