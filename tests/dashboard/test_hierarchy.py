@@ -111,25 +111,30 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
     page.hierarchy.param.watch(lambda event: said.append(event.new), "said")
     page.run.value = "of-levels"
     assert said == ["Reading the levels …", SAID]
-    assert page._model.visible and page.hierarchy.network["name"] == "hpam2"
+    assert page._model.visible and page.hierarchy.network.picture.name == "model"
     page.hierarchy.chosen = 3
     assert page.overview.chosen == 3 == page.sizes.chosen
     page.run.value = "plain"
-    assert not page._model.visible and page.hierarchy.network == {} and page.hierarchy.levels == []
+    assert (
+        not page._model.visible
+        and page.hierarchy.network.picture is None
+        and page.hierarchy.levels == []
+    )
 
 
-def test_the_picture_and_the_counts_are_taken_away(path):
-    shown = files.Shown(moment(path), {})
-    picture = files.model_file(shown, "svg")
+def test_the_picture_and_the_counts_are_taken_away(page, path):
+    page.run.value = "of-levels"
+    picture = page.hierarchy.network._file("svg")()
     assert (
         b"<desc>Mixture levels (ellipses" in picture.content
         and b'width="244.8pt"' in picture.content
     )
     assert picture.content.startswith(b"<?xml") and picture.name == "of-levels-model.svg"
-    table = pd.read_csv(io.BytesIO(files.model_file(shown, "csv").content), keep_default_na=False)
+    table = files.model_file(files.Shown(moment(path), {}))
+    table = pd.read_csv(io.BytesIO(table.content), keep_default_na=False)
     expected = mixture_table(open_run(path))
     assert table.columns.tolist() == expected.columns.tolist() and len(table) == len(expected)
     np.testing.assert_allclose(table["tokens"], expected["tokens"])
     assert table["node"].tolist() == expected["node"].tolist()
     with pytest.raises(FileError, match="there is no run"):
-        files.model_file(files.Shown(None, {}), "svg")
+        files.model_file(files.Shown(None, {}))

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
+import panel as pn
 import pytest
+from bokeh.models import Title
 
 from workbench import corpus_of
 from workbench.corpus import Corpus
@@ -31,7 +33,7 @@ from workbench.dashboard.topics import (
 )
 from workbench.dashboard.topics.overview import NONE, map_of, topic_entries, word_entries
 from workbench.dashboard.topics.page import TopicsPage
-from workbench.dashboard.topics.sizes import size_series
+from workbench.dashboard.topics.sizes import sizes_of
 from workbench.dashboard.topics.unseen import folded, listing_of, unseen_document
 from workbench.data import blocks
 from workbench.measures import (
@@ -55,6 +57,7 @@ from workbench.runs.store import counts
 from workbench.runs.store.archive import get_corpus
 from workbench.runs.store.layout import open_group
 from workbench.runs.store.places import DATA
+from workbench.views.elements import TOPIC
 
 
 @pytest.fixture
@@ -342,19 +345,23 @@ def test_a_corpus_that_is_not_in_the_store_is_a_sentence_and_words_are_shown_fro
     assert page.overview.words["of"] == 1
 
 
-def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run):
+@pytest.mark.parametrize("kind", ["stacked", "lines"])
+def test_sizes_are_shares_of_each_iteration_and_thinned_with_both_ends(new_run, kind):
     path = new_run("one", "cgs", n_iterations=300)
-    told, n_k = size_series(path, "", 300, ((1, "named"),))["content"], open_run(path)["n_k"]
-    assert (told["iterations"][0], told["iterations"][-1]) == (1, 300) and len(
-        told["iterations"]
-    ) <= 120
-    assert [one["topic"] for one in told["series"]] == topics_by_size(open_run(path))
-    for one in told["series"]:
-        own = n_k.sel(topic=one["topic"]) / n_k.sum("topic")
-        assert list(map(float, one["shares"].split())) == pytest.approx(
-            own.sel(iteration=told["iterations"]).values, abs=1e-5
-        )
-    assert "topic 1: named" in [one["name"] for one in told["series"]]
+    (drawn,), n_k = (
+        sizes_of(path, "", 300, ((1, "named"),), kind).picture.panels[0],
+        open_run(path)["n_k"],
+    )
+    drawn, below = drawn.split(datatype="dictionary"), 0
+    assert [one[TOPIC] for one in drawn] == topics_by_size(open_run(path))
+    for one in drawn:
+        half = len(one["x"]) // (2 if kind == "stacked" else 1)
+        x, top = one["x"][:half], one["y"][:half]
+        assert (x[0], x[-1]) == (1, 300) and len(x) <= 120
+        own = (n_k.sel(topic=one[TOPIC]) / n_k.sum("topic")).sel(iteration=x).values
+        assert top - below == pytest.approx(own)
+        below = top if kind == "stacked" else 0
+    assert "topic 1: named" in [one["name"] for one in drawn]
 
 
 def test_scores_are_those_of_the_measures_with_means_below(new_run, store):
@@ -382,7 +389,7 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
     page.run.value, page.other.value = "first", "second"
     runs = open_run(a), open_run(store / "second")
     pairs, flow = match_topics(*runs), topic_flow(*runs, get_corpus(store, Run(a).spec.train))
-    rows, picture = page.matching.sheet.content["rows"], page.matching.content
+    rows, (_, matched, *_) = page.matching.sheet.content["rows"], page.matching.picture.panels[0]
     assert {row["key"]: int(row["told"][2]) for row in rows} == dict(
         enumerate(pairs["matched"].values.tolist())
     )
@@ -394,10 +401,10 @@ def test_topics_of_two_runs_are_matched_and_flow_into_each_other(new_run, store,
         assert row["values"][4] == pytest.approx(
             float(own.sel(other=int(row["told"][2])) / own.sum())
         )
-    for topic, other, tokens in picture["ribbons"]:
-        assert tokens == pytest.approx(float(flow.sel(topic=topic, other=other)), abs=0.01)
-    partners = [int(pairs["matched"].sel(topic=topic)) for topic in topics_by_size(runs[0])]
-    assert [node["topic"] for node in picture["right"]][:4] == partners
+    partners = dict(enumerate(pairs["matched"].values.tolist()))
+    for ribbon in matched.split(datatype="dictionary"):
+        assert partners[ribbon[TOPIC]] == ribbon["other"]
+        assert ribbon["tokens"] == float(flow.sel(topic=ribbon[TOPIC], other=ribbon["other"]))
     assert page._parts["with"].now() == "second"
     page.matching.chosen = 2
     assert page.overview.chosen == page.sizes.chosen == page.scores.chosen == 2
@@ -408,7 +415,7 @@ def test_runs_of_other_tokens_are_matched_without_a_flow(new_run, store, halves)
     fit(halves[1], "cgs", 3, n_iterations=5, store=store, name="second", progress=False)
     page = TopicsPage(store)
     page.run.value, page.other.value = "first", "second"
-    assert "different tokens" in page.matching.said and page.matching.content == {}
+    assert "different tokens" in page.matching.said.object and page.matching.picture is None
     rows = page.matching.sheet.content["rows"]
     assert len(rows) == 4 and [row["told"][2] for row in rows].count("none") == 1
 
@@ -532,9 +539,7 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
             files.map_file(shown, *asked),
             files.words_file(shown._replace(topic=1), *asked),
             files.words_file(shown._replace(relevance=1.0), *asked),
-            files.sizes_file(shown, *asked),
             files.scores_file(shown, *asked),
-            files.matching_file(shown, *asked),
         ]
         for file in made:
             root = ElementTree.fromstring(file.content)
@@ -554,13 +559,13 @@ def test_every_figure_and_its_data_are_files(new_run, store, halves):
     assert table(files.salient_file(shown._replace(n_words=3)))["word"].tolist() == list(
         salient_words(run, 3)["word"].values
     )
-    sizes = table(files.sizes_file(shown, "csv"))
+    sizes = table(files.sizes_file(shown))
     assert len(sizes) == 12 * 4 and sizes["n_k"].tolist() == run["n_k"].values.ravel().tolist()
     assert set(table(files.documents_file(shown))["topic"]) == {0, 1, 2, 3}
     assert table(files.scores_file(shown._replace(labels={}), "csv")).columns[0] == "topic"
-    assert "tokens shared with 2" in table(files.matching_file(shown, "csv"))
+    assert "tokens shared with 2" in table(files.matching_file(shown))
     with pytest.raises(ValueError, match="no other run"):
-        files.matching_file(shown._replace(other=None), "csv")
+        files.matching_file(shown._replace(other=None))
     with pytest.raises(ValueError, match="there is no run"):
         files.map_file(files.Shown(None, {}), "svg")
 
@@ -587,7 +592,8 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
 
 
 def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store, monkeypatch):
-    path, progress = new_run("states"), Run.progress
+    new_run("states")
+    progress = Run.progress
     other = (
         ("iteration", "state"),
         np.linspace(0, 1, 36).reshape(12, 3),
@@ -608,18 +614,16 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
         for name in {"counts_of", "documents_of"} & set(vars(module)):
             monkeypatch.setattr(module, name, lambda moment: None)
     page = TopicsPage(store)
-    assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said
+    assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said.object
     page.view()
     assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
     page.recorded.title.value = "Occupancy"
-    assert "share of each state" in page.recorded.picture.object.lower()
-    shown = files.Shown(moment(path), {})
-    table = pd.read_csv(
-        io.BytesIO(files.recorded_file(shown._replace(title="Occupancy"), "csv").content)
-    )
+    assert "share of each state" in page.recorded.caption.object.lower()
+    table = pd.read_csv(io.BytesIO(page.recorded._file("csv")().content))
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
-    with pytest.raises(ValueError, match="no picture 'nothing'"):
-        files.recorded_file(shown._replace(title="nothing"), "svg")
+    page.recorded.clear()
+    with pytest.raises(ValueError, match="nothing is drawn yet"):
+        page.recorded._file("svg")()
 
 
 def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the_file(
@@ -632,6 +636,7 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
         "dataset",
         lambda run, *rest, whole=Run.dataset: asked.append(run.name) or whole(run, *rest),
     )
+    monkeypatch.setattr("workbench.dashboard.topics.page.EVERY", 0)
     fit(
         corpus,
         "sb-ctm",
@@ -646,42 +651,24 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
     page.view()
     assert page.recorded.card.visible and "Correlations of topics" in page.recorded.title.options
     page.recorded.title.value = "Correlations of topics"
-    before = page.recorded.picture.object
-    assert before.count("correlation +") + before.count("correlation -") >= 6, (
-        "each cell says what it is"
-    )
+    card, before = page.recorded, page.recorded.picture
+    assert sum("correlation" in told for texts in before.hover.values() for told in texts[0]) == 9
     n_read = len(asked)
     page.tick()
-    assert page.recorded.picture.object == before and len(asked) == n_read, (
-        "nothing is read where nothing is new"
-    )
+    assert card.picture is before and len(asked) == n_read, "nothing is read where nothing is new"
     resume(store / "sticks", n_iterations=40)
     page.tick()
-    assert (
-        page.recorded.picture.object != before
-        and page.recorded.title.value == "Correlations of topics"
-    )
-    shown = files.Shown(moment(store / "sticks"), {}, title="Correlations of topics")
-    table = pd.read_csv(io.BytesIO(files.recorded_file(shown, "csv").content))
+    assert card.picture is not before and card.title.value == "Correlations of topics"
+    table = pd.read_csv(io.BytesIO(card._file("csv")().content))
     assert len(table) == 9 and {"topic", "other_topic", "correlation"} <= set(table)
 
-    card = page.recorded
-    assert (
-        card.slider.visible
-        and card.slider.label == "Connect above a correlation of"
-        and card.chosen == (("above", 0.1),)
-    )
-    card.slider.value = 0.95
-    assert "beyond ±0.95" in card.picture.object
-    page.tick()
-    assert card.slider.value == 0.95 and "beyond ±0.95" in card.picture.object, (
-        "kept while nothing else is chosen"
-    )
-    shown = shown._replace(chosen=card.chosen)
-    drawn = [
-        files.recorded_file(each, "svg").content for each in (shown, shown._replace(chosen=()))
-    ]
-    assert ["beyond ±0.95" in one.decode() for one in drawn] == [True, False]
+    (slider,) = card.bar.select(pn.widgets.FloatSlider)
+    assert slider.label == "Connect above a correlation of" and card.options == {"above": 0.1}
+    slider.value = 0.95
+    for _ in range(2):
+        assert "beyond ±0.95" in card.figure[1].object.select_one(Title).text
+        page.tick()  # kept while nothing else is chosen
+    assert slider.value == 0.95 and b"beyond" in card._file("svg")().content
 
 
 @pytest.fixture

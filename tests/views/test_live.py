@@ -57,15 +57,15 @@ def test_circles_of_the_map_have_areas_in_proportion_to_sizes():
 
 def test_a_tap_says_the_topic_and_a_chosen_topic_is_marked():
     (picture,) = [one for one in pictures([tiny_run("cgs")]) if one.name.startswith("topic-map")]
-    tapped = []
-    card = live.PictureCard(tapped=tapped.append)
+    card = live.PictureCard()
     card.show(picture)
     (source,) = chain(*(live.with_topics(pane.object) for pane in card.figure))
-    card.choose(1)
-    assert source.data["topic"][source.selected.indices[0]] == 1 and not tapped
+    card.chosen = 1
+    assert source.data[live.TOPIC][source.selected.indices[0]] == 1
     source.selected.indices = [0]
+    assert card.chosen == source.data[live.TOPIC][0]
     source.selected.indices = []
-    assert tapped == [source.data["topic"][0], live.NONE]
+    assert card.chosen == live.NONE
 
 
 def test_a_view_in_a_notebook_is_drawn_anew_when_a_control_is_set():

@@ -175,16 +175,13 @@ def test_matched_topics_stand_side_by_side_with_their_distance():
     ]
 
 
-def test_topic_flow_view_uses_the_given_colours():
+@pytest.mark.parametrize("colour", [lambda topic: f"#12345{topic}", lambda topic: "#123456"])
+def test_topic_flow_view_uses_the_given_colours(colour):
     a, b = tiny_run("cgs"), tiny_run("svb")
-    view = topic_flow_view(
-        topic_flow(a, b, training()), match_topics(a, b), colour=lambda topic: f"#12345{topic}"
-    )
+    view = topic_flow_view(topic_flow(a, b, training()), match_topics(a, b), colour=colour)
     svg = draw([view], 2, ("svg",), False, 1.0)["svg"].decode()
-    assert set(re.findall("fill: (#12345.|#b0b0b0)", svg)) == {
-        "#b0b0b0",
-        *(f"#12345{topic}" for topic in range(4)),
-    }
+    given = {"#b0b0b0", *map(colour, range(4))}
+    assert set(re.findall("fill: (#12345.|#b0b0b0|#30a2da)", svg)) == given
 
 
 def test_topic_flow_view_puts_unmatched_topics_last():

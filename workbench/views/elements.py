@@ -7,6 +7,8 @@ ROW = 0.135
 """Height of a line of small letters, inches."""
 PAGE = 8.5
 """Height of a figure on paper at most, inches."""
+TOPIC = "number_of_topic"
+"""Dimension of elements that stand for a topic: who taps one of them on a page chooses its topic."""
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
 MOST_ACROSS = 3
 SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
@@ -30,6 +32,14 @@ def element(kind: str, *data, label: str = "", vdims=None, **look):
     hv = holoviews()
     options = {name: value for name, value in (("label", label), ("vdims", vdims)) if value}
     return getattr(hv, kind)(*data, **options).opts(**look, backend="matplotlib")
+
+
+def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
+    """Return "Polygons" or "Contours", each in the colour that its outline names as ``colour``."""
+    # HoloViews takes this one where all have the same, and else the colour of each
+    first = next((outline["colour"] for outline in outlines), INK)
+    one = {"facecolor": first} if kind == "Polygons" else {}
+    return element(kind, outlines, places, vdims=[*dims, "colour"], color="colour", **one, **look)
 
 
 def axis(name: str, label: str, unit: str | None = None):

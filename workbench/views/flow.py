@@ -8,7 +8,16 @@ import numpy as np
 import xarray as xr
 
 from workbench.measures import match_topics, spec_of, topic_flow
-from workbench.views.elements import bare_panel, element, fitting, height_of, text_labels
+from workbench.views.elements import (
+    TOPIC,
+    axis,
+    bare_panel,
+    coloured,
+    element,
+    fitting,
+    height_of,
+    text_labels,
+)
 from workbench.views.picture import Picture, SideBySide, View, file_names
 from workbench.views.style import COLOURS, GRID, INK
 from workbench.views.topics import names_of_topics
@@ -55,7 +64,7 @@ def topic_flow_view(
 
     ``flow`` (topic, other) and ``matches`` are results of `workbench.measures.topic_flow` and `match_topics`; ``names`` are the
     topic names of each run (see `workbench.views.names_of_topics`), by default the numbers, cut to ``letters``. Returns an
-    overlay of `Polygons` (other ribbons, then the matched ones of each colour), `Rectangles` (bars), and `Labels`: the runs,
+    overlay of `Polygons` (other ribbons, then the matched ones), `Rectangles` (bars of each side), and `Labels`: the runs,
     and the names of both sides, on the right after the distance of each match.
     """
     pairs = zip(matches["topic"].values.tolist(), matches["matched"].values.tolist(), strict=True)
@@ -68,33 +77,28 @@ def topic_flow_view(
         sorted(largest, key=lambda topic: position.get(partner.get(topic), len(position))),
         unit * flow.sum("topic"),
     )
-    ribbons: dict[str, list[dict]] = {GRID: []}
+    others, matched = [], []
     for topic, other, ribbon in _ribbons(flow, left, right, unit):
-        ribbons.setdefault(colour(topic) if partner.get(other) == topic else GRID, []).append(
-            ribbon
-        )
+        is_match = partner.get(other) == topic
+        about = {TOPIC: topic, "other": other, "colour": colour(topic) if is_match else GRID}
+        (matched if is_match else others).append(ribbon | about)
     bars = [
-        (x, top - height, x + WIDE, top)
+        [
+            (x, top - height, x + WIDE, top, topic)
+            for topic, top, height in zip(column.topics, column.top, column.height, strict=True)
+        ]
         for x, column in ((LEFT, left), (RIGHT, right))
-        for top, height in zip(column.top, column.height, strict=True)
     ]
     bottom = min((column.top - np.maximum(column.height, 1)).min() for column in (left, right))
+    dims = [axis(TOPIC, "topic"), "other", axis("tokens", "shared tokens")]
     drawn = [
-        element(
-            "Polygons",
-            polygons,
-            ["x", "y"],
-            "tokens",
-            label="other ribbons" if fill == GRID else "matched ribbons",
-            color=fill,
-            facecolor=fill,
-            edgecolor="none",
-            alpha=0.5,
-            linewidth=0,
-        )
-        for fill, polygons in ribbons.items()
+        coloured("Polygons", ribbons, ["x", "y"], dims, edgecolor="none", alpha=0.5, linewidth=0)
+        for ribbons in (others, matched)
     ]
-    drawn.append(element("Rectangles", bars, color=INK, facecolor=INK, linewidth=0))
+    drawn += [
+        element("Rectangles", own, vdims=name, color=INK, facecolor=INK, linewidth=0)
+        for own, name in zip(bars, (axis(TOPIC, "topic"), "other"), strict=True)
+    ]
     drawn += _texts(left, right, matches, letters, runs, names)
     return bare_panel(drawn, (3.4, ROW * (1.6 - bottom)), (0, 1), (bottom, 1.6), title=title)
 

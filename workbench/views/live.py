@@ -4,18 +4,20 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import panel as pn
+import param
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource, GlyphRenderer, Text
+from bokeh.models import ColumnDataSource, GlyphRenderer
 from bokeh.plotting import figure
 
 from workbench.corpus import Corpus
 from workbench.measures import MeasureError, each_run
 from workbench.measures.selection import Runs
-from workbench.views.elements import arrangement, holoviews
+from workbench.views.elements import TOPIC, arrangement, holoviews
 from workbench.views.every import VIEWS
 from workbench.views.look import in_bokeh
 from workbench.views.picture import Control, Picture, SideBySide, Slider
 
+WRAPPED = {"flex-wrap": "wrap", "overflow-x": "auto"}
 NONE = -1
 """Stands for no topic."""
 
@@ -37,47 +39,43 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
 
 
 def with_topics(drawn: figure) -> list[ColumnDataSource]:
-    """Return the data of a figure that have a topic for each mark; texts are no marks."""
+    """Return the data of a figure that stand for topics."""
     return [
-        each.data_source
-        for each in drawn.select(GlyphRenderer)
-        if "topic" in each.data_source.data and not isinstance(each.glyph, Text)
+        each.data_source for each in drawn.select(GlyphRenderer) if TOPIC in each.data_source.data
     ]
 
 
 class PictureCard(pn.viewable.Viewer):
     """A picture of a view, shown live: the same that `workbench.report.figures` writes to files.
 
-    ``card = PictureCard(changed, tapped)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
+    ``card = PictureCard(changed)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
     ``card.caption`` by themselves. ``card.show(picture, view.controls(run))`` shows a picture, and does nothing for the one
-    that is shown. ``changed()`` is called when a control was set: draw again, with ``**card.options``. ``tapped(topic)`` is
-    called with what the dimension ``topic`` of the element has where it was tapped; `choose` marks a topic. Figures may be
-    made by `figures_of` in a thread and be given to `show`. ``styled`` gives widgets the style of a page.
+    that is shown. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on what has a
+    dimension `TOPIC` sets ``card.chosen``, and what has the chosen topic stands out. Figures may be made by `figures_of` in
+    a thread and be given to `show`. ``styled`` gives widgets the style of a page.
     """
+
+    chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
 
     def __init__(
         self,
         changed: Callable[[], None] = lambda: None,
-        tapped: Callable[[int], None] = lambda topic: None,
         styled: Callable = lambda widget, **settings: widget,
     ):
         super().__init__()
-        self._changed, self._tapped, self._styled = changed, tapped, styled
+        self._changed, self._styled = changed, styled
         self.picture: Picture | None = None
-        self.chosen = NONE
         self._widgets: dict[Control, pn.widgets.Widget] = {}
         self._sources: list[ColumnDataSource] = []
-        self._setting = False
+        self.pending = self._marking = False
         self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False))
-        self.bar = pn.FlexBox(align_items="end", gap="10px")
-        self.figure = pn.FlexBox(sizing_mode="stretch_width")
-        self.caption = pn.widgets.StaticText(sizing_mode="stretch_width")
-        self._column = pn.Column(
-            self.bar, self.figure, self.caption, sizing_mode="stretch_width", margin=0
+        self.bar, self.figure = (
+            pn.Row(sizing_mode="stretch_width", margin=0, styles=WRAPPED) for _ in range(2)
         )
+        self.caption = pn.widgets.StaticText(sizing_mode="stretch_width")
 
     def __panel__(self):
-        return self._column
+        return pn.Column(self.bar, self.figure, self.caption, sizing_mode="stretch_width", margin=0)
 
     @property
     def options(self) -> dict[str, object]:
@@ -99,24 +97,26 @@ class PictureCard(pn.viewable.Viewer):
         self._sources = [source for each in made for source in with_topics(each)]
         for source in self._sources:
             self._listen(source)
-        self.choose(self.chosen)
+        self._mark()
         self.figure[:] = [
             pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in made
         ]
         self.caption.value = escape(picture.caption).replace("$$", "$\u200b$") if picture else ""
 
-    def choose(self, topic: int) -> None:
-        """Mark a topic in the picture, or none."""
-        self.chosen, self._setting = topic, True
+    @param.depends("chosen", watch=True)
+    def _mark(self) -> None:
+        """Let what has the chosen topic stand out."""
+        self._marking = True
         for source in self._sources:
-            topics = list(source.data["topic"])
-            source.selected.indices = [at for at, one in enumerate(topics) if one == topic]
-        self._setting = False
+            topics = enumerate(source.data[TOPIC])
+            source.selected.indices = [at for at, topic in topics if topic == self.chosen]
+        self._marking = False
 
     def tick(self) -> None:
-        """Move the slider one step where it plays."""
+        """Move the slider one step where it plays and the last step is drawn."""
         for each, widget in self._widgets.items():
-            if isinstance(each, Slider) and each.plays and self.play.value:
+            playing = isinstance(each, Slider) and each.plays and self.play.value
+            if playing and not self.pending:
                 after = widget.value + each.step
                 widget.value = each.low if after > each.high + 1e-9 else after
 
@@ -149,13 +149,13 @@ class PictureCard(pn.viewable.Viewer):
         return self._styled(widget)
 
     def _listen(self, source: ColumnDataSource) -> None:
-        """Say which topic is tapped; a tap beside all of them chooses none."""
+        """Choose the topic that is tapped; a tap beside all of them chooses none."""
 
         def selected(attr: str, old: list[int], new: list[int]) -> None:
-            if not self._setting and (
+            if not self._marking and (
                 new or not any(each.selected.indices for each in self._sources)
             ):
-                self._tapped(int(source.data["topic"][new[0]]) if new else NONE)
+                self.chosen = int(source.data[TOPIC][new[0]]) if new else NONE
 
         source.selected.on_change("indices", selected)
 

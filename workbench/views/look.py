@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from workbench.views.elements import holoviews
+from workbench.views.elements import TOPIC, holoviews
 from workbench.views.style import INK, RC
 
 INCH = 105
@@ -29,9 +29,9 @@ MARKERS = {
 }
 LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
 """Kinds of elements without an area."""
-MARKS = {"Points", "Polygons", "Rectangles", "Segments"}
+MARKS = {"Contours", "Points", "Polygons", "Rectangles", "Segments"}
 """Kinds of elements whose place says nothing by its numbers."""
-UNSAID = {"area", "above"}
+UNSAID = {"area", "above", "colour", "same place"}
 """Dimensions that are drawn and not said."""
 KEPT = {
     "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
@@ -50,6 +50,8 @@ LETTER = 6.5
 """Width of a letter of an axis label, pixels."""
 AXES = 45
 """Height of the title and the legend of a panel with axes, pixels."""
+PALE = 0.35
+"""Opacity of what is not chosen beside what is."""
 N_MARKERS = 6
 """Markers along a curve."""
 TOLD = "told"
@@ -137,8 +139,9 @@ def _element(part, kind: str, texts: list[str] | None):
     if kind != "Labels":
         part, tooltips = _told(part, kind, texts)
         plot |= {"tools": ["hover"], "hover_tooltips": tooltips} if tooltips else {}
-        if "topic" in part.vdims:
+        if TOPIC in part.vdims:
             plot["tools"] = [*plot.get("tools", ()), "tap"]
+            plot["nonselection_alpha"] = PALE
     return part.opts(**_style(kind, _options(part, "style")), **plot, clone=True, backend="bokeh")
 
 
@@ -169,10 +172,9 @@ def _style(kind: str, style: dict) -> dict:
     if kind == "Labels":
         return _letters(style)
     made = {name: style[name] for name in ("alpha", "cmap") if name in style}
-    fill, edge = (
-        style.get(one, style.get(other))
-        for one, other in (("facecolor", "color"), ("edgecolor", "edgecolors"))
-    )
+    colour, edge = style.get("color"), style.get("edgecolor", style.get("edgecolors"))
+    is_dimension = colour is not None and _colour(colour) is colour
+    fill = colour if is_dimension else style.get("facecolor", colour)
     sides = {"": fill} if kind in LINES else {"fill_": fill, "line_": edge}
     if edge in (None, "face"):
         sides = {"": fill}
@@ -196,7 +198,10 @@ def _colour(colour: object) -> object:
     """Return a colour of matplotlib as Bokeh reads it; what is none, as the name of a dimension, as it is."""
     from matplotlib.colors import is_color_like, to_hex
 
-    return to_hex(colour, keep_alpha=True) if is_color_like(colour) else colour
+    if not is_color_like(colour):
+        return colour
+    made = to_hex(colour, keep_alpha=True)
+    return made[:7] if made.endswith("ff") else made
 
 
 def _letters(style: dict) -> dict:

@@ -1,6 +1,6 @@
 """Curves of recorded numbers: bound, log joint, objective, learnt priors, numbers and sizes of topics, and others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 import xarray as xr
@@ -23,7 +23,7 @@ from workbench.measures.selection import Runs
 from workbench.models import VARIABLES
 from workbench.views.comparison import MEASURES
 from workbench.views.curves import SHORT, dimension, overlay
-from workbench.views.elements import element, panel
+from workbench.views.elements import TOPIC, axis, coloured, element, panel
 from workbench.views.picture import (
     WHOSE,
     Picture,
@@ -344,6 +344,43 @@ def draw_topic_sizes(view: View, shown: SideBySide) -> Iterator[Picture]:
         "n_k",
         "(Expected) training tokens of each topic over the iterations, a curve for each topic, the finally largest darkest; "
         f"{which}.",
+    )
+
+
+def topic_shares_view(
+    run: xr.Dataset,
+    colour: Callable[[int], str],
+    labels: Mapping[int, str] | None = None,
+    stacked: bool = True,
+    title: str = "",
+):
+    """Draw the share of the tokens that each topic has over the iterations, the finally largest at the bottom.
+
+    ``labels`` are the names that people gave topics. Returns `Polygons` of stacked shares, or `Contours`, a line each, with
+    the dimensions topic, name, last share and colour. Topics that never had a token are left out.
+    """
+    n_k, x, drawn = run["n_k"].values, run["iteration"].values, []
+    shares = n_k / np.maximum(n_k.sum(axis=1, keepdims=True), 1e-300)
+    below = np.zeros(len(x))
+    for k in np.argsort(-n_k[-1], kind="stable"):
+        if not (n_k[:, k] >= 0.5).any():
+            continue
+        topic, top = int(run["topic"].values[k]), shares[:, k] + below * stacked
+        last = f"{100 * shares[-1, k]:.1f} %"
+        name = f"topic {topic}: {labels[topic]}" if topic in (labels or {}) else f"topic {topic}"
+        sides = (np.append(x, x[::-1]), np.append(top, below[::-1])) if stacked else (x, top)
+        about = {TOPIC: topic, "name": name, "last": last, "colour": colour(topic)}
+        drawn.append({"x": sides[0], "y": sides[1], **about})
+        below = top
+    look = {"linewidth": 0.3, "edgecolor": INK} if stacked else {"linewidth": 1.3}
+    dims = [axis(TOPIC, "topic"), axis("name", "name"), axis("last", "last share")]
+    places = [axis("x", "iteration"), axis("y", "share of the tokens")]
+    kind = "Polygons" if stacked else "Contours"
+    return panel(
+        [coloured(kind, drawn, places, dims, show_grid=True, **look)],
+        title=title,
+        padding=0,
+        aspect=2.4,
     )
 
 

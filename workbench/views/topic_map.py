@@ -7,7 +7,16 @@ import xarray as xr
 
 from workbench.measures import one_run, spec_of, topic_map, topic_sizes, topics_by_size
 from workbench.views.curves import dimension
-from workbench.views.elements import ROW, axis, bare_panel, element, holoviews, panel, text_labels
+from workbench.views.elements import (
+    ROW,
+    TOPIC,
+    axis,
+    bare_panel,
+    element,
+    holoviews,
+    panel,
+    text_labels,
+)
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
 from workbench.views.style import COLOURS, INK
 from workbench.views.topics import names_of_topics
@@ -62,9 +71,9 @@ def topic_map_view(points_table: xr.Dataset, colour: str = COLOURS[0], title: st
             ),
             element(
                 "Points",
-                (*points.T, share, (72 * diameters) ** 2, points_table["topic"].values),
+                (*points.T, points_table["topic"].values, share, (72 * diameters) ** 2),
                 [x, y],
-                [dimension("share"), "area", "topic"],
+                [axis(TOPIC, "topic"), dimension("share"), "area"],
                 color=f"{colour}{PALE}",
                 s=hv.dim("area"),
                 linewidth=0.8,

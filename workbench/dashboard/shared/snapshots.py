@@ -113,6 +113,14 @@ def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
         return {}, policy().shown(str(error))
 
 
+def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
+    """Return the run with the labels that people gave its topics."""
+    if not labels:
+        return run
+    names = [labels.get(topic, "") for topic in run["topic"].values.tolist()]
+    return run.assign(topic_label=("topic", names))
+
+
 def topic_colour(topic: int) -> str:
     """The colour of a topic wherever it is shown, by its number: the same on every page and in every snapshot."""
     if topic < N_NAMED:

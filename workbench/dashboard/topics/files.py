@@ -6,13 +6,12 @@ from typing import NamedTuple
 import pandas as pd
 import xarray as xr
 
-from workbench.dashboard.shared.files import HEIGHTS, File, FileError, picture_file
-from workbench.dashboard.shared.snapshots import Moment, counts_of, of_documents, topic_colour
+from workbench.dashboard.shared.files import File, FileError, picture_file
+from workbench.dashboard.shared.snapshots import Moment, counts_of, labelled, of_documents
 from workbench.dashboard.topics.filled import NONE
 from workbench.dashboard.topics.hierarchy import levels_of
 from workbench.dashboard.topics.matching import matched_of
 from workbench.dashboard.topics.overview import map_of
-from workbench.dashboard.topics.recorded import recorded_of
 from workbench.dashboard.topics.scores import scores_of
 from workbench.measures import (
     documents_table,
@@ -26,7 +25,6 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
 from workbench.views import draw_view
 from workbench.views.coherence import scores_picture
-from workbench.views.flow import flow_picture
 from workbench.views.picture import WHOSE
 
 FORMS = ("svg", "pdf", "png")
@@ -41,8 +39,6 @@ class Shown(NamedTuple):
     n_words: int = 30
     relevance: float = 0.6
     other: Moment | None = None  # of the run that it is matched with
-    title: str = ""  # of the figure of the card of what else was recorded
-    chosen: tuple = ()  # the value of its slider
     query: str = ""  # documents that are looked for
 
     @property
@@ -51,18 +47,7 @@ class Shown(NamedTuple):
 
     def counts(self) -> xr.Dataset:
         """The last counts of a run that has some, with the labels of its topics."""
-        return self.labelled(counts_of(self.require()))
-
-    def labelled(self, run: xr.Dataset) -> xr.Dataset:
-        """The run with the labels that people gave its topics."""
-        if not self.labels:
-            return run
-        return run.assign(
-            topic_label=(
-                "topic",
-                [self.labels.get(topic, "") for topic in run["topic"].values.tolist()],
-            )
-        )
+        return labelled(counts_of(self.require()), self.labels)
 
     def require(self, snapshot: bool = True) -> Moment:
         """The run, which is there and has a snapshot, if that is wanted."""
@@ -79,13 +64,10 @@ def map_file(shown: Shown, form: str, columns: int = 1) -> File:
     return _view_file(shown, "topic-map", run, "map", form, columns, points=map_of(shown.moment))
 
 
-def model_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """The picture of a run's network, or as CSV the tokens of each row and value of its levels."""
-    moment = shown.require(snapshot=form == "csv")
-    run, what = (
-        (levels_of(moment), "levels") if form == "csv" else (Run(moment.path).progress(), "model")
-    )
-    return _view_file(shown._replace(labels={}), "network", run, what, form, columns)
+def model_file(shown: Shown) -> File:
+    """The tokens of each row and value of the levels of a run's network as CSV."""
+    levels = levels_of(shown.require())
+    return _view_file(shown._replace(labels={}), "network", levels, "model", "csv", 1)
 
 
 def words_file(shown: Shown, form: str, columns: int = 1) -> File:
@@ -123,7 +105,7 @@ def _documents_file(shown: Shown, run: xr.Dataset) -> File:
         found = find_documents(
             run, shown.query, Run(path).table, get_corpus(path.parent, Run(path).spec.train)
         )
-        table = documents_table(shown.labelled(run), Run(path).table, found)
+        table = documents_table(labelled(run, shown.labels), Run(path).table, found)
         return _csv(f"{shown.name}-documents-found", table, index=False)
     topics = topics_by_size(run) if shown.topic == NONE else [shown.topic]
     tables = {
@@ -135,28 +117,12 @@ def _documents_file(shown: Shown, run: xr.Dataset) -> File:
     return _csv(f"{shown.name}-documents", pd.concat(tables, names=["topic"]))
 
 
-def sizes_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """Sizes over the iterations: a figure, or as CSV n_k of every iteration and topic, nothing thinned."""
+def sizes_file(shown: Shown) -> File:
+    """n_k of every iteration and topic as CSV, nothing thinned."""
     run = Run(shown.require(snapshot=False).path).progress()
     if not run.sizes["iteration"]:
         raise FileError(f"{shown.name} has no iteration yet; wait for its first")
-    return _view_file(shown, "topic-sizes", run, "sizes", form, columns, HEIGHTS[columns])
-
-
-def recorded_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """The picture of this title of what else a run recorded, or as CSV the table behind it."""
-    moment = shown.require(snapshot=False)
-    path, (picture, _) = (
-        moment.path,
-        recorded_of(moment, shown.chosen).get(shown.title, (None, None)),
-    )
-    if picture is None:
-        raise FileError(
-            f"{path.name} has no picture '{shown.title}' yet; wait for its first iteration"
-        )
-    return picture_file(
-        replace(picture, name=f"{path.name}-{picture.name}"), gather_started(path), form, columns
-    )
+    return _view_file(shown, "topic-sizes", run, "sizes", "csv", 1)
 
 
 def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
@@ -174,29 +140,19 @@ def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
     return picture_file(picture, gather_started(shown.moment.path), form, columns)
 
 
-def matching_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """The matching of two runs: the flow as a figure, or as CSV each topic with the one it matches and the tokens shared."""
-    run, other = shown.counts(), shown.other
+def matching_file(shown: Shown) -> File:
+    """The matching of two runs as CSV: each topic with the one it matches and the tokens shared."""
+    now, other = shown.require(), shown.other
     if other is None:
         raise FileError("no other run is chosen; choose one to match with")
-    pairs, flow = matched_of(shown.moment, other)
+    pairs, flow = matched_of(now, other)
     if pairs is None:
         raise FileError(f"{other.path.name} has no snapshot of its topics yet; wait for its first")
-    called = shown.name, other.path.name
-    name = "-with-".join(called)
-    if form == "csv":
-        table = pairs.to_dataframe()
-        if flow is not None:
-            table = table.join(flow.to_pandas().add_prefix("tokens shared with "))
-        return _csv(name, _with_labels(table.reset_index(), shown.labels), index=False)
-    if flow is None:
-        raise FileError(
-            "these runs were trained on different tokens, so no flow is drawn; take the CSV of their distances"
-        )
-    picture = flow_picture(
-        name, called, (run, counts_of(other)), flow, pairs, topic_colour, columns
-    )
-    return picture_file(picture, gather_started([shown.moment.path, other.path]), form, columns)
+    table = pairs.to_dataframe()
+    if flow is not None:
+        table = table.join(flow.to_pandas().add_prefix("tokens shared with "))
+    name = f"{shown.name}-with-{other.path.name}-matching"
+    return _csv(name, _with_labels(table.reset_index(), shown.labels), index=False)
 
 
 def _view_file(
@@ -206,7 +162,6 @@ def _view_file(
     what: str,
     form: str,
     columns: int,
-    height: float | None = None,
     **options,
 ) -> File:
     """A view of one run: its figure, or as CSV the table behind it with the labels of topics."""
@@ -218,7 +173,7 @@ def _view_file(
         )
         return _csv(name, _with_labels(table, shown.labels).set_index(table.columns[0]))
     title = f"{picture.title.partition(',')[0]}, {shown.name}"
-    picture = replace(picture, name=name, title=title, height=picture.height or height)
+    picture = replace(picture, name=name, title=title)
     return picture_file(picture, gather_started(shown.moment.path), form, columns)
 
 

@@ -1,23 +1,26 @@
 """The network of a run: its picture, and what the rows of its levels draw, down to the topics that they lead to."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import param
 import xarray as xr
 
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.picture_card import Drawn, PagePicture
 from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
 from workbench.dashboard.topics.filled import Filled
 from workbench.dashboard.topics.overview import topic_entries
 from workbench.measures import mixtures
 from workbench.models.networks.levels import DOCUMENT
 from workbench.models.networks.network import Network
-from workbench.report.drawing import draw, inline
 from workbench.runs.execution.run import Run
 from workbench.runs.spec import RunSpec
-from workbench.views.elements import height_of
-from workbench.views.network import network_view
+from workbench.views import draw_view
 
 MOST_ROWS, MOST_VALUES = 5000, 24
 """Rows of a level that are shown, those with most tokens, and values of one of them; the CSV has all."""
@@ -29,9 +32,6 @@ SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the 
 class Hierarchy(Filled):
     """The picture and the levels. A click on a topic chooses it; rows are searched in the browser."""
 
-    network = param.Dict(
-        default={}, doc="What `picture_of` makes of a network; empty where the model is another."
-    )
     levels = param.List(doc="What `level_content` makes of each level.")
     topics = param.Dict(
         default={}, doc="Number of a topic as text → its colour, node, label and first words."
@@ -39,14 +39,24 @@ class Hierarchy(Filled):
 
     _esm = code("boxed", "hierarchy")
     _stylesheets = style("boxed", "hierarchy")
-    _filled = ("network", "levels", "topics")
+    _filled = ("levels", "topics")
+
+    def __init__(self, handover: Handover, table: Callable):
+        super().__init__()
+        self.network = PagePicture(handover, table=table)
 
     def show(self, moment: Moment, spec: RunSpec, labels: dict[int, str]) -> None:
         """Brings picture and levels to a run; to nothing where its model is no network of levels."""
         if spec.parts()[1].is_network:
+            self.network.fill([moment.path], network_of, moment.path, moment.hash)
             self.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
         else:
             self.clear()
+
+    def clear(self, said: str = "") -> None:
+        """Nothing is shown but, perhaps, a sentence."""
+        self.network.clear()
+        super().clear(said)
 
 
 @lru_cache(maxsize=3)
@@ -74,13 +84,11 @@ def _levels_now(moment: Moment, network: Network) -> list[dict]:
 
 
 def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
-    """What the card shows: the network, and from the first snapshot on its levels and topics."""
+    """What the card shows beside the picture: from the first snapshot on the levels and topics."""
     network = Run(moment.path).spec.parts()[1]
-    shown = {"network": picture_of(network), "levels": [], "topics": {}}
     if counts_of(moment) is None:
-        return shown | {
-            "said": f"{moment.path.name} has no snapshot of its levels yet; they appear with the first."
-        }
+        missing = "no snapshot of its levels yet; they appear with the first"
+        return {"levels": [], "topics": {}, "said": f"{moment.path.name} has {missing}."}
     topics = {
         str(one["topic"]): {
             "colour": one["colour"],
@@ -90,16 +98,14 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
         }
         for one in topic_entries(moment, labels)
     }
-    return shown | {"levels": _levels_now(moment, network), "topics": topics, "said": SAID}
+    return {"levels": _levels_now(moment, network), "topics": topics, "said": SAID}
 
 
 @lru_cache(maxsize=8)
-def picture_of(network: Network) -> dict[str, str]:
-    """Name and picture of a network, an element of a page."""
-    panels = [network_view(network)]
-    described = f"network {network.name}: {'; '.join(f'{name}: {text}' for name, text in network.describe_levels())}"
-    svg = draw(panels, 2, ("svg",), False, height_of(panels))["svg"].decode()
-    return {"name": network.name, "svg": inline(svg, "network", described)}
+def network_of(path: Path, hash: str) -> Drawn:
+    """Return the picture of a run's network; the hash is that of the run."""
+    (picture,) = draw_view("network", [Run(path).progress()], 1)
+    return Drawn(replace(picture, name="model", title=f"The network, {path.name}"))
 
 
 def level_content(name: str, found: xr.Dataset, told: str) -> dict:

@@ -1,30 +1,30 @@
 """Which topics of another run are the same: the best assignment, and the tokens that flow from one to the other."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import param
 import xarray as xr
 
-from workbench.dashboard.shared.drawn import code, style
+from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.picture_card import Drawn, PagePicture
 from workbench.dashboard.shared.snapshots import (
     Moment,
     counts_of,
+    labelled,
     labels_now,
     of_documents,
     topic_colour,
 )
-from workbench.dashboard.topics.filled import NONE, Filled
+from workbench.dashboard.topics.filled import NONE
 from workbench.dashboard.topics.sheet import Sheet, number_cell, sheet_row
-from workbench.measures import match_topics, top_words, topic_flow, topic_sizes, topics_by_size
+from workbench.measures import match_topics, top_words, topic_flow, topics_by_size
 from workbench.runs.execution.run import Run
 from workbench.runs.store.archive import get_corpus
+from workbench.views.flow import flow_picture
 
-LEAST = 0.005
-"""Of the tokens of a topic: what two topics share from which it has a ribbon."""
 FEW = 5
 CHOOSE = "Choose another run, and its topics are matched with those above."
-UNMATCHED = "#8a919b"
 COLUMNS = [
     ["Topic", "of the run above"],
     ["Label", "what people call it"],
@@ -49,105 +49,54 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
     return pairs, of_documents(lambda one, two: topic_flow(one, two, corpus), moment, other)
 
 
-class Flow(Filled):
+class Flow(PagePicture):
     """The picture of two runs, and the table below it, `sheet`."""
 
-    content = param.Dict(
-        default={}, doc="names, left, right, ribbons and caption of the picture; empty for none."
-    )
-
-    _esm = code("flow")
-    _stylesheets = style("flow")
-
-    def __init__(self):
-        super().__init__()
+    def __init__(self, handover: Handover, table: Callable):
+        super().__init__(handover, table=table)
         self.sheet = Sheet(columns=COLUMNS, texts=[1, 5, 6])
 
-    def show(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
-        """Brings both to two runs; to nothing but what to do where there is no other."""
+    def draw(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
+        """Bring both to two runs; to nothing but what to do where there is no other."""
         if other is None:
             self.clear(CHOOSE)
             return
-        anew = self.content.get("names") != [moment.path.name, other.path.name]
-        self.fill(
-            matching_content,
-            moment,
-            other,
-            labels,
-            waiting=f"Matching with {other.path.name} …",
-            anew=anew,
-        )
+        paths = [moment.path, other.path]
+        if paths != self._paths:
+            self.show(None)
+        waiting = f"Matching with {other.path.name} …"
+        self.fill(paths, matching_of, moment, other, labels, waiting=waiting)
 
-    def take(self, table: dict | None = None, **shown) -> None:
-        """Shows the picture and the table."""
-        super().take(**shown)
-        self.sheet.content = table or {}
+    def take(self, drawn: Drawn, figures: list) -> None:
+        """Show the picture and the table."""
+        super().take(drawn, figures)
+        self.sheet.content = drawn.beside or {}
 
 
-def matching_content(moment: Moment, other: Moment, labels: dict[int, str]) -> dict:
-    """A sentence, and what picture and table show."""
+def matching_of(moment: Moment, other: Moment, labels: dict[int, str]) -> Drawn:
+    """Return the picture, a sentence, and what the table shows."""
     pairs, flow = matched_of(moment, other)
     if pairs is None:
         waits = moment if counts_of(moment) is None else other
-        return {"content": {}, "said": f"{waits.path.name} has no snapshot of its topics yet."}
-    runs, names = (counts_of(moment), counts_of(other)), [moment.path.name, other.path.name]
+        return Drawn(said=f"{waits.path.name} has no snapshot of its topics yet.")
+    names = moment.path.name, other.path.name
+    runs = labelled(counts_of(moment), labels), labelled(counts_of(other), labels_now(other)[0])
     partner = {
         topic: matched for topic, matched in pairs["matched"].to_series().items() if matched != NONE
     }
-    back = {matched: topic for topic, matched in partner.items()}
-    first, several = map(topics_by_size, runs)
-    second = [partner[topic] for topic in first if topic in partner] + [
-        topic for topic in several if topic not in back
-    ]
-    said = (
-        f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
-        f"{np.nanmean(pairs['distance'].values):.2f}. Topics on the right have the colours of those that they match, "
-        "whose numbers stand in brackets; grey ones match none."
-    )
     table = {
-        "rows": _rows(pairs, flow, runs, first, partner, labels),
+        "rows": _rows(pairs, flow, runs, topics_by_size(runs[0]), partner, labels),
         "caption": f"topics of {names[0]} and of {names[1]}",
     }
+    said = (
+        f"{len(partner)} topics of {names[0]} matched with those of {names[1]}, mean distance "
+        f"{np.nanmean(pairs['distance'].values):.2f}."
+    )
     if flow is None:
-        said += " They were trained on different tokens, so no flow of tokens is drawn."
-        return {"content": {}, "said": said, "table": table}
-    shared = flow.sel(topic=first, other=second).values
-    seen = np.argwhere(
-        shared >= LEAST * np.maximum(shared.sum(axis=1, keepdims=True), 1e-12)
-    ).tolist()
-    return {
-        "said": said,
-        "table": table,
-        "content": {
-            "names": names,
-            "left": _nodes(runs[0], first, labels, {topic: topic for topic in first}, ""),
-            "right": _nodes(runs[1], second, labels_now(other)[0], back, " (matches {})"),
-            "ribbons": [
-                [first[at], second[to], round(float(shared[at, to]), 2)] for at, to in seen
-            ],
-            "caption": f"tokens that topics of {names[0]} share with those of {names[1]}; the table below holds the same",
-        },
-    }
-
-
-def _nodes(
-    run: xr.Dataset, topics: list[int], labels: dict[int, str], own: dict[int, int], sign: str
-) -> list[dict]:
-    """The topics of one side; ``own``: the topic of the first run whose colour each has, which stands in the ``sign``."""
-    sizes = topic_sizes(run).sel(topic=topics)
-    words = map(" ".join, top_words(run, FEW)["word"].sel(topic=topics).values.astype(str))
-    return [
-        {
-            "topic": topic,
-            "tokens": n_k,
-            "colour": topic_colour(own[topic]) if topic in own else UNMATCHED,
-            "name": f"Topic {topic}{sign.format(own[topic]) if topic in own else ''} · {labels.get(topic) or few}",
-            "told": f"topic {topic}, {100 * share:.1f} %: {few}",
-        }
-        for topic, n_k, share, few in zip(
-            topics, sizes["n_k"].values.tolist(), sizes["share"].values, words, strict=True
-        )
-    ]
+        lost = "They were trained on different tokens, so no flow of tokens is drawn."
+        return Drawn(said=f"{said} {lost}", beside=table)
+    picture = flow_picture("matching", names, runs, flow, pairs, topic_colour, 1)
+    return Drawn(picture, said, beside=table)
 
 
 def _rows(

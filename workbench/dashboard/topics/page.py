@@ -1,15 +1,17 @@
 """The Topics page: what the topics of one run are about, and what else has to do with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from html import escape
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 import panel as pn
 import param
 
 from workbench.dashboard.shared.downloads import Downloads, Handover
+from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
     LONGEST,
     Part,
@@ -47,6 +49,8 @@ from workbench.runs.store.notes import FILE as NOTES
 TITLE = "workbench · Topics"
 NEWEST, NO_RUN = "the newest run", "no run"
 MOST_WORDS = 50
+EVERY = 3.0
+"""Seconds between two drawings of a picture of a run that goes on."""
 
 
 class TopicsPage:
@@ -91,6 +95,7 @@ class TopicsPage:
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
         self._labels: dict[int, str] = {}  # of the run that is shown
         self._moving, self._heard_of = False, None
+        self._due = 0.0  # when the pictures of a run that goes on are drawn again
         # about the run; what of the link, or of a choice, is not there
         self._news, self._gone = ("", "muted"), ""
         self.overview = Overview(
@@ -99,13 +104,10 @@ class TopicsPage:
         self.documents = Documents(
             self._choose, lambda one: self._leave_out([self.documents], f"document {one}")
         )
-        self.scores, self.sizes, self.matching, self.hierarchy = (
-            Scores(),
-            Sizes(),
-            Flow(),
-            Hierarchy(),
-        )
-        self.recorded, self.words = Recorded(self._files(files.recorded_file)), Words()
+        self.scores, self.words, self.recorded = Scores(), Words(), Recorded(self.handover)
+        self.sizes = Sizes(self.handover, table=self._file(files.sizes_file))
+        self.matching = Flow(self.handover, self._file(files.matching_file))
+        self.hierarchy = Hierarchy(self.handover, self._file(files.model_file))
         self.unseen = Unseen(self.handover, self._choose)
         self._choosers = (
             self.overview,
@@ -190,7 +192,6 @@ class TopicsPage:
             self.overview.show(
                 moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value
             )
-            self.sizes.kind = self.kind.value
             if self._heard_of == moment.path:  # else its labels are not known yet
                 topic, labels, reading = (
                     self.overview.chosen,
@@ -201,9 +202,13 @@ class TopicsPage:
                 self.documents.show(moment, topic, labels, self.find.value)
                 self.words.show(moment, labels, self.find_words.value)
                 self.scores.show(moment, labels)
-                self.sizes.show(*rows, labels)
-                (self.recorded.tick if ticking else self.recorded.show)(moment, rows[-1])
-                self.matching.show(moment, self._moment_of(self.other.value), labels)
+                if ticking:
+                    self.recorded.tick()
+                if not ticking or monotonic() >= self._due:
+                    self._due = monotonic() + EVERY
+                    self.sizes.draw(*rows, labels, self.kind.value)
+                    self.recorded.draw(moment, rows[-1])
+                    self.matching.draw(moment, self._moment_of(self.other.value), labels)
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
         self._see()
@@ -224,7 +229,7 @@ class TopicsPage:
         moment, topics = self.moment(), self.overview.topics
         if moment is None:
             return
-        self._heard_of = moment.path
+        is_known, self._heard_of = self._heard_of == moment.path, moment.path
         self._labels = {one["topic"]: named(one) for one in topics if named(one)}
         if trouble:
             self._news = trouble, "bad" if topics else "muted"
@@ -240,7 +245,7 @@ class TopicsPage:
                 "muted",
             )
         self._say()
-        self._show()
+        self._show(ticking=is_known)
 
     def _say(self) -> None:
         """Writes what is missing of what was asked for, and what there is."""
@@ -305,22 +310,22 @@ class TopicsPage:
 
     # ------------------------------------------------------------------ the page
 
-    def _files(self, make, forms=files.FORMS, more=()) -> Downloads:
-        """Buttons for the numbers behind a figure, for more tables, and for the figure in each of its formats."""
+    def _file(self, make: Callable[..., File], *form: str) -> Callable[..., Callable[[], File]]:
+        """Return what, at a click, returns what makes a file of what is shown."""
 
-        def work(make, *form):
-            other, title = self._moment_of(self.other.value), self.recorded.title.value
+        def work(*columns: int) -> Callable[[], File]:
+            other, query = self._moment_of(self.other.value), self.find.value.strip()
             chosen = self.overview.chosen, self.n_words.value, self.relevance.value
-            recorded, query = self.recorded.chosen, self.find.value.strip()
-            shown = files.Shown(self.moment(), self._labels, *chosen, other, title, recorded, query)
-            return partial(make, shown, *form)
+            shown = files.Shown(self.moment(), self._labels, *chosen, other, query)
+            return partial(make, shown, *form, *columns)
 
-        tables = {"CSV": partial(work, make, "csv")} | {
-            name: partial(work, table) for name, table in dict(more).items()
-        }
-        return Downloads(
-            self.handover, tables, {form.upper(): partial(work, make, form) for form in forms}
-        )
+        return work
+
+    def _files(self, make: Callable[..., File], forms=files.FORMS, more=()) -> Downloads:
+        """Buttons for the numbers behind a figure, for more tables, and for the figure in each of its formats."""
+        tables = {name: self._file(table) for name, table in dict(more).items()}
+        figures = {form.upper(): self._file(make, form) for form in forms}
+        return Downloads(self.handover, {"CSV": self._file(make, "csv")} | tables, figures)
 
     def _lay_out(self) -> None:
         """Makes the cards."""
@@ -346,8 +351,14 @@ class TopicsPage:
             overview_files,
             kind="wb-card overview",
         )
+        network = self.hierarchy.network
         self._model = card(
-            "model", "Model", self.hierarchy, *row(files.model_file, "model", "The model:")
+            "model",
+            "Model",
+            network.figure,
+            network.caption,
+            self.hierarchy,
+            *network.files.row("The model:", "download the model"),
         )
         documents = card(
             "documents",
@@ -362,8 +373,10 @@ class TopicsPage:
                 self.kind,
                 kind="wb-bar",
             ),
-            self.sizes,
-            *row(files.sizes_file, "sizes", "The sizes:"),
+            self.sizes.said,
+            self.sizes.figure,
+            self.sizes.caption,
+            *self.sizes.files.row("The sizes:", "download the sizes"),
             kind="wb-card sizes",
         )
         scores = card(
@@ -373,13 +386,15 @@ class TopicsPage:
             *row(files.scores_file, "scores", "The scores:"),
         )
         self._matching_files = column(
-            *row(files.matching_file, "matching", "The matching:"), kind="wb-stack"
+            *self.matching.files.row("The matching:", "download the matching"), kind="wb-stack"
         )
         matching = card(
             "matching",
             "Compare topics with another run",
             column(self.other, kind="wb-bar"),
-            self.matching,
+            self.matching.said,
+            self.matching.figure,
+            self.matching.caption,
             self.matching.sheet,
             self._matching_files,
         )

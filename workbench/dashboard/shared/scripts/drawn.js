@@ -27,18 +27,6 @@ export function put(node, text) {
   if (node.textContent !== text) node.textContent = text
 }
 
-// Cuts the end of what a drawn text says until the text is at most so wide; its first ``whole`` letters stay.
-export function shorten(text, room, whole = 0) {
-  const full = text.textContent
-  if (text.getComputedTextLength() <= room) return
-  text.textContent = "…"
-  const rest = room - text.getComputedTextLength()
-  text.textContent = full
-  let most = full.length
-  while (most > whole && text.getSubStringLength(0, most) > rest) most -= 1
-  text.textContent = full.slice(0, most).trimEnd() + "…"
-}
-
 // Rows by a value, a number or a text, from the largest on if ``down``; what has none (null) comes last either way.
 export function sorted(rows, value, down) {
   return rows.map((row) => [value(row), row]).sort(([one], [other]) => {

@@ -1,22 +1,13 @@
-// The picture of a network, and of each level what its rows draw. A level of few rows is written out; of many, such as authors,
+// Of each level of a network what its rows draw. A level of few rows is written out; of many, such as authors,
 // there is a list that is searched here, in the browser, and a row of it is opened by a click.
 const FEW = 12, SHOWN = 50
 
 export function render({ model }) {
-  const said = element("p", { className: "hint" }), picture = element("figure"), levels = element("div", { className: "levels" })
-  const root = element("div", { className: "wb-hierarchy" }, picture, said, levels)
+  const said = element("p", { className: "hint" }), levels = element("div", { className: "levels" })
+  const root = element("div", { className: "wb-hierarchy" }, said, levels)
   const seen = new Map()   // name of a level → what was searched for in it, and which row is open
   const topicOf = (number) => model.topics[String(number)]
   const called = (number) => [`topic ${number}`, topicOf(number)?.node, topicOf(number)?.label].filter(Boolean).join(", ")
-
-  // ------------------------------------------------------------- the picture
-
-  function draw() {
-    picture.hidden = !model.network.svg
-    picture.innerHTML = model.network.svg || ""   // drawn by the server, its letters as outlines
-    picture.append(element("figcaption", { className: "hint",
-      textContent: "Ellipses are levels (grey: known, open: estimated), arrows variables; dotted where one only decides what is visited." }))
-  }
 
   // ------------------------------------------------------------- rows of a level
 
@@ -123,7 +114,7 @@ export function render({ model }) {
   }
 
   const tell = () => { put(said, model.said) }
-  model.on("network", draw); model.on("levels", fill); model.on("topics", fill); model.on("said", tell); model.on("chosen", mark)
-  draw(); tell(); fill()
+  model.on("levels", fill); model.on("topics", fill); model.on("said", tell); model.on("chosen", mark)
+  tell(); fill()
   return root
 }
