@@ -61,7 +61,7 @@ def given_positive(mean, variance, zero):
 
 @inlined
 def power(base, n):
-    """Return base^n of a vector, for a whole n of at least 1."""
+    """Return base^n of a vector, for an integer n of at least 1."""
     result = spread(1.0)
     while n > 0:
         if n % 2:
@@ -226,7 +226,10 @@ def _tables_of_words(
 
 @kernel
 def expected_log_beta(mean, variance, zero, prior):
-    """Return E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } of xi ~ Beta(b, n), 0 where n = 0; eq. 11."""
+    """Return E[log xi] = P+ { psi(b) - psi(b + E+) - V+ / 2 psi''(b + E+) } for xi ~ Beta(b, n), eq. 11; prior is b.
+
+    log xi is 0 where n = 0.
+    """
     positive, mean_positive, variance_positive = given_positive(mean, variance, zero)
     digamma, tetragamma = digamma_tetragamma(prior + mean_positive)
     return positive * (

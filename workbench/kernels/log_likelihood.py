@@ -26,7 +26,7 @@ class Sum(NamedTuple):
 
 @inlined
 def with_power(known, c, p):
-    """Return the partial sum plus c log p."""
+    """Return the partial sum `known` with c log p of sixteen pairs added."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
     product = known.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:

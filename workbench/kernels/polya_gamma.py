@@ -27,10 +27,10 @@ EXACT_UP_TO = 3
 """The largest b for which PG(b, c) is drawn as a sum of exact PG(1, c)."""
 MOST_TERMS = 65
 LARGEST = 1e30
-"""|c| above which the standard deviation is below the rounding error of the mean."""
+"""From this |c| on the draw is the mean, as the standard deviation is below the rounding error of the mean."""
 
 STEPS, TABLE_END = 64, 10
-"""Entries per unit of |c| / 2 in the table of `TAIL_SHARES`, and where it ends: beyond, less than 1e-9 lies above t."""
+"""Entries per unit of |c| / 2 in the table `TAIL_SHARES`, and its last |c| / 2; beyond it the share above t is below 1e-9."""
 
 
 def tail_share(z):
@@ -48,7 +48,7 @@ TAIL_SHARES = tail_share(np.arange(-1, STEPS * TABLE_END + 3) / STEPS)
 
 
 N_SERIES = 15
-"""Terms of the power series of the cumulants, used below |c| = 1: error below 1e-14 of the value."""
+"""Number of terms of the power series of the cumulants, used for |c| < 1: the relative error is below 1e-14."""
 
 
 def _cumulant_series(n):
@@ -97,7 +97,7 @@ def remainder(b, c, n_terms):
 
 @aside
 def terms_drawn(b, c):
-    """Return how many terms of the sum are drawn for PG(b, c), c >= 0."""
+    """Return how many terms of the sum are drawn one by one for PG(b, c), c >= 0."""
     return min((2 if b < 20 else 1) + np.int64(0.25 * min(c, 4.0 * MOST_TERMS)), MOST_TERMS)
 
 

@@ -157,7 +157,7 @@ def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
 
 @kernel
 def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
-    """Return the posterior (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart prior, given a linear regression.
+    """Return the posterior (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart prior for a linear regression.
 
     responses y (row, dim) ~ N(M x, Q) with inputs x (row, input),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of
     this mean, row covariance Q and column precision (input, input). Spec 0.2. Without rows the posterior is the prior.

@@ -27,7 +27,7 @@ MIX_B = np.uint64(0x94D049BB133111EB)
 TO_UNIT = 2.0**-53
 
 RESPONSIBILITIES, TOPICS, GIBBS = 1, 2, 3
-"""Streams: initial responsibilities, initial topics, draws of a chain."""
+"""Stream numbers of initial responsibilities, initial topics, and draws of a chain; likewise below."""
 FOLD_IN, ANNEALING, LEFT_TO_RIGHT = 11, 12, 13
 """Streams of draws after inference: topics of unseen documents, chains of a bound, particles of the left-to-right estimate."""
 HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
@@ -35,7 +35,7 @@ HDP_TABLES, HDP_NEW_TOPICS, HDP_WEIGHTS = 21, 22, 23
 HYPERPARAMETERS = 25
 """Stream of alpha (chain 0) and beta (chain 1) of LDA where they are sampled."""
 PATHS = 31
-"""Stream of the initial levels above the topics of a network: of documents (chain 0) and of the corpus (chain 1)."""
+"""Stream of the initial paths of a network above its topics: in documents (chain 0) and in the corpus (chain 1)."""
 PATHS_WITHIN = 32
 """Stream of the sampler of networks: which of the paths that end in one row of the last level a token takes."""
 STICK_ORDER, STICK_WEIGHTS, STICKS, STICKS_GAUSSIAN = 41, 42, 43, 44
@@ -68,7 +68,7 @@ TABLE_COUNTS, HIDDEN_NODES, ACCEPTED_NODES, DRAWN_TABLES, LEARNT_PRIORS = 460, 4
 """Streams of Bayesian networks: initial counts, hidden nodes of records, whether proposed ones are accepted, tables,
 and their priors."""
 SPLITS, SPLIT_TOPICS = 63, 64
-"""Streams of splits that adapt: pairs in random order, and the topics of tokens that come to be sampled."""
+"""Streams of adaptive splits of a hybrid: pairs in random order, and the topics of newly sampled tokens."""
 MOVES = 24
 """Stream of splits and merges: the topics, and the documents that seed a split."""
 

@@ -101,7 +101,7 @@ class Recorded(NamedTuple):
         )
 
     def described(self) -> dict:
-        """Return the variables and sizes outside the package's own, in the form that `as_stored` reads from JSON."""
+        """Return the variables that this package does not define, and the sizes of dims, as `as_stored` reads them."""
         brought = [variable for name, variable in self.variables.items() if name not in VARIABLES]
         return {"variables": brought, "sizes": self.sizes}
 

@@ -216,6 +216,6 @@ def _of_groups(
 def _take_in_seen(
     test: Data, probability: np.ndarray, average: Average, seen: np.ndarray
 ) -> np.ndarray:
-    """Return `log_of_seen` of the average (group,), updated by the probabilities of one iteration."""
+    """Return `log_of_seen` (group,) of the running average, updated by the probabilities of one iteration."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

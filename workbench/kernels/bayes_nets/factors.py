@@ -47,7 +47,7 @@ def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
 
 @inlined
 def collect_factors(plan, case, factors, logs, w, largest, sums):
-    """Return log Z of a case given factors and their logarithms; write e to w, and its sum for each separator state to sums."""
+    """Return log Z of a case given factors and their logarithms, and fill w and sums for `distribute`."""
     log_z = products_of_factors(plan, case, factors, w, largest, sums)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)

@@ -55,7 +55,7 @@ def place(
     q,
     inverse,
 ):
-    """Add a record to the counts (by = 1) or remove it (by = -1); return its log P, the same for any order of the families."""
+    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the other records."""
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):

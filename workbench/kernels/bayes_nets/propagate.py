@@ -87,16 +87,16 @@ def rescaled(w, first: int, last: int):
 VANISHING = 1e-250
 """Where all cells of a clique are smaller, logarithms are used."""
 TINY = 1e-300
-"""Replaces a sum of 0 as a divisor of 0."""
+"""Replaces a divisor of 0, whose dividend is 0 too."""
 MOST_FACTORS = 16
 """Families whose tables are multiplied into a clique before it is rescaled."""
 
 
 @inlined
 def upwards(plan, pattern, w, sums, messages: np.ndarray):
-    """Pass messages from the leaves to the root and return log Z; write e to w, and its sum for each separator state to sums.
+    """Pass messages from the leaves to the root, given the products of the potentials of each clique in w; return log Z.
 
-    The result is NaN where a clique underflows.
+    w gets e, and sums its sum for each separator state. The result is NaN where a clique underflows.
     """
     log_z, z = 0.0, 1.0
     for c in range(plan.cliques[pattern + 1] - 1, plan.cliques[pattern] - 1, -1):
@@ -135,9 +135,10 @@ def upwards(plan, pattern, w, sums, messages: np.ndarray):
 
 @inlined
 def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
-    """Return log Z of a case given tables (cell,), without the families that are wholly observed; write e to w.
+    """Return log Z of a case given tables (cell,), without the families that are wholly observed.
 
-    The result is NaN or minus infinity where a clique underflows. factors : a workspace of `Plan.n_factors` numbers.
+    w gets e, and sums its sum for each separator state. The result is NaN or minus infinity where a clique underflows.
+    factors : a workspace of `Plan.n_factors` numbers
     """
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, log_scale = plan.families[pattern], 0.0
@@ -174,7 +175,7 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """Return log Z of a case given tables (cell,) and their logarithms; write e to w, and its sum for each separator state."""
+    """Return log Z of a case given tables (cell,) and their logarithms, and fill w and sums for `distribute`."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -228,9 +229,9 @@ def collect(plan, case, logs, w, largest, sums):
 
 @inlined
 def distribute(plan, case, w, shares, sums) -> None:
-    """Pass messages from the root to the leaves: replace e in w by the probabilities of the cells of each clique.
+    """Pass messages from the root to the leaves, after the upward pass: w gets the probabilities of the cells of each clique.
 
-    ``shares`` is a workspace.
+    On entry w is e, and sums its sum for each separator state. ``shares`` is a workspace.
     """
     pattern = plan.patterns[case]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -291,7 +292,7 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
 def expect(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
 ):
-    """Add the expected counts of the cases first..last to counts (table cell,); return their weighted sum of log Z."""
+    """Add the expected counts of the cases first..last to counts (table cell,); return the sum of their weights times log Z."""
     result = 0.0
     for case in range(first, last):
         result += plan.weights[case] * collect_products(

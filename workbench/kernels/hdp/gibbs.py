@@ -23,7 +23,7 @@ from workbench.kernels.uniforms import uniform
 COLUMNS = 8
 """Weights in a row, which `load_eight` loads."""
 COUNTS_PER_LINE = 16
-"""int32 in a cache line."""
+"""Number of int32 counts in a cache line."""
 AHEAD = 4
 """How many pairs ahead the counts of a word are prefetched into the cache."""
 SMALLEST_WEIGHT = 1e-300

@@ -49,7 +49,7 @@ AHEAD = 4
 LARGEST_UNIFORM = 1.0 - 2.0**-53
 """The largest uniform: a positive number times this is less than the number."""
 COLUMN_AT, COLUMN_BEFORE = STAIR.astype(np.uint64), np.append(LANES, STAIR[:-1]).astype(np.uint64)
-"""The lane at each place of the order `STAIR`, and the lane before it; before the first, the index of the 0 in `ends`."""
+"""The lane at each place in the order `STAIR`, and the index in `ends` of the lane before it, or of the 0."""
 ENDS = LANES + 1
 """Length of the scratch `ends`: the running sum at the end of each lane in the order `STAIR`, and a 0, which must be set."""
 

@@ -160,7 +160,9 @@ def start_responsibilities(
     gamma,
     pairs,
 ) -> None:
-    """Compute gamma of each pair that is not sampled, store it in `stored`, if that has rows, and add it to the counts.
+    """Compute the initial gamma of each pair that is not sampled, and add it to the expected counts.
+
+    stored (pair, topic padded) gets gamma, unless it is empty.
 
     gamma comes from the given topics of tokens; if given_topics is None, from the given counts; if given_wk is None too, it
     is random in the given way. `gamma` (4 topic padded,), zeros, and `pairs` (4,) int64 are scratch.

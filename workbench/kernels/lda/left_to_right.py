@@ -37,7 +37,7 @@ def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
 
 @inlined
 def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
-    """Fill ancestors (particle,) by systematic resampling: draw the particle that each one continues, with these weights."""
+    """Fill ancestors (particle,), the particle that each one continues, by systematic resampling with these weights."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]

@@ -1,4 +1,4 @@
-"""Choice of the sampled pairs of a hybrid of LDA: what averaging a pair costs, and changes of pairs to the other side.
+"""The split of a hybrid of LDA into averaged and sampled pairs: the cost of averaging a pair, and changes of the split.
 
 In a hybrid each pair is either averaged (variational) or sampled. An averaged pair with n tokens adds to the gap of Jensen's
 inequality, to second order,

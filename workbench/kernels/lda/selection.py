@@ -53,9 +53,9 @@ def select_places(
     new_documents,
     new_counts,
 ):
-    """Copy the places of `engines.lda.split.Blocks` whose pairs are not left out, and the spare places.
+    """Copy the entries of `engines.lda.split.Blocks` whose pairs are not left out; return how many were copied.
 
-    Returns how many places were copied.
+    Spare entries, which hold no pair, are copied too.
     """
     to = 0
     for run in range(len(begins) - 1):

@@ -108,7 +108,7 @@ def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 
 @kernel
 def mean_held(n_dk: np.ndarray, document_tokens):
-    """Return the number of topics with tokens in a document, averaged over tokens."""
+    """Return the mean over tokens of the number of topics in the token's document."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
@@ -133,7 +133,7 @@ def mend(
     beta,
     words_beta: float,
 ) -> None:
-    """Add change to the counts of word w in topic k; update q_k and the sum of its block."""
+    """Add change to the counts of word w in topic k; update q_k, and the sum of the block of topics that contains k."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])

@@ -49,7 +49,7 @@ TINY = 1e-100
 FAINT = 1e-150
 """A weight below this is faint: its logarithm is stored, since the weight is too small to compute it from."""
 OUT_OF_REACH = 1e9
-"""Subtracted from the log weight of a padding topic."""
+"""Subtracted from the log weight of a padding topic, so that the weight is 0."""
 GROUP = 4
 """Pairs that kernels visit at a time."""
 BLOCK = 8
@@ -124,7 +124,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> Non
 
 @aside
 def log_weight(row, k, logs, weights, n_topics: int):
-    """Return the logarithm of a weight; it was stored if a weight of the row is faint."""
+    """Return the logarithm of a weight: the stored one if any weight of the row is faint, else computed from the weight."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
         lowest = min(lowest, weights[row, other])

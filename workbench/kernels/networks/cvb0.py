@@ -22,7 +22,7 @@ TINY = 1e-100
 
 
 class Added(NamedTuple):
-    """Priors in the layout of the network's vector, and which of its numbers are row sums, by which a path is divided."""
+    """Priors in the layout of the vector of `engines.networks.paths`, and which of its numbers are row sums."""
 
     prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
     is_row: np.ndarray  # (address,) bool

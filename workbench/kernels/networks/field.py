@@ -59,7 +59,7 @@ class Field(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """The possible authors of each document's tokens; author 0 alone without authors: `engines.networks.compiled.owners_of`."""
+    """The possible authors of each document's tokens; without authors, author 0: `engines.networks.compiled.owners_of`."""
 
     indptr: np.ndarray
     ids: np.ndarray
@@ -217,7 +217,7 @@ def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
 def mean_ends(
     first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
 ) -> None:
-    """Compute P_dr (document, row) of documents first..last by posterior means, averaged over the authors of a document.
+    """Compute the weights P_dr (document, row) of documents first..last by posterior means, averaged over authors.
 
     x (address,) holds the means of the cells of the corpus, and gets those of a document. A document without authors gets 0.
     """

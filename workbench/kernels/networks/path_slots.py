@@ -14,7 +14,7 @@ from workbench.kernels.uniforms import uniform
 
 
 class Counts(NamedTuple):
-    """Expected (float64) or sampled (integer) counts in the layout of the network's vector."""
+    """Expected (float64) or sampled (integer) counts in the layout of the vector of `engines.networks.paths`."""
 
     n_own: np.ndarray  # (document, D)
     n_rest: np.ndarray  # (C + A * authors,)
@@ -59,7 +59,7 @@ class PathSlots(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """Bands: the runs that end in the same rows of the last level."""
+    """The bands of a network: groups of runs of paths that end in the same rows of the last level."""
 
     first: np.ndarray  # (band + 1,) int64 first column of each band
     of_column: np.ndarray  # (column,) int64
@@ -72,7 +72,7 @@ class Bands(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """The vector of a network: its counts, priors and factors, and the counts of words."""
+    """Counts, priors and factors in the layout of the vector of `engines.networks.paths`, and the counts of words."""
 
     # (flat,) float64 counts; those of a document only while it is visited
     tally: np.ndarray

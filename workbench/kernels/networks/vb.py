@@ -34,7 +34,7 @@ from workbench.kernels.uniforms import uniform
 
 
 class Cells(NamedTuple):
-    """Which numbers in the vector of a document (or of the corpus) are cells, and the row of each cell."""
+    """Which addresses of a document's (or the corpus's) vector of numbers are cells, and the row of each cell."""
 
     prior: np.ndarray  # (address,) priors of cells, and the sums of rows
     blocks: np.ndarray  # (…,) int64: addresses of the blocks of sixteen that hold a cell

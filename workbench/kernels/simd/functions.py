@@ -140,7 +140,7 @@ def _joined(builder, rows):
 
 @intrinsic
 def stairs(typing_context, values):
-    """Return the running sums of the lanes in the order of `STAIR`, and the sum of all lanes, in every lane of a second vector.
+    """Return two vectors: the running sums over the lanes in the order of `STAIR`, and the sum of all lanes in every lane.
 
     The lanes are arranged in four rows of four and summed down each column. For values of at least 0 the sums never decrease.
     """
@@ -367,7 +367,10 @@ def paired(x):
 
 @inlined
 def digamma_tetragamma(x):
-    """Return psi(x) and psi''(x) for x > 0, to 1e-14 and 1e-11 relative; Abramowitz & Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.14."""
+    """Return psi(x) and psi''(x) for x > 0, with relative errors of 1e-14 and 1e-11.
+
+    Abramowitz & Stegun 6.3.5, 6.3.18, 6.4.6, 6.4.14.
+    """
     m, r0, r1, r2, r3 = paired(x)
     first = m * ((r0 + r1) + (r2 + r3))
     m2 = m * m

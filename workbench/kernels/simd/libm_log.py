@@ -349,8 +349,7 @@ def gather(typing_context, table, places):
 
 
 def _from_bits(build, gives):
-    """Return an intrinsic that computes a part of a vector of float64 from its bits, by ``build``.
-
+    """Return a numba intrinsic that applies ``build`` to the bits of a vector of float64; its result has the type ``gives``.
     ``build`` also gets the bits less `FIRST_BITS`: above the low 52 is the exponent k, in the highest of these 52 the place in
     the tables.
     """

@@ -106,7 +106,7 @@ class VectorModel(models.PrimitiveModel):
 
 
 def _spread(builder, value, llvm):
-    """Return a vector with a number in every lane."""
+    """Return a vector with the same number in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
     places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
     return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)

@@ -244,7 +244,7 @@ class Grid:
     """The log marginal likelihood of outputs and its gradient, for rows that are a full grid of times by places."""
 
     def __init__(self, times: np.ndarray, places: np.ndarray, outputs: np.ndarray):
-        """Compute the distances; outputs (time, place, output)."""
+        """Store the outputs (time, place, output), and compute the squared distances of times and of places."""
         self.outputs = outputs
         self.squares = squared_distances(times, times), squared_distances(places, places)
 
@@ -295,7 +295,7 @@ class Rows:
     """The log marginal likelihood of outputs and its gradient, for any rows."""
 
     def __init__(self, inputs: Inputs, outputs: np.ndarray):
-        """Compute the distances; outputs (row, output)."""
+        """Store the inputs and outputs (row, output), and compute the squared distances of rows in time and in space."""
         self.inputs, self.outputs = inputs, outputs
         self.squares = tuple(squared_distances(each, each) for each in inputs)
 

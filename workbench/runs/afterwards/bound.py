@@ -129,7 +129,7 @@ def hybrid_bound(
 def _results(
     method: str, inputs: tuple, context: StepContext, sizes: tuple, progress: Callable
 ) -> dict:
-    """Return the results of a method by name (bound, standard_error …).
+    """Compute the bound by a method; return its results by name (bound, standard_error …).
 
     inputs : parts, state and entropy of `_inputs`; sizes : numbers of runs or sweeps; progress : returns a bar for n sweeps
     """

@@ -163,7 +163,7 @@ def _plain(part: object) -> str | list:
 
 
 def _restored(part: str | list) -> str | Named:
-    """Return the part of an error message from which `_plain` made the argument."""
+    """Undo `_plain`: return the part of an error message from its JSON form."""
     if isinstance(part, str):
         return part
     field, about, text = part

@@ -334,7 +334,7 @@ def work_through(
 
 
 def failures(runs: list[Run]) -> list[str]:
-    """Return a sentence for each run that failed or whose worker was killed."""
+    """Return a sentence with the reason for each run that failed or whose worker was killed."""
     sentences = []
     for run in dict.fromkeys(runs):
         state, message = (run.status()[name] for name in ("state", "message"))

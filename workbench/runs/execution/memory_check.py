@@ -41,7 +41,7 @@ READING, MEASURING = 28, DOUBLE
 WRITING, ENDING = 2, 2
 """Numbers of temporary copies: of the largest array of a snapshot; of theta and phi at the end."""
 BY_WORD = 6
-"""Arrays (word, topic) in memory while the bound of a corpus in parts is computed: two of a part, of its group, of all."""
+"""Arrays (word, topic) in memory while the bound over a corpus in parts is computed: two each of a part, a group, and all."""
 LARGE = GIB
 """Bytes from which on `fit` prints the predicted memory of a run."""
 

@@ -15,7 +15,7 @@ NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
 
 
 def read_arrays(phi, theta=None, words=None) -> ForeignModel:
-    """Return the model of arrays or DataFrames.
+    """Return the model whose phi and theta are given as arrays or DataFrames.
 
     In DataFrames the column names of phi are the words, and the index of theta has the names of documents.
     """
@@ -35,8 +35,9 @@ def read_arrays(phi, theta=None, words=None) -> ForeignModel:
 
 
 def read_npz(path: Path) -> ForeignModel:
-    """Return the model in an npz file: ``phi`` (topic, word), and if present ``theta`` (document, topic), ``words``,
-    ``titles``, ``alpha`` and ``beta``."""
+    """Return the model in an npz file with the array ``phi`` (topic, word).
+
+    It may also have ``theta`` (document, topic), ``words``, ``titles``, ``alpha`` and ``beta``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {

@@ -71,7 +71,7 @@ class Here:
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase after the meeting, and return its result."""
+        """Complete a phase, given the shared arrays and the sums over all parts, and return its result."""
         return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
@@ -127,7 +127,7 @@ def changes(
 
 
 def add_met(a: Met, b: Met) -> Met:
-    """Return the sum of the results of two parts for a meeting, added to the arrays of the first."""
+    """Return the sum of the contributions of two parts to a phase, added to the arrays of the first."""
     return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 

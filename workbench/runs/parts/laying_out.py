@@ -159,7 +159,10 @@ class LaidOut:
         return met.value if shared is None else self._finished(shared, met.sums)
 
     def _finished(self, shared: dict, sums: dict):
-        """Complete a phase after the meeting and return its result; sums replace the shared arrays of the same name."""
+        """Complete a phase, given the shared arrays and the sums over all parts; return its result.
+
+        Sums replace the shared arrays of the same name.
+        """
         fields = {name: value for name, value in sums.items() if name in shared}
         return self.crew.finish(shared | fields, sums)
 

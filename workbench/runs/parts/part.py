@@ -118,9 +118,10 @@ class Part:
     def work(
         self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
     ) -> Met | Returned:
-        """Compute a phase up to its meeting; return the results for the meeting, or the result of a phase without one.
+        """Compute a phase until sums over all parts are needed; return this part's contribution to them.
 
-        shared : None in the first phase of `init`. After the meeting the first part completes the phase by `finish`.
+        If the phase needs no sums, its result is returned. Else the first part completes it by `finish`.
+        shared : None in the first phase of `init`
         """
         phase, arguments = phase_of(self.engine, call), [self.corpus(), self._model, self._options]
         if shared is None:
@@ -142,7 +143,7 @@ class Part:
         return Met(fields, dict(meeting.sums))
 
     def finish(self, shared: dict, sums: dict):
-        """Complete the phase that `work` began, given the shared arrays and sums after the meeting; return its result."""
+        """Complete the phase that `work` began, given the shared arrays and the sums over all parts; return its result."""
         try:
             self._waiting.send((self.state(shared), sums))
         except StopIteration as end:
@@ -243,7 +244,7 @@ def phase_of(engine: Engine, call: Call) -> Phase:
 
 
 class Met(NamedTuple):
-    """The result of one or several parts for a meeting."""
+    """The contribution of one or several parts to a phase that needs sums over all parts."""
 
     # the shared arrays after parts in turn, or their changes by parts in parallel, by name
     shared: dict
@@ -251,7 +252,7 @@ class Met(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """The result of a phase that ended on the first part, without a meeting."""
+    """The result of a phase that the first part has completed alone, since it needs no sums over the parts."""
 
     value: object
 

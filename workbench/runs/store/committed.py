@@ -202,7 +202,7 @@ class Stored:
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
     def fill(self, committed: Committed, iterations: Iterable[int], before: Committed) -> None:
-        """Write the chunks of new topics that no row or snapshot has written, so that no committed chunk is missing.
+        """Write empty chunks for new topics where no row or snapshot has written one, so that every committed chunk exists.
 
         before : the commit counter when chunks were last filled; a missing chunk within it is damage, and is not filled
         """

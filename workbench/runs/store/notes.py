@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FILE = "notes.json"
 LONGEST_NOTE, LONGEST_TAG, LONGEST_LABEL = 10_000, 40, 80
-"""Largest numbers of characters."""
+"""Largest numbers of characters of a note, a tag and a label."""
 MOST_TAGS = 30
 KEPT_WORDS = 50
 """Number of top words of its topic that are stored with a label, with their probabilities."""

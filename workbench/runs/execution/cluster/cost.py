@@ -71,7 +71,7 @@ def network_of(phases: list[Moved], n_workers: int) -> Network:
 
 
 def cost_of(client: Client, planned: Planned) -> str:
-    """Return a sentence on the time and network traffic of an iteration, and the number of workers that is too large.
+    """Return a sentence on the time and network traffic of an iteration, and how many workers are worthwhile.
 
     For a long run an iteration over one shard is timed on a worker; for a short run no time is reported.
     """

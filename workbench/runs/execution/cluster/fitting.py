@@ -134,12 +134,12 @@ class OnWorkers:
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
-        """Return the result of a phase that ended on the first part without a meeting; None if there is a meeting."""
+        """Return the result of a phase that the first part has completed alone; None if it needs sums over the parts."""
         (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase after the meeting, and return its result."""
+        """Complete a phase, given the shared arrays and the sums over all parts, and return its result."""
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
@@ -234,7 +234,7 @@ class OnWorkers:
                 gathered.cancel()
 
     def _within(self, act: Callable) -> bool:
-        """Call ``act``; return True, or False after a TimeoutError, when the workers are checked."""
+        """Call ``act`` and return True; after a TimeoutError check that the workers are alive and return False."""
         try:
             act()
         except TimeoutError:

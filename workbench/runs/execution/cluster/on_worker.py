@@ -95,7 +95,10 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
 
 
 def finish(key: str, shared: dict, sums: dict):
-    """Complete a phase after the meeting and return its result; unchanged shared arrays in its state become None."""
+    """Complete a phase, given the shared arrays and the sums over all parts; return its result.
+
+    Shared arrays that are unchanged are None in its state.
+    """
     part = part_of(key, 0)
 
     def without(state: State):
@@ -107,15 +110,15 @@ def finish(key: str, shared: dict, sums: dict):
 
 
 def is_returned(result: Met | Returned) -> bool:
-    """Return whether the phase ended on a part without a meeting."""
+    """Return whether a phase was completed by one part, without sums over the parts."""
     return isinstance(result, Returned)
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """Return the sum of two results as `workbench.runs.parts.crew.add_met` does, without changing either."""
+    """Return the sum of the contributions of two sets of parts, as `workbench.runs.parts.crew.add_met`, changing neither."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """Return a copy with writable arrays; arrays received over the network are read-only."""
+    """Return a copy of a contribution with writable arrays; arrays received over the network are read-only."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))
