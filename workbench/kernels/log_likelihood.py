@@ -20,8 +20,8 @@ SMALLEST_PRODUCT = 1e-200
 class Sum(NamedTuple):
     """A partial sum of logarithms in each of sixteen lanes: before + log(product)."""
 
-    product: object  # of the last factors
-    before: object  # logarithms of the factors before
+    product: object  # product of the last factors p^c
+    before: object  # sum of the logarithms of earlier factors
 
 
 @inlined

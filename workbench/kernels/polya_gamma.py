@@ -34,7 +34,7 @@ STEPS, TABLE_END = 64, 10
 
 
 def tail_share(z):
-    """Return the share of the proposal for 4 PG(1, 2z) that lies above t: 1 / (1 + q / p) of Polson, Scott & Windle."""
+    """Return the probability 1 / (1 + q / p) that the proposal for 4 PG(1, 2z) exceeds t = `SPLIT` (Polson, Scott & Windle)."""
     z = np.asarray(z, dtype=float)
     rate = np.pi**2 / 8 + z * z / 2
     below = np.logaddexp(

@@ -42,8 +42,8 @@ class Sites(NamedTuple):
     """The counts of each group (a topic, or all topics) as weighted sites."""
 
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
-    n: np.ndarray  # (site,) float64, greater than 0
-    weight: np.ndarray  # (site,) float64: how many cells
+    n: np.ndarray  # (site,) float64: the count of each site, greater than 0
+    weight: np.ndarray  # (site,) float64: number of cells with this count
     # (site,) float64: sum of half the variances of the cells; empty where no count varies
     spread: np.ndarray
 

@@ -52,7 +52,7 @@ class Lists(NamedTuple):
 
 
 def bits_of(n_topics: int) -> int:
-    """Return the number of bits of a topic in an entry."""
+    """Return the number of bits that a topic needs in an entry of a list."""
     return int(n_topics - 1).bit_length()
 
 

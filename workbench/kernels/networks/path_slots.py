@@ -16,10 +16,10 @@ from workbench.kernels.uniforms import uniform
 class Counts(NamedTuple):
     """Expected (float64) or sampled (integer) counts in the layout of the vector of `engines.networks.paths`."""
 
-    n_own: np.ndarray  # (document, D)
-    n_rest: np.ndarray  # (C + A * authors,)
-    n_wk: np.ndarray  # (word, R)
-    n_k: np.ndarray  # (R,)
+    n_own: np.ndarray  # (document, D) counts of cells and row sums of each document
+    n_rest: np.ndarray  # (C + A * authors,) the same of the corpus and of authors
+    n_wk: np.ndarray  # (word, R) counts of words in each row of the last level
+    n_k: np.ndarray  # (R,) sums of n_wk over words
 
 
 class Shape(NamedTuple):
@@ -38,13 +38,13 @@ class PathSlots(NamedTuple):
     """The addresses of the factors and counts of each path slot, and the slots and runs whose weights depend on its counts."""
 
     leaf: np.ndarray  # (slot,) int64 row of the last level; 0 in padding
-    cells: np.ndarray  # (slot, level) int64, -1 where there is none
-    rows: np.ndarray  # (slot, level) int64
-    strides: np.ndarray  # (level,) int64
+    cells: np.ndarray  # (slot, level) int64 address of the path's cell, -1 if there is none
+    rows: np.ndarray  # (slot, level) int64 address of the row sum of that cell, -1 if there is none
+    strides: np.ndarray  # (level,) int64 distance of addresses from one author to the next
     # (slot, factor) int64 address; that of a number 1 for missing factors
     factors: np.ndarray
     factor_strides: np.ndarray  # (slot, factor) int64
-    run: np.ndarray  # (slot,) int64
+    run: np.ndarray  # (slot,) int64 run of each slot
     first: np.ndarray  # (run + 1,) int64 first slot of each run
     scalars: np.ndarray  # (run, scalar) int64 factors of a run that are one number
     scalar_strides: np.ndarray
@@ -62,8 +62,8 @@ class Bands(NamedTuple):
     """The bands of a network: groups of runs of paths that end in the same rows of the last level."""
 
     first: np.ndarray  # (band + 1,) int64 first column of each band
-    of_column: np.ndarray  # (column,) int64
-    of_run: np.ndarray  # (run,) int64
+    of_column: np.ndarray  # (column,) int64 band of each column
+    of_run: np.ndarray  # (run,) int64 band of each run
     leaf_at: np.ndarray  # (band,) int64 row of the last level of its first column
     # (band,) int64 1 where columns have consecutive rows, 0 where all have the same row
     leaf_step: np.ndarray
@@ -94,11 +94,11 @@ class Scratch(NamedTuple):
 
     # (owners * slot + column,) float64 weights of slots without the word, then those of bands
     rest: np.ndarray
-    cumulative: np.ndarray  # (column,) float64
-    word: np.ndarray  # (R,) float64
+    cumulative: np.ndarray  # (column,) float64 running sums of the weights of columns
+    word: np.ndarray  # (R,) float64 weights of a word in each row of the last level
     band_at: np.ndarray  # (band,) int64 where the weights of a band begin in `rest`
     stale: np.ndarray  # (band,) bool: whether its weights must be summed again
-    ends: np.ndarray  # of `draw_from`
+    ends: np.ndarray  # scratch of `draw_from`
 
 
 @inlined
@@ -146,7 +146,7 @@ def count_paths(
 
 @kernel
 def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
-    """Draw an initial place for every token, uniformly over the paths of all authors of its document.
+    """Draw the initial path and author (the place) of every token, uniformly over the paths of all authors of its document.
 
     tokens (document + 1,): the number of tokens before each document; real (path,): the slots that are paths, not padding
     """
@@ -176,7 +176,7 @@ def places_of_counts(
     key: np.uint64,
     places,
 ) -> None:
-    """Draw an initial place for every token, given the counts of another run by rows of the last level.
+    """Draw the initial path and author (the place) of every token, given another run's counts by rows of the last level.
 
     The weight of a path is its prior weight times the probability of the word. given_dr (document, row), empty if unknown, is
     shared out among the paths that end in a row in proportion to their prior weights, so that LDA has the weights

@@ -322,7 +322,7 @@ def share_start(
     x,
     expected,
 ) -> None:
-    """Compute initial counts of cells n_own, given the tokens of each document by row of the last level, n_dr, and x.
+    """Compute initial counts of cells n_own: the tokens n_dr by row of the last level are shared out among the paths.
 
     On entry n_own holds the x of the cells of each document. ends and shares (row,) are scratch.
     """

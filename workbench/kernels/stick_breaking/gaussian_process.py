@@ -214,7 +214,7 @@ def _solve_positive(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _weights_given(
     weights: np.ndarray, omega: np.ndarray, h: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (L, L^-1 A'h) with LL' = I + A' Omega A; weights is A."""
+    """Return the Cholesky factor L of the posterior precision I + A' Omega A, and L^-1 A'h; weights is A."""
     here, rank = np.flatnonzero(omega > 0), weights.shape[1]
     precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
     for first in range(0, len(here), ROWS_AT_ONCE):

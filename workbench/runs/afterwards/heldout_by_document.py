@@ -30,7 +30,7 @@ class Scored(NamedTuple):
     # (document,) float64, nats; 0 for a document without a held-out token
     log_likelihood: np.ndarray
     n_tokens: np.ndarray  # (document,) int64, held-out tokens
-    iteration: int  # of the checkpoint that was scored
+    iteration: int  # iteration of the checkpoint that was scored
     n_averaged: int  # iterations whose p(w|d) were averaged; 0 if that of the last state was used
 
     @property

@@ -28,7 +28,7 @@ class Topics(NamedTuple):
     of_words: LearntTopics
     learnt: NamedTuple  # the parameters with which the engine folds documents in
     vocabulary: tuple[str, ...]
-    n_topics: int  # for an HDP, of topics in use
+    n_topics: int  # number of topics; for an HDP of those in use
 
     def fold_in(
         self,

@@ -85,7 +85,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
 
 
 def is_queued(path: Path) -> bool:
-    """Write the requested state of a waiting run; return whether it still waits: it may be removed, started or stopped."""
+    """Write the requested state of a waiting run; return whether it still waits, and was not removed, started or stopped."""
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False

@@ -31,7 +31,7 @@ TINY = 9
 class Network(NamedTuple):
     """Network traffic of an iteration."""
 
-    n_bytes: float  # to and from all workers together
+    n_bytes: float  # bytes to and from all workers together
     waited: float  # bytes for which computation has to wait
 
 
