@@ -1,8 +1,8 @@
 """Decorators that compile kernels, and the folder in which the compiled code is cached between processes.
 
-numba's cache notices an edit of the file that a function stands in, but not of the files it calls.
-The cache folder is therefore named after a hash of the sources of every kernel and engine: after an
-edit the old code is out of reach. `WORKBENCH_CACHE` moves the folder; the default is the user's.
+numba's cache notices an edit of the file of a function, but not of the files of functions that it calls. The cache folder is
+therefore named after a hash of the sources of all kernels and engines, so that after an edit the old code is not used.
+`WORKBENCH_CACHE` sets the folder; the default is the user's cache folder.
 """
 
 import gc

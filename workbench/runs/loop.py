@@ -90,7 +90,7 @@ def iterate(
     load_kernels(data.engine, data.model, data.options)
     trail = _Trail(spec, sink, position.iteration)
     resting, settled = control.stopping(), trail.settled()
-    if settled:  # it was about to be said when the run was killed
+    if settled:  # the run was killed before this was recorded
         sink.settle(position.iteration)
     while (
         position.iteration < spec.n_iterations

@@ -5,13 +5,12 @@
     up the junction tree, then down: the hidden nodes y of the record ~ q(y), q the product of all families            spec C.5
     put the record back
 
-Where nodes of a record share a table, q is not the conditional P, as the second visit of a row knows of the first. Then y is
-accepted with probability min(1, R), else the old x stays:
+Where nodes of a record share a table, q is not the conditional P, since in P the second visit of a row depends on the first.
+Then y is accepted with probability min(1, R), else the old x is kept:
 
     R = [P(y) / q(y)] / [P(x) / q(x)],   P a product of (alpha + n)[row, k] / (alpha + n)[row], n with families before it     C4
 
-Families without hidden nodes count as those of another record: they stay in n. All numbers are computed from whole counts,
-never updated, so that they depend on the state alone.
+Families without hidden nodes stay in n. All numbers are recomputed from integer counts, so that they depend only on the state.
 
 Welling, Teh & Kappen (2008), eq. 29, corrected.
 """

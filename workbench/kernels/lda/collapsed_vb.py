@@ -3,12 +3,12 @@
     gamma_dwk  ~  exp{ log(alpha_k + E_dk) + log(beta_w + E_wk) - log(B + E_k)
                        - V_dk / 2 (alpha_k + E_dk)^2 - V_wk / 2 (beta_w + E_wk)^2 + V_k / 2 (B + E_k)^2 }       spec A7
 
-E and V are means and variances of the counts with *one* copy of the pair taken out, whatever its count:
-all copies share gamma, and the derivative of the objective by gamma is that of one token. B is the prior of
-all words, the sum of beta_w in LDA; in the HDP alpha_k and beta_w are geometric means and B is a mean (spec of
-the HDP, 4.4). In a hybrid the sampled counts of each chain are added to the means, without variance, and the
-exponent is averaged over the chains (spec A.8). CVB0 has no variances (`var_*` None). Pairs are visited in
-canonical order and the counts follow each pair; nothing guarantees that an objective rises.
+E and V are means and variances of the counts without *one* token of the pair, whatever its count: all its tokens share gamma,
+and the derivative of the objective by gamma is that of one token. B is the prior of all words, the sum of beta_w in LDA; in the
+HDP alpha_k and beta_w are geometric means and B is a mean (spec of the HDP, 4.4). In a hybrid the sampled counts of each chain
+are added to the means, without variance, and the exponent is averaged over the chains (spec A.8). CVB0 has no variances
+(`var_*` is None). Pairs are visited in canonical order, and the counts are updated after each pair; no objective is guaranteed
+to rise.
 """
 
 import math

@@ -4,17 +4,16 @@ The E-step also folds in unseen documents.
 
     gamma_dwk  ~  exp{ psi(alpha_k + n_dk) + l_wk },   n_dk = sum_w n_dw gamma_dwk,   repeated      spec A.2, B.4
 
-l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point. gamma factorises into a
-document weight and a word weight and is not stored: from the weights behind the last gamma of each
-document `count_words` computes it again. Where exp(psi) leaves the range of doubles, a pair is
-normalised in the log domain.
+l_wk is E[log phi_kw] of a Dirichlet posterior, or log phi_kw of a point estimate. gamma factorises into a document weight and a
+word weight and is not stored: `count_words` computes it again from the weights of each document's last pass. Where exp(psi)
+underflows, a pair is normalised in the log domain.
 
 The M-step counts words by topic::
 
     n_wk = sum_d n_dw gamma_dwk,   gamma_dwk = a_dk b_wk / Z_dw                                           spec A.2, D.2
 
-a and b are the weights of documents and words behind the last gamma of each document, and n_dw / Z_dw was kept for each pair,
-by `fit_documents`, or by `networks.vb.fit_documents` for the rows of a network's last level in place of topics.
+a and b are the weights of documents and words in each document's last pass, and n_dw / Z_dw was stored for each pair by
+`fit_documents`, or by `networks.vb.fit_documents` for the rows of a network's last level instead of topics.
 """
 
 import numpy as np

@@ -1,11 +1,11 @@
 """Exact inference by enumeration: the log joint of every assignment of topics to a few tokens, and posterior means.
 
 An assignment has one of K topics for each token; assignments are in the order in which the topic of the last token changes
-first. Tokens are added one after another, each with its predictive probability given those before it and given counts m:
+fastest. Tokens are added one after another, each with its predictive probability given the tokens before it and counts m:
 
     p(z_i = k, w_i | z_<i, w_<i)  =  (alpha_k + n_dk) / (A + n_d) * (beta + n_wk) / (W beta + n_k)          spec A2
 
-so that an assignment costs one token's arithmetic.
+so that the time per assignment is that of one token.
 """
 
 import math

@@ -3,10 +3,9 @@
     CVB0    gamma_wk ~ phi_wk (alpha_k + n_k - gamma_wk),                         theta = (alpha + n) / (A + N)
     Gibbs   p(z = k) ~ phi_wk (alpha_k + n_k^-),                       theta = mean of (alpha + n) / (A + N)    spec B.4
 
-gamma_wk is shared by the n_w copies of a word; CVB0 takes one of them out of the counts (spec A.6). Both begin
-with the tokens of the document spread evenly over the topics, n_k = N / K, and so does variational Bayes,
-whose kernel is `document_vb.fit_documents`. Documents do not touch each other. Without tokens theta is the
-prior mean alpha / A.
+gamma_wk is shared by the n_w tokens of a word; CVB0 removes one of them from the counts (spec A.6). Both start with the tokens
+of the document divided evenly among the topics, n_k = N / K, as variational Bayes does (`document_vb.fit_documents`). Documents
+are independent. Without tokens theta is the prior mean alpha / A.
 """
 
 import numpy as np

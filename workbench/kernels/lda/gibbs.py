@@ -2,23 +2,22 @@
 
     p(z_i = k | z_-i, w)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k)        spec A6, A8
 
-with token i removed from the counts. The counts are integers, plus, for hybrids, an optional
-real-valued mean part that stays as it is (`mean_*` None: no mean part), and the variances of that part
-(`var_*` None: none), which multiply the conditional by
+with token i removed from the counts. The counts are integers; in hybrids, constant expected counts (`mean_*`, else None) are
+added, and their variances (`var_*`, else None) multiply the conditional by
 
     exp{ - V_dk / 2 (alpha_k + n_dk)^2 - V_wk / 2 (beta + n_wk)^2 + V_k / 2 (W beta + n_k)^2 }    spec A.8
 
-A token's uniform depends on its canonical number alone, so a Gibbs sampler is the hybrid in which every pair is sampled, bit
-for bit.
+A token's uniform depends only on its canonical number, so a Gibbs sampler is identical, bit for bit, to a hybrid in which every
+pair is sampled.
 
-A row of topics is worked on in blocks of sixteen lanes. Running sums go down the lanes, block by block; a draw falls into
-a lane (in the order of `vectors.STAIR`) and then into a block, so with up to four topics it is the smallest k whose
-running sum exceeds u times the sum of all, and else the same in another order of the topics. Sums are float64: the chance
-of a topic is right to 1e-15 of the whole, a topic of no weight (as padding is) is never drawn, and one of any weight can be.
+A row of topics is processed in blocks of sixteen lanes. Running sums go down the lanes, block by block; a draw selects a lane
+(in the order of `functions.STAIR`) and then a block. So with up to four topics it is the smallest k whose running sum exceeds u
+times the total, and otherwise the same in another order of the topics. Sums are float64: the probability of a topic is accurate
+to 1e-15 of the total, a topic of weight 0 (such as padding) is never drawn, and a topic of any other weight can be drawn.
 
-The document's factor of each topic, `share` = (alpha_k + n_dk) / (W beta + n_k), is kept through the document: a token
-changes two of its entries. What an entry will be with one token more, `raised`, is computed before it is asked for,
-and a drawn token is only added after the next one has been removed, so that no token waits for a division.
+The document's factor of each topic, `share` = (alpha_k + n_dk) / (W beta + n_k), is kept through the document: a token changes
+two of its entries. The value of an entry with one more token, `raised`, is computed in advance, and a drawn token is added only
+after the next one has been removed, so that no token waits for a division.
 """
 
 import numpy as np

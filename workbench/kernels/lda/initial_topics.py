@@ -1,13 +1,13 @@
 """Initial responsibilities of pairs and topics of tokens: at random, or from the counts of another run.
 
-At random, every pair has a responsibility of its own (never the uniform one, which with a symmetric prior
-is a fixed point; spec A.12), every token a uniform topic. From counts n of another run,
+At random, every pair has its own responsibility (never the uniform one, which is a fixed point with a symmetric prior; spec
+A.12), and every token a uniform topic. From counts n of another run,
 
     p(k | d, w)  ~  (alpha_k + n_dk) (beta + n_wk) / (W beta + n_k)
 
-is the responsibility of a pair and what the topic of a token is drawn from; where nothing is known of the
-documents, n_dk is 0. Where the topic of every token is known, the share of the tokens of a pair in a topic is
-the responsibility; a token whose topic was dropped counts for all topics alike.
+is the responsibility of a pair and the distribution from which the topic of a token is drawn; if that run had other documents,
+n_dk is 0. If the topic of every token is known, the responsibility is the share of each topic among the tokens of a pair; a
+token whose topic was dropped counts equally for all topics.
 
 Uniforms are drawn sixteen at once, with the bits of `kernels.uniforms.uniform`.
 """

@@ -1,14 +1,14 @@
 """The left-to-right estimate of the probability of documents given phi and alpha, token by token with particles.
 
-A particle goes through a document from its first token to its last; at each it draws the topics z of all tokens before it anew,
-one Gibbs sweep, and then that of the token itself:
+A particle visits the tokens of a document from the first to the last. At each token it draws the topics z of all earlier tokens
+again, in one Gibbs sweep, and then the topic of the token itself:
 
     p_n  =  p(w_n | z_<n, w_<n)  =  sum_k phi_wk (alpha_k + n_k) / (A + n - 1),      z_n  ~  phi_wk (alpha_k + n_k)
 
-The estimate of p(w | phi, alpha) is the product over tokens of the mean of p_n over particles. Sweeps leave p(z_<n | w_<n) as
-it is, but to get to p(z_<=n | w_<=n) the particles must count in proportion to p_n. With resampling those that go on are drawn
-in this proportion before z_n is, and the estimate is unbiased for any number of particles. Without, it is unbiased for one
-particle alone: the sweeps make a particle forget a bad beginning after some tokens, not at once.
+The estimate of p(w | phi, alpha) is the product over tokens of the mean of p_n over particles. Sweeps leave p(z_<n | w_<n)
+invariant, but for p(z_<=n | w_<=n) the particles must be weighted by p_n. With resampling, the particles that continue are
+drawn with these weights before z_n is drawn, and the estimate is unbiased for any number of particles. Without, it is unbiased
+only for one particle: the sweeps make a particle forget a bad start after some tokens, not at once.
 
 Wallach, Murray, Salakhutdinov & Mimno (2009), algorithm 3, without resampling; Buntine (2009) for its bias; Del Moral, Doucet &
 Jasra (2006), section 3, for weights, resampling and moves in general.

@@ -2,10 +2,10 @@
 
     q(path)  ~  prod over its levels (E_kt + alpha_t) / (E_k + sum alpha)                          spec A7 and D.4 together
 
-E are expected counts with *one* copy of the pair taken out, whatever its count: all copies share q, as in `collapsed_vb`. What
-a pair takes out of a cell is the sum of q over its paths that visit the cell. Pairs are visited in canonical order and the
-counts follow each pair. Numbers stand in the vector of `workbench.engines.networks.paths`; q of a pair is a row of slots for
-each author of its document, those of pairs one after another.
+E are expected counts without *one* token of the pair, whatever its count: all its tokens share q, as in `collapsed_vb`. From a
+cell, the sum of q over the paths that visit the cell is removed. Pairs are visited in canonical order, and the counts are
+updated after each pair. Numbers are in the layout of the vector of `workbench.engines.networks.paths`; q of a pair is a row of
+slots for each author of its document, and the rows of all pairs are concatenated.
 """
 
 import math

@@ -2,20 +2,20 @@
 
     p(path_i | paths_-i, words)  ~  prod over its levels (n_kt + alpha_t) / (n_k + sum alpha)        spec of networks, D.4
 
-with token i removed from the counts. Numbers stand in the vector of `workbench.engines.networks.paths`; a place is a path slot
-among those of all authors of the document, slots of the first author first.
+with token i removed from the counts. Numbers are in the layout of the vector of `workbench.engines.networks.paths`; a place is
+a path slot among those of all authors of the document, slots of the first author first.
 
-The weight of a slot but for the word, `rest`, is kept through the document: a token changes all slots of a run if a factor
-of the whole run has changed, and single slots elsewhere. Runs that end in the same rows of the last level, those of all
-authors too, are a *band*; to a word they differ only by `rest`. So a token draws a column of a band, by the sum of `rest`
-over its runs times the weight of the row for the word, and then the run within the band, by `rest` alone: of four-level
-pachinko T columns are weighed and S runs, never S x T paths. Sums over runs are added anew and not carried along, so that
-nothing drifts. The first draw is that of `gibbs`, the same order of lanes and the same uniforms: LDA as a network, a band of
-one run, walks through the states of `cgs`. As there, a drawn token is added only after the next one has been removed.
+The weight of a slot without the factor of the word, `rest`, is kept through the document: a token changes all slots of a run if
+a factor of the whole run changes, else single slots. Runs that end in the same rows of the last level, for any author, form a
+*band*; for a word they differ only by `rest`. So a token draws a column of a band, by the sum of `rest` over its runs times the
+weight of the row for the word, and then the run within the band, by `rest` alone: in four-level pachinko T columns and S runs
+are weighed, never S x T paths. Sums over runs are recomputed, not updated, so that rounding errors do not accumulate. The first
+draw is that of `lda.gibbs`, with the same order of lanes and the same uniforms, so that LDA as a network, a band of one run,
+has the states of `cgs`. As there, a drawn token is added only after the next one has been removed.
 
-Counts are whole numbers, or real ones that are a mean part plus whole numbers: `tally` holds them as float64, those of the
-document for as long as it is worked on. What of a network is known when the kernel is compiled comes as the length of a
-tuple (`path_slots.Shape`), so that loops over levels and factors are unrolled and what a network lacks costs nothing.
+Counts are integers, or in a hybrid expected counts plus integers: `tally` holds them as float64, those of a document while it
+is visited. Constants of a network are passed to the compiler as lengths of tuples (`path_slots.Shape`), so that loops over
+levels and factors are unrolled, and parts that a network lacks need no time.
 """
 
 import numpy as np

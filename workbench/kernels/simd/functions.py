@@ -1,30 +1,30 @@
 """Functions of vectors (`kernels.simd.vectors`): exp, log, digamma and related ones, and sums across the lanes.
 
-exp(psi(x)) is what variational updates ask for. The argument is shifted up by six, where an asymptotic
-series in 1/(x + 5.5) holds (spec A.11); the six reciprocals of the shift and that of the series share one
-division. Exponential and logarithm are polynomials after the power of two is split off. Nothing branches, and
-the arithmetic is the same for a number and for each lane of a vector: the same bits.
+Variational updates need exp(psi(x)). The argument is shifted up by six, where an asymptotic series in 1/(x + 5.5) is accurate
+(spec A.11); the six reciprocals of the shift and that of the series share one division. Exponential and logarithm are
+polynomials after the power of two is split off. There are no branches, and the arithmetic is the same for a number and for each
+lane of a vector, with the same bits.
 
 The relative error of exp(psi(x)) against 40-digit arithmetic is below 3e-10 for x in [0.002, 1e9]; for x below 0.0014 the true
 value is less than the smallest double, and the result is 0. The absolute error of psi(x) is below 3e-10, plus rounding. Both
 hold up to 1e40, where the product of the denominators overflows.
 
-Where psi and its derivatives are summed over cells (the HDP), they come from a shift by seven and
-longer series, to rounding error: `digamma_tetragamma` and `log_gamma_trigamma`. `log_gammas` is
+Where psi and its derivatives are summed over cells (the HDP), they are computed to rounding error, by a shift by seven and
+longer series: `digamma_tetragamma` and `log_gamma_trigamma`. `log_gammas` is
 
     lnG(x) = (y - 1/2) ln y - y + ln(2 pi) / 2 + 1/(12 y) - 1/(360 y^3) + … - ln( x (x + 1) … (x + 7) ),   y = x + 8
 
-Unlike those of the C library, all are plain arithmetic, and so have the same bits on every machine.
+Unlike the functions of the C library, all are plain arithmetic, and so have the same bits on every machine.
 
-Sums and counts across the lanes have one order of additions each::
+Sums and counts across the lanes have a fixed order of additions::
 
     total(v)             the sum of the lanes, added in pairs
     totals(a, b, c, d)   those of four vectors, a vector of four: the same bits for less work
-    running(v)           the sums of the lanes up to each
+    running(v)           the sum of the lanes up to each lane
     running_in_order(v)  the same, added one lane after the other
-    stairs(v)            the same in the order of `STAIR`, which costs least and never falls, and the sum of all in every lane
-    count(mask), counted(mask)   in how many lanes a comparison held, and the same in every lane
-    first_lane(mask)     the first lane in which it held, 16 if in none
+    stairs(v)            the same in the order of `STAIR`, which is fastest and never decreases, and the total in every lane
+    count(mask), counted(mask)   in how many lanes a comparison is true, and the same in every lane
+    first_lane(mask)     the first lane in which it is true, 16 if in none
 """
 
 import math

@@ -1,27 +1,27 @@
 """Vectors of sixteen numbers for compiled code, so that a formula over a row of topics is one line of Python.
 
-A loop over topics that reads and writes many arrays is compiled to scalar code, since the compiler cannot know that
-the arrays do not overlap. Written with these vectors it is not: `+ - * /`, `max`, `min` and comparisons act on all
-lanes, with a number on either side standing for sixteen of it. They are plain LLVM vectors, which every machine has
-instructions for or gets code for: one source, and since additions have one order here, the same bits everywhere.
+A loop over topics that reads and writes many arrays is compiled to scalar code, since the compiler cannot know that the arrays
+do not overlap. These vectors avoid that: `+ - * /`, `max`, `min` and comparisons act on all lanes, and a number on either side
+stands for a vector of it. They are plain LLVM vectors, for which LLVM generates code on every machine; since additions have a
+fixed order, the bits are the same everywhere.
 
-    load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, as they are
-    load_eight(array, i), load_four   eight of them, where so many vectors live at once that registers do not hold sixteen; four
+    load(array, i)       sixteen elements from flat index i on of a C-contiguous array of any shape, without conversion
+    load_eight(array, i), load_four   eight elements, where vectors of sixteen would not fit into registers; four elements
     take(array, v)       the elements at sixteen flat indices, a vector of int32
-    store(array, i, v)   back, converted to the type of the array
-    put(array, i, x), bump(array, i, x)   x in the place of one element, or added to it, where vectors are loaded soon after
+    store(array, i, v)   writes a vector to an array, converted to the type of the array
+    put(array, i, x), bump(array, i, x)   replace one element by x, or add x to it, where vectors are loaded soon after
     doubles(v), singles(v)   converted to float64, float32
     spread(x), numbers(like)   sixteen times x; 0, 1, … 15 in the type of another vector
     lane(v, i)           one lane
-    choose(mask, a, b)   a where the comparison held, b elsewhere; numbers as well as vectors
-    fetch(array, i)      loads the cache line of an element that is needed soon
+    choose(mask, a, b)   a where the comparison is true, b elsewhere; numbers as well as vectors
+    fetch(array, i)      loads the cache line of an element that is needed soon (prefetch)
     at_most_256_bits()   compiles the kernel that calls it without AVX-512: samplers are faster so, and their bits the same
 
-Sums across the lanes are in `kernels.simd.functions`. Functions of vectors are `jit.inlined`, so that they cost nothing.
+Sums across the lanes are in `kernels.simd.functions`. Functions of vectors are `jit.inlined`, so that a call needs no time.
 
-Rows of topics are padded to 16 and aligned to 64 bytes. A row of counts then never straddles a cache line that it need not
-touch, and loops over topics have a length that fills vector registers. Padding topics hold zero counts and zero prior, so they
-are never drawn and never weigh.
+Rows of topics are padded to a multiple of 16 and aligned to 64 bytes, so that a row touches as few cache lines as possible, and
+loops over topics fill whole vectors. Padding topics have zero counts and zero prior, so they are never drawn and have no
+weight.
 """
 
 import operator

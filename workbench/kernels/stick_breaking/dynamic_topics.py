@@ -4,8 +4,8 @@
     omega_tvk ~ PG(N_tvk, psi_tvk),  N_tvk = sum_{u >= v} n_tuk                              words in the order of the stick
     psi_.vk | omega  a random walk with potentials J_t = omega_tvk, h_t = n_tvk - N_tvk / 2
 
-Given phi, documents do not touch each other, and given the topics no two sticks do: each token, each Polya-gamma number and
-each walk has a stream of its own. A word of a year is one row, year * n_words + place of the word on the stick.
+Given phi, documents are independent, and given the topics, sticks are: each token, each Polya-gamma number and each walk has a
+stream of its own. A word of a year is one row, with the number year * n_words + position of the word on the stick.
 """
 
 import math

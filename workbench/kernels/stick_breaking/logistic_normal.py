@@ -12,26 +12,27 @@ component given the others, so that components cannot be drawn jointly.
 A pass over the components keeps the sum of exp(psi_j) over those before k, already drawn, and over those after k: nothing is
 subtracted from a sum, so that no digit is lost. Every document has a stream of its own.
 
-Elliptical slice sampling needs no Polya-gamma numbers. The loadings of a linear system are drawn one row of C, of one word,
-after the other::
+Elliptical slice sampling needs no Polya-gamma numbers. The loadings C of a linear system are drawn row by row, one for each
+word::
 
     psi_t = C z_t + d,   x_t ~ Mult(N_t, softmax(psi_t)),   rows c_k ~ N(0, variance I)                          spec D.4
 
-A row and a draw nu of its prior span an ellipse, of which a point within a slice of the likelihood is taken::
+A row and a draw nu from its prior span an ellipse, on which a point within a slice of the likelihood is drawn::
 
     l(c) = c' sum_t x_tk z_t - sum_t N_t log( sum_{j != k} e^psi_tj + e^{c'z_t + d_k} )
 
-Murray, Adams & MacKay (2010). The sums of exponentials over the words before and after a word are kept, so that a point costs
-as much as there are documents, and nothing is subtracted from a sum. Sixteen documents are computed at a time.
+Murray, Adams & MacKay (2010). The sums of exponentials over the words before and after a word are kept, so that the time of a
+point is proportional to the number of documents, and nothing is subtracted from a sum. Sixteen documents are computed at a
+time.
 
-Of Gaussian processes psi_k, with rows x_m ~ Mult(N_m, softmax(psi_m)), a column f = psi_k - mu_k and a draw nu of its prior
-span an ellipse likewise::
+For Gaussian processes psi_k, with rows x_m ~ Mult(N_m, softmax(psi_m)), a column f = psi_k - mu_k and a draw nu from its prior
+span an ellipse in the same way::
 
     log y = l(f) - Exp(1);   a ~ U(0, 2 pi), bracket (a - 2 pi, a);   f' = f cos a + nu sin a, until l(f') > log y,
     the bracket shrunk towards 0 by each angle that fails;    l = sum_m x_mk psi_mk - N_m log sum_j e^psi_mj
 
-Spec C.4. The log-sum-exp of the columns before and after a column are kept, so that it costs
-as much as there are rows; nothing is subtracted from a sum.
+Spec C.4. The log-sum-exp of the columns before and after a column are kept, so that the time of a point is proportional to the
+number of rows; nothing is subtracted from a sum.
 """
 
 import math

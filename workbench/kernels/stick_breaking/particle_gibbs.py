@@ -8,9 +8,9 @@ A sweep draws a path given the one before it, the reference, which is the last o
     ancestor of the reference  ~  w_{t-1}^i N(z'_t | A z_{t-1}^i, B)
     w_t^i = p(x_t | z_t^i);    in the end one particle ~ w_T, and its ancestors, are the new path
 
-Lindsten, Jordan & Schoen (2014), "Particle Gibbs with ancestor sampling". Weights are logarithms. The law of the ancestors is
-multinomial; that they come sorted means nothing, as particles have no order. Sixteen particles are computed at a time, and
-psi of words that no count needs is left out where words are broken off a stick.
+Lindsten, Jordan & Schoen (2014), "Particle Gibbs with ancestor sampling". Weights are logarithms. Ancestors are drawn by
+multinomial resampling; they are sorted, which has no effect, as particles have no order. Sixteen particles are computed at a
+time, and with stick-breaking psi is computed only up to the last word with a count.
 """
 
 import math

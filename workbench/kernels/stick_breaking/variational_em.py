@@ -14,9 +14,9 @@ in turns, zeta being best at all times:
                 whose Cholesky factor is kept from pass to pass while no p_k moves by much
     nu_k^2      the root of 1 / nu^2 = Lambda_kk + N_d / zeta exp(lambda_k + nu^2 / 2), zeta fixed: Newton in log nu^2
 
-Blei & Lafferty (2006), sec. 3 and appendix. They hold zeta while lambda climbs; at its best value the problem stays concave,
-and a number added to all of lambda, which says nothing of the words, does not hold it up. A document without a token has
-lambda = mu and nu_k^2 = 1 / Lambda_kk.
+Blei & Lafferty (2006), sec. 3 and appendix. They fix zeta during the steps in lambda; here zeta is always at its best value,
+for which the problem remains concave, and a constant added to all of lambda, which does not change the words' probabilities,
+does not slow the steps down. A document without a token has lambda = mu and nu_k^2 = 1 / Lambda_kk.
 """
 
 import math

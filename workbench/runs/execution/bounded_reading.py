@@ -154,7 +154,7 @@ def _answer(printed: str) -> dict:
 def _plain(part: object) -> str | list:
     """Return a part of an error message in a form that JSON can represent."""
     if not isinstance(part, Named):
-        return one_sentence([part])  # no longer than what is shown of it
+        return one_sentence([part])  # shortened as in the message
     return [
         part.field,
         {"value": "…" if part.value is ... else None if part.value is ALONE else str(part.value)},
@@ -202,7 +202,7 @@ def main() -> int:
     try:
         if not named_set(name):
             name = path_of(name)
-            # what is missing has its own sentence
+            # a missing file has its own error
             mode = name.stat().st_mode if name.exists() else stat.S_IFREG
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise DataError(

@@ -161,7 +161,7 @@ def is_option(name: str, values: list, engines: list) -> bool:
     having = [engine for engine in engines if name in named_options(engine)]
     for value in values if having else ():
         if not any(takes(engine, name, value) for engine in having):
-            split_options(having[0], {name: value})  # raises what is wrong with it
+            split_options(having[0], {name: value})  # raises the error
     return bool(having)
 
 

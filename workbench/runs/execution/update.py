@@ -407,7 +407,7 @@ def _visit(
         if control.interrupted:
             raise KeyboardInterrupt
         raise stream.none_known(run)
-    # what is left out behind the last batch too
+    # including documents left out after the last batch
     end = {} if control.interrupted else stream.place._asdict()
     visited = visited._replace(stopped=control.interrupted, content=content.hexdigest(), **end)
     if progress:

@@ -363,7 +363,7 @@ class RunWriter:
         if n_topics > capacity:
             self._check_there()
             self._resize(max(n_topics, capacity + capacity // 2))
-        self._n_topics = max(self._n_topics, n_topics)  # after: what is said to be valid is there
+        self._n_topics = max(self._n_topics, n_topics)  # after the arrays have grown
 
     def _resize(self, capacity: int) -> None:
         for name, array in self._counts.items():

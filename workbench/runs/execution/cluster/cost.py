@@ -100,7 +100,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         *losses(),
         KeyError,
         TimeoutError,
-    ):  # the run itself says what is wrong, or continues with the others
+    ):  # the run itself reports the error, or continues with the other workers
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:

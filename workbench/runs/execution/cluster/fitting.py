@@ -225,7 +225,7 @@ class OnWorkers:
             gathered = asyncio.run_coroutine_threadsafe(
                 self._client.gather(futures, asynchronous=True), self._client.loop.asyncio_loop
             )
-            # one transfer, however long it takes: asked for anew at each look, one that takes longer would never arrive
+            # one transfer for any time: if it were requested again at each check, a long one would never complete
             try:
                 while not self._within(lambda: gathered.result(LOOK_EVERY)):
                     pass
