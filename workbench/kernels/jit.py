@@ -53,7 +53,7 @@ def _point_cache_at_sources() -> None:
         for other in home.iterdir():
             if other.stat().st_mtime < time.time() - MONTH:
                 shutil.rmtree(other, ignore_errors=True)
-    except OSError:  # a read-only home: numba compiles afresh in each process
+    except OSError:  # a read-only home: numba compiles again in each process
         return
     numba.config.CACHE_DIR = str(folder)
 

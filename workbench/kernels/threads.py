@@ -152,7 +152,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="workbench-slice")
 
 
-# a fork has no threads: it would wait for one forever
+# a forked process has none of the threads and would wait for them forever
 os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
@@ -164,7 +164,7 @@ def _controlling_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="workbench-blas")
 
 
-# a fork has no threads: it would wait for one forever
+# a forked process has none of the threads and would wait for them forever
 os.register_at_fork(after_in_child=_controlling_thread.cache_clear)
 
 

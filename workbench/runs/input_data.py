@@ -46,7 +46,7 @@ def data_from(
     about = dict(zip((*COLUMNS, "vocabulary"), (text, id, time, label, vocabulary), strict=True))
     about = {name: value for name, value in about.items() if value is not None} | of_text
     if isinstance(data, Records) or (isinstance(data, AnyCorpus) and not about):
-        # of another kind than the engine's it is refused with the engine
+        # data of the wrong type are refused together with the engine
         return whole_if_one(data)
     # a text, and neither a name nor a path
     if isinstance(data, str) and " " in data and not Path(data).exists():

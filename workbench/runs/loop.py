@@ -150,7 +150,7 @@ class _Trail:
 def load_kernels(engine: Engine, model: Model, options: Options) -> None:
     """Compile the kernels of a step, or load them from the cache, so that the run's clocks do not include this time."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
-    # a document with few topics, and one with most: by documents or words
+    # documents with few and with many topics: kernels by document and by word
     for most in (9, 4 * model.dims().get("topic", 0)):
         tiny = model.tiny(most)
         engine.step(

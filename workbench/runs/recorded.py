@@ -134,7 +134,7 @@ def recorded(spec: RunSpec) -> Recorded:
     engine, model, options = spec.parts()
     scored = PERPLEXITIES if spec.test is not None else PERPLEXITIES[-1:]
     clocks = CLOCKS
-    # of how it was inferred nothing is known here: no time, no iterations to average over
+    # an imported model: nothing is known of its inference, neither time nor iterations
     if not model.course:
         scored, clocks = tuple(name for name in scored if name not in AVERAGES), ()
     further = (

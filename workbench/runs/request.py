@@ -316,12 +316,12 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
                     make_model, engine, **{name: getattr(self, name) for name in NETWORK}
                 )
                 yield "super" if self.sizes else "model", make
-            elif "model" in engine.model.takes and self.model:  # to read it takes seconds
+            elif "model" in engine.model.takes and self.model:  # reading it takes seconds
                 yield "model", partial(published, self.model)
                 continue
             for name, values in self.settings_of(engine.name).items():
                 for value in as_list(values):
-                    if network:  # whose numbers must fit LDA, and then the network
+                    if network:  # the values must be valid for LDA, and then for the network
                         yield name, partial(LDA, **{name: value})
                     yield name, partial(make, **{name: value})
         for name in ("n_iterations", "seed"):
@@ -331,11 +331,11 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
 
     def _check_corpus(self) -> None:
         kinds = {get_engine(engine).model.data for engine in self.engines}
-        if len(kinds) == 1:  # of several the sentence is about the engines
+        if len(kinds) == 1:  # with several the error is about the engines
             check_kind(self.corpus, *kinds)
         found = named_set(self.corpus)
         if found and found.whereabouts() in MISSING:
-            found.load()  # raises how to get it
+            found.load()  # raises an error that says how to get it
 
     def _check_engines(self) -> None:
         if not self.engines:

@@ -78,7 +78,7 @@ class RunSpec(RunSettings):
     def hash(self) -> str:
         """The sha256 (hex) of the settings that determine the results of the run."""
         about, options = named_options(get_engine(self.engine)), {}
-        # by their first names, without those that came late and have their default
+        # by their original names, without later options that have their default
         for name, value in self.options.items():
             known = about[name].metadata if name in about else {}
             if not (known.get("late") and value == about[name].default):

@@ -49,7 +49,7 @@ def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.
     if column > 0:
         target -= lane(ends, column - 1)
     top, above = cumulative[(n_rows - 1) * COLUMNS + column], 0
-    # without a branch; rounding may leave a target at the top: the last with a weight
+    # without a branch; if rounding leaves the target at the total, the last slot with a weight
     for r in range(n_rows):
         here = cumulative[r * COLUMNS + column]
         above += (here <= target) & (here < top)
@@ -113,7 +113,7 @@ def draw_tokens(
                 if new < 0:
                     while lowest_free < capacity - 1 and weights[lowest_free] > 0.0:
                         lowest_free += 1
-                    if lowest_free == capacity - 1:  # the last is kept for the rest
+                    if lowest_free == capacity - 1:  # the last slot is kept for pi_rest
                         count_token(old, 1, here, row, n_k)
                         return d, token, n_moved, rest, n_used
                     new = lowest_free

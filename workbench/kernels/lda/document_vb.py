@@ -229,7 +229,7 @@ def fit_documents(
     n_padded, most = len(alpha), longest(first, last, indptr) + LANES
     tokens, ratios, rows = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gamma, new, unsized = np.empty(n_topics), np.empty(n_padded), np.zeros(n_padded)
-    # an argument below, since a constant would be of another type
+    # an argument below, since a constant would have another type
     none_sampled = standard_vb.NOTHING_SAMPLED[0]
     standard_vb.weigh_rows(
         first, last, alpha, mean_dk, none_sampled, unsized, False, document_logs, document_weights

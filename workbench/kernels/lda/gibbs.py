@@ -228,7 +228,7 @@ def draw_topics(
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    # of a mere 0 and 1 it would be compiled twice
+    # arguments, since for the literals 0 and 1 it would be compiled twice
     same = inverse_sizes(n_k, mean_k, words_beta, np.int64(0))
     more = inverse_sizes(n_k, mean_k, words_beta, np.int64(1))
     share, raised, leaning, cumulative = (

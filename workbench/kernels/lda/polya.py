@@ -44,7 +44,7 @@ class Sites(NamedTuple):
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
     n: np.ndarray  # (site,) float64: the count of each site, greater than 0
     weight: np.ndarray  # (site,) float64: number of cells with this count
-    # (site,) float64: sum of half the variances of the cells; empty where no count varies
+    # (site,) float64: sum of half the variances of the cells; empty if counts have no variance
     spread: np.ndarray
 
 

@@ -95,7 +95,7 @@ def take_dearest(ranks, counts: np.ndarray, pairs, budget, taken) -> None:
         while digit >= 0 and of_digit[digit] <= left:
             left -= of_digit[digit]
             digit -= 1
-        if digit < 0:  # all can be paid for
+        if digit < 0:  # all pairs are within the budget
             prefix = np.int64(-1)
             break
         prefix = (prefix << DIGIT) | digit

@@ -153,7 +153,7 @@ def topic_everywhere(target, q, sums, alpha, n_topics: int):
         sofar = running(load(sums, index))
     i = count(sofar <= target)
     first = LANES * (index + i)
-    if first >= n_topics:  # rounding alone leads here, and below
+    if first >= n_topics:  # only by rounding, as below
         return n_topics - 1
     if i:
         target -= lane(sofar, i - 1)
@@ -172,7 +172,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
     entry = start + i
     while entry + LANES < end and below[entry - start] <= target:
         entry += LANES
-    if entries[entry] < one:  # rounding alone leads here
+    if entries[entry] < one:  # only by rounding
         entry = start
         while entries[entry] < one:
             entry += 1

@@ -287,7 +287,7 @@ def fetch(typing_context, array, index):
 def at_most_256_bits(typing_context):
     def build(context, builder, sig, arguments):
         triple, _processor, features = context.codegen().magic_tuple()
-        # llvmlite takes only the attributes that it knows, and prints any
+        # llvmlite accepts only known attributes by its own method, but prints any
         if triple.startswith("x86_64"):
             wanted = ",".join([*filter(None, [features]), "-avx512f"])
             set.add(builder.function.attributes, f'"target-features"="{wanted}"')

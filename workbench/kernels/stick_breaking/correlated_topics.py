@@ -74,7 +74,7 @@ def draw_topics_given(
     """
     at_most_256_bits()
     words_beta, lanes = n_wk.shape[0] * beta, len(n_k)
-    same, more = np.empty(lanes), np.empty(lanes)  # 1 / (n_t + W beta), now and with one token more
+    same, more = np.empty(lanes), np.empty(lanes)  # 1 / (n_t + W beta), now and with one more token
     for k in range(lanes):
         same[k], more[k] = 1.0 / (words_beta + n_k[k]), 1.0 / (words_beta + (n_k[k] + 1))
     share, cumulative, ends = np.zeros(lanes), np.empty(lanes), np.zeros(ENDS)
@@ -97,7 +97,7 @@ def draw_topics_given(
                 more[old] = same[old]
                 same[old] = 1.0 / (words_beta + n_k[old])
                 put(share, old, theta[d - first, old] * same[old])
-                if waits:  # the token before is added now, so that none waits for a division
+                if waits:  # the previous token is added now, so that no token waits for a division
                     n_dk[d, new] += 1
                     n_k[new] += 1
                     bump(n_wk, row_before + new, np.int32(1))

@@ -258,7 +258,7 @@ class Grid:
         turned = np.matmul(vectors_s.T, turned)
         signal = hyper.scale * np.outer(values_t, values_s)
         total = signal + hyper.noise
-        if total.min() <= 0.0:  # rounding, where there is next to no noise
+        if total.min() <= 0.0:  # by rounding, if the noise is tiny
             return -math.inf, np.zeros(4)
         squares = (turned**2).sum(axis=2)
         log_p = -0.5 * (
@@ -306,7 +306,7 @@ class Rows:
         total = signal + hyper.noise * np.eye(m)
         try:
             root = np.linalg.cholesky(total)
-        except np.linalg.LinAlgError:  # rounding, where there is next to no noise
+        except np.linalg.LinAlgError:  # by rounding, if the noise is tiny
             return -math.inf, np.zeros(4)
         pulled = cho_solve((root, True), self.outputs, check_finite=False)
         log_p = -0.5 * (

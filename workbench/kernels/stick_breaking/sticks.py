@@ -37,7 +37,7 @@ def sticks_of(log_probability) -> np.ndarray:
     """
     logs = np.asarray(log_probability, dtype=float)
     rest = np.logaddexp.accumulate(logs[..., ::-1], axis=-1)[..., ::-1]
-    with np.errstate(invalid="ignore"):  # 0 of a rest of 0: no stick is wrong, and 0 is one
+    with np.errstate(invalid="ignore"):  # if the rest is 0, any stick is right; 0 is chosen
         return np.nan_to_num(logs[..., :-1] - rest[..., 1:], nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 

@@ -127,7 +127,7 @@ class Inference:
 
     def slices(self, client=None) -> Iterator[Inferred]:
         """Yield the results for all documents, slice by slice, in order; with a client they are computed on its workers."""
-        shares: deque[tuple] = deque()  # of the slices that are computed
+        shares: deque[tuple] = deque()  # tokens and unknown shares of the submitted slices
 
         def documents() -> Iterator[Slice]:
             places = places_in(self.topics.vocabulary, self.corpus.vocabulary)

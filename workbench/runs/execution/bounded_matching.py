@@ -43,7 +43,7 @@ def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
 
 def main() -> int:
     for limit, most in ((resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_AS, N_BYTES)):
-        # a limit that is lower already, a system without it
+        # the limit is lower already, or the system has none
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(limit, (most, most))
     request = json.load(sys.stdin)

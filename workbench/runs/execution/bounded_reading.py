@@ -192,10 +192,10 @@ def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int)
 
 def main() -> int:
     request = json.load(sys.stdin)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process whatever it does
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process at any point
     signal.setitimer(signal.ITIMER_REAL, request["seconds"])
     kind, name = KINDS[request["kind"]], request["name"]
-    # a limit that is lower already, a system without it
+    # the limit is lower already, or the system has none
     with contextlib.suppress(ValueError, OSError):
         most = psutil.Process().memory_info().vms + request["n_bytes"]
         resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -103,7 +103,7 @@ def plan(
             raise OptionError(
                 f"none of {', '.join(engine_of)} has an option '{option}'; they have {there_are}"
             )
-    for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model of these engines has
+    for idle in (("alpha",), ("beta",), NETWORK):  # raises for what no model here has
         if not any(idle[0] in engine.model.takes for engine in engine_of.values()):
             make_model(
                 engine_of[chosen[0][0]],
@@ -144,7 +144,7 @@ def plan(
 
 def check_kinds(engines: dict) -> None:
     """Raise SpecError if the engines, given by name, need different types of data (documents and records)."""
-    # the first of each
+    # the first engine of each data type
     engine_of = {engine.model.data: name for name, engine in reversed(engines.items())}
     if len(engine_of) > 1:
         kinds = " and ".join(
@@ -167,7 +167,7 @@ def is_option(name: str, values: list, engines: list) -> bool:
 
 def _refuse_unknown(settings: dict) -> None:
     """Raise SpecError for the first unknown setting, with the nearest known name."""
-    of_fit = ("corpus", "engine", "test", "split", "progress", "restarts")  # of `fit` alone
+    of_fit = ("corpus", "engine", "test", "split", "progress", "restarts")  # only of `fit`
     shared = [name for name in signature(fit).parameters if name not in of_fit]
     known = list(dict.fromkeys(("engines", "seeds", "seed", *names(SplitSettings), *shared)))
     for unknown in (name for name in settings if name not in known):
@@ -315,7 +315,7 @@ def work_through(
 
         return work_through_on(client, runs, on_progress)
     waiting, at_work = [run for run in runs if run.state != FINISHED], []
-    # an exception could come in the middle of a destructor, which swallows it
+    # an exception could be raised in a destructor, which would ignore it
     with ending_cleanly(control := MemoryControl()):
         while (waiting or at_work) and not control.interrupted:
             while waiting and len(at_work) < jobs:

@@ -40,7 +40,7 @@ class StoreControl:
     def __enter__(self) -> StoreControl:
         self._read()
         with contextlib.suppress(OSError):
-            # so that who is killed in the first moments is seen to have lived
+            # so that a run killed in its first moments is known to have started
             self._beat(self._state)
         self._thread.start()
         return self
@@ -89,7 +89,7 @@ class StoreControl:
     def _monitor(self) -> None:
         beaten = time.monotonic()
         while not self._ended.wait(LOOK_EVERY):
-            # a disk that is full for a moment must not end the heartbeat for good
+            # a disk that is full for a moment must not end the heartbeat
             with contextlib.suppress(OSError):
                 self._read()
                 if time.monotonic() - beaten >= BEAT_EVERY:

@@ -87,7 +87,7 @@ def warm_start_from(
     spec, last = RunSpec.from_json(dataset.attrs["spec"]), dataset.isel(snapshot=-1)
     same_documents = tuple(dataset["document"].values) == train.titles
     n_kw = last["n_kw"].values.astype(np.float64)
-    # each keeps its rank by number
+    # in the order of their numbers
     largest = np.sort(np.argsort(-n_kw.sum(axis=1), kind="stable")[:n_topics])
     place = np.full(len(n_kw), -1, np.int32)
     place[largest] = np.arange(len(largest))

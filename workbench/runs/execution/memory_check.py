@@ -246,7 +246,7 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
     names = options_of(engine)
     for option, value in {"precision": "single", "schedule": "parallel"}.items():
         if option in names and getattr(options, option) != value:
-            with contextlib.suppress(OptionError):  # what else is chosen may forbid it
+            with contextlib.suppress(OptionError):  # other options may exclude it
                 beliefs, changed = split_options(engine, spec.options | {option: value})
                 yield (
                     f"the option {option}={value}",
@@ -261,7 +261,7 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
     """Return the largest number of topics, fewer than the run's, with which it fits into free memory; 0 if none does."""
     spec, model = run.spec, run.spec.parts()[1]
-    # it has no topics, or its paths depend on more than one size
+    # no topics, or a network with several sizes
     if spec.n_topics is None or model.is_network:
         return 0
 

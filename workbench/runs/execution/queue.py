@@ -73,7 +73,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
         ]
         ready = [path for path in waiting if requested(path) != PAUSED]
         for path in ready[: max(0, jobs - len(at_work))]:
-            with contextlib.suppress(StoreError):  # removed, or begun elsewhere, in this moment
+            with contextlib.suppress(StoreError):  # removed or started elsewhere just now
                 launch(path)
             waiting.remove(path)
             at_work.append(path)

@@ -107,7 +107,7 @@ class Run(RunReader):
         was_to_stop = requested(self.path) == STOPPED
         request(self.path, RUNNING)
         if was_to_stop:
-            self.wait(timeout=ENDING)  # its worker may be on the way out
+            self.wait(timeout=ENDING)  # its worker may be about to end
         status = self.status()
         if status["state"] in ENDED and status["iteration"] < status["n_iterations"]:
             warn_of_other_kernels([self])
@@ -119,7 +119,7 @@ class Run(RunReader):
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
         """Show the run live: return a view for a notebook cell, or print text bars in a terminal; see `workbench.watch`."""
-        # views stand above runs: only the package's own list of names knows where this one lives
+        # runs must not import views: the name is found in the package's list
         import workbench
 
         return workbench.watch(self, axis=axis, measure=measure)

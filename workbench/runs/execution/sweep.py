@@ -86,7 +86,7 @@ def lay_out(
                 {key: value for key, value in choice.items() if takes(chosen_engine, key, value)}
                 for choice in (options or {}, key_values)
             )
-            # two spellings of a value are one run
+            # two spellings of a value give the same run
             run = name, repr(split_options(chosen_engine, shared | own_options))
             places.setdefault(run, (name, own_options, []))[2].append(chosen | key_values)
         pairs = [(name, own_options) for name, own_options, _ in places.values()]
@@ -315,7 +315,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
         {run: run.status()[what] for run in distinct} for what in ("iteration", "n_iterations")
     )
     finished = {run for run in distinct if run.state == FINISHED}
-    # engines differ in pace: the mean over all, without smoothing, says more about the time left than the last second
+    # engines differ in speed: the overall mean, without smoothing, predicts the time left better than the last second
     with bar(None, sum(ends.values()), progress, sum(reached.values()), smoothing=0) as line:
 
         def on_progress(moved: list[Run]) -> None:
@@ -325,7 +325,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
                 reached[run] = max(reached[run], status["iteration"])
                 if status["state"] == FINISHED:
                     finished.add(run)
-                    line.total -= ends[run] - reached[run]  # of a run that has settled early
+                    line.total -= ends[run] - reached[run]  # its stop rule ended the run
                     ends[run] = reached[run]
             line.set_description_str(f"{len(finished)} of {len(distinct)} runs", refresh=False)
             line.update(sum(reached.values()) - before)
@@ -339,7 +339,7 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
     for cell, run in zip(cells, runs, strict=True):
         rows = run.progress()
         rows = rows.isel(iteration=rows["iteration"].values <= cell.spec.n_iterations)
-        spec = run.spec  # its end may have come early, by its rule
+        spec = run.spec  # its stop rule may have ended it early
         parts.append(
             rows.assign_attrs(
                 spec=spec.lasting(

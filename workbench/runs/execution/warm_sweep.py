@@ -77,7 +77,7 @@ def climb(lock: Path) -> None:
     before: list[Run] = []
     for rung in warm_rungs(cold, store):
         if before and all(requested(run.path) == STOPPED for run in before):
-            return  # asked to stop when they had ended and none of these was there
+            return  # a stop was requested between two numbers of topics
         before = make_runs(store, rung, plan["jobs"])
         _run(before, lock, plan["jobs"])
 

@@ -134,7 +134,7 @@ def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus,
 def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
     """Start a module of `workbench.runs.execution` in a detached process that holds the lock, and return at once."""
     process = start_process(module, *arguments, log=log, lock=lock)
-    threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie behind
+    threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie process remains
 
 
 def start_process(
@@ -224,7 +224,7 @@ def main() -> int:
             carry_on(path, keep_request=True, lock=lock)
     except (InputError, OSError) as error:
         with contextlib.suppress(OSError):
-            if read_json(path / "status.json").get("state") == WAITING:  # it had not yet begun
+            if read_json(path / "status.json").get("state") == WAITING:  # it had not started
                 set_state(path, FAILED, message=str(error))
             print(f"workbench: {error}", file=sys.stderr)
         return 1

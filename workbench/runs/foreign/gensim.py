@@ -70,7 +70,7 @@ def read_file(path: Path) -> ForeignModel:
         ) from error
     try:
         model = LdaModel.load(str(path))
-    except Exception as error:  # whatever a pickle raises
+    except Exception as error:  # a pickle may raise anything
         raise ForeignError(
             f"{path} cannot be read as a model of gensim ({type(error).__name__}: {shown(error)}); the files "
             "beside it belong to it; save it again"

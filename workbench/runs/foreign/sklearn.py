@@ -35,6 +35,6 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
         (documents.counts.astype(np.float64), documents.words, documents.indptr),
         (documents.n_documents, documents.n_words),
     )
-    nameless = copy.copy(model)  # which does not warn that a matrix has no names of columns
+    nameless = copy.copy(model)  # a copy that does not warn that a matrix has no column names
     vars(nameless).pop("feature_names_in_", None)
     return np.asarray(type(model).transform(nameless, counts), np.float64)

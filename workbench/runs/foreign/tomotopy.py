@@ -130,7 +130,7 @@ def write_found() -> None:
         print(error)
         sys.exit(2)
     if not np.allclose(foreign.phi.sum(axis=1), 1, atol=1e-2):
-        sys.exit(1)  # bytes of a model of another class
+        sys.exit(1)  # the file is of a model of another class
     indptr, words, counts = foreign.tokens
     write_arrays(
         Path(file),

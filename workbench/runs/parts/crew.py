@@ -57,7 +57,7 @@ class Here:
         first = next(results)
         if isinstance(first, Returned):
             return first
-        total = in_tree(chain([first], results), add_met)  # after it all parts have had their turn
+        total = in_tree(chain([first], results), add_met)  # afterwards all parts have been computed
         return Met(shared, total.sums)
 
     def side_by_side(

@@ -33,7 +33,7 @@ class OwnRows:
     def put(self, arrays: dict[str, np.ndarray]) -> None:
         """Store arrays under their names."""
         for name, array in arrays.items():
-            if self._folder is None or not array.size:  # a file of no bytes cannot be mapped
+            if self._folder is None or not array.size:  # an empty file cannot be mapped
                 self._held[name] = array
                 continue
             there = name in self._held and self._held[name] is None
@@ -90,5 +90,5 @@ class Derived:
         path = self._folder / f"{name}-{field}.npy"
         try:
             return np.asarray(np.load(path, mmap_mode="r"))
-        except ValueError:  # a file of no bytes cannot be mapped
+        except ValueError:  # an empty file cannot be mapped
             return sealed(np.load(path))

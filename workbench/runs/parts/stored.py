@@ -50,7 +50,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
             return take(position, _parts(run, position))
         except DataError as error:
             now = read_checkpoint(run.path / "checkpoint.npz", engine)
-            # else it has been replaced, and its rows are gone
+            # else it was replaced, and its files were deleted
             if now is None or now.iteration == position.iteration:
                 raise SpecError(
                     f"rows of the last checkpoint of run '{run.name}' cannot be read ({error}); "

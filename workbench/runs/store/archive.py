@@ -130,7 +130,7 @@ def get_warm_start(store: Path, name: str) -> WarmStart:
         if counts_hash(warm_start) != path.stem:
             raise ValueError("other counts than its name says")
         return warm_start
-    except Exception as error:  # whatever numpy and zipfile make of a damaged file
+    except Exception as error:  # whatever numpy and zipfile raise for a damaged file
         if refused_by_system(error):
             raise SpecError(f"{path} cannot be read: {error.strerror}") from error
         raise SpecError(
@@ -200,7 +200,7 @@ def _read(path: Path, take: Callable[[Any], T]) -> T | None:
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file) if has_all(file) else None
-    except Exception:  # whatever numpy and zipfile make of a damaged file, which is as good as none
+    except Exception:  # whatever numpy and zipfile raise for a damaged file
         return None
 
 

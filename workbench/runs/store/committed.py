@@ -46,7 +46,7 @@ def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
         return array.oindex[selection] if by_place else array[selection]
     except OSError as error:
         raise DamagedError.unreadable(path, _file(array), error) from error
-    except Exception as error:  # whatever codecs make of damaged bytes
+    except Exception as error:  # whatever codecs raise for damaged bytes
         raise DamagedError.of(
             path, f"{_file(array)} holds a chunk that is not what was written"
         ) from error

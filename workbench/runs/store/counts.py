@@ -1,7 +1,7 @@
 """Read the counts of a run's snapshots as a lazy Dataset, which raises an error for a deleted or damaged snapshot.
 
-A running run deletes some of its old snapshots (`workbench.runs.store.writer`), and Zarr reads deleted data as zeros. So every
-read checks that the run still has the snapshots.
+A run that continues deletes some of its old snapshots (`workbench.runs.store.writer`), and Zarr reads deleted data as zeros. So
+every read checks that the run still has the snapshots.
 """
 
 import numpy as np

@@ -3,15 +3,15 @@
 ::
 
     <store>/.corpora/<hash>.npz        corpora and test sets, by content; those in shards are folders <hash>/ of hard links
-    <store>/.starts/<hash>.npz         counts that runs began from, by content
-    <store>/.queues/<id>, .slots/      locks of queues, and of workers that compute at a time on a machine
+    <store>/.starts/<hash>.npz         counts from which runs started, by content
+    <store>/.queues/<id>, .slots/      locks of queues, and of the workers of a machine
     <store>/<run>/data.zarr/               a Zarr v3 group with the spec in its attributes
                     numbers (iteration, column)    iteration, scalars by name, then topic by topic n_k (and alpha)
                     n_kw, n_dk (snapshot, …)       counts; chunks are blocks of rows (documents, topics) of a snapshot
-                    snapshot_iteration (snapshot)  0: thinned out
-                    committed (3,)                 rows, snapshots, topics that are valid; written LAST
-                  parts-<iteration>/<group>.npz     of a corpus in shards: rows of documents of the checkpoint
-                  rows-<random>.partial/            the rows that are worked on, while memory does not hold them
+                    snapshot_iteration (snapshot)  0: deleted
+                    committed (3,)                 numbers of valid rows, snapshots, topics; written last
+                  parts-<iteration>/<group>.npz     for a corpus in shards: document arrays of the checkpoint
+                  rows-<random>.partial/            present document arrays, if memory does not hold them
                   checkpoint.npz  control.json  status.json  end.json  kernels.json  notes.json  lock  worker.log
 
 A chunk of counts has at most 2^20 numbers, unless one row has more. Every chunk ends with its CRC-32C, every JSON file of a run
@@ -120,7 +120,7 @@ def _opening(path: Path):
         raise StoreError(
             f"{path} is not a run; `workbench runs` lists the runs of a store"
         ) from error
-    except Exception as error:  # whatever JSON and Zarr make of damaged metadata
+    except Exception as error:  # whatever JSON and Zarr raise for damaged metadata
         raise DamagedError.unreadable(path, f"{DATA}/zarr.json", error) from error
 
 
@@ -135,7 +135,7 @@ def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zar
             with zarr.config.set({"array.write_empty_chunks": True}):
                 array = group[name]
             current = described(array)
-        except Exception as error:  # whatever Zarr makes of damaged metadata
+        except Exception as error:  # whatever Zarr raises for damaged metadata
             raise DamagedError.unreadable(path, f"{DATA}/{name}/zarr.json", error) from error
         if current != checksums.get(name):
             raise DamagedError.of(path, f"{DATA}/{name}/zarr.json is not what was written")

@@ -20,7 +20,7 @@ def is_run(path: Path) -> bool:
     """Return whether a folder is a run, and not one that is being created or deleted."""
     try:
         return not path.name.startswith(".") and any((path / name).exists() for name in ABOUT)
-    except OSError:  # a name that is too long for a file, or a folder that may not be looked into
+    except OSError:  # the name is too long for a file, or the folder may not be read
         return False
 
 

@@ -109,6 +109,6 @@ class RunReader:
         )
         try:
             return with_labels(labelled, self.path)
-        except NoteError as error:  # what people wrote never hides what was computed
+        except NoteError as error:  # damaged notes must not hide the results
             warnings.warn(str(error), stacklevel=2)
             return labelled

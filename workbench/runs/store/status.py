@@ -194,7 +194,7 @@ def read_status(path: Path, about: dict | None = None) -> dict:
             status |= {"time_left": None, "message": why_lost(status)}
     except DamagedError as error:
         status |= _status_from_rows(path, n_iterations) | {"message": str(error)}
-    if status["state"] in (FINISHED, STOPPED):  # its end may have been moved since, to either side
+    if status["state"] in (FINISHED, STOPPED):  # the number of iterations may have changed since
         status["state"] = FINISHED if status["iteration"] >= status["n_iterations"] else STOPPED
     return status
 

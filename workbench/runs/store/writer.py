@@ -113,7 +113,7 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
         try:
             partial.rename(path)
         except OSError:
-            if not path.exists():  # or another process made the same run in the meantime
+            if not path.exists():  # else another process has created the same run
                 raise
     except OSError as error:
         raise _unwritable(path.parent, error) from error
@@ -294,7 +294,7 @@ class RunWriter:
 
     def _open(self) -> None:
         for leftover in [*self.path.rglob("*.partial")]:
-            if leftover.is_dir():  # rows of parts, of a process that was killed
+            if leftover.is_dir():  # document arrays of a process that was killed
                 shutil.rmtree(leftover, ignore_errors=True)
             else:
                 leftover.unlink(missing_ok=True)
@@ -374,7 +374,7 @@ class RunWriter:
                     for dim, n in zip(dims, array.shape, strict=True)
                 )
             )
-        # last: the capacity is read from it
+        # last, since the capacity is read from it
         self._numbers.resize((self._numbers.shape[0], self._recorded.width(capacity)))
         more = self._numbers.shape[1] - self._chunk.shape[1]
         self._chunk, self._known = (
@@ -384,7 +384,7 @@ class RunWriter:
     def _compare(self, iteration: int, values: np.ndarray) -> None:
         """Raise StoreError if a recomputed row differs from the committed row of its iteration; clocks may differ."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
-        # what was never written there is NaN in the store, and 0
+        # values that were never written are NaN in the store, and 0 in a row
         of_topics = self._recorded.width(0)
         known[:, of_topics:] = np.nan_to_num(known[:, of_topics:], nan=0.0)
         if len(known) and not np.array_equal(
@@ -396,12 +396,12 @@ class RunWriter:
             )
 
     def snapshot(self, iteration: int, counts: dict) -> None:
-        # comes again after a resume, even if it was thinned out since
+        # it is computed again after a resume, even if it was deleted since
         if iteration <= max(self._iterations, default=0):
             return
         self._check_there()
         for name, array in self._counts.items():
-            blocks = counts[name]  # of rows, each with the number of its first; or all rows
+            blocks = counts[name]  # (first row, rows) of blocks, or all rows
             for first, rows in [(0, blocks)] if isinstance(blocks, np.ndarray) else blocks:
                 array[
                     (
@@ -441,7 +441,7 @@ class RunWriter:
             self._began, self._began_at = time.monotonic(), position.iteration
         began = time.monotonic()
         if now or began >= self._checkpoint_due:
-            self.flush()  # also finds out that the folder was deleted
+            self.flush()  # raises if the folder was deleted
             write_checkpoint(self.path / "checkpoint.npz", position)
             ended = time.monotonic()
             self._checkpoint_due = ended + max(CHECKPOINT_EVERY, (ended - began) / CHECKPOINT_SHARE)
@@ -476,7 +476,7 @@ class RunWriter:
     def beat(self, state: str, message: str = "") -> None:
         """Write the status file, the heartbeat of the run: state, iteration, time left and message."""
         if state == PAUSED:
-            self._began_at = None  # a pause must not count in the pace
+            self._began_at = None  # a pause must not count in the speed
         self._check_there()
         replace_json(
             self.path / "status.json",

@@ -141,14 +141,14 @@ def _check_scheduler(address: str) -> None:
     if not isinstance(address, str):
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address)
     try:
-        with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a loop that runs
+        with ThreadPoolExecutor(1) as pool:  # in a notebook this thread has a running event loop
             answer = pool.submit(asyncio.run, _identity(address)).result()
-    except TypeError:  # of the library, where it has no certificates
+    except TypeError:  # raised by the library if it has no certificates
         problem = f"{shown(address)} wants TLS, and Dask's configuration names no certificates; set distributed.comm.tls there"
         raise ClusterError(problem, field="scheduler", value=address) from None
     except ValueError:
         raise ClusterError(WANTED, Got(address), field="scheduler", value=address) from None
-    except (OSError, TimeoutError):  # TimeoutError: something else listens there
+    except (OSError, TimeoutError):  # TimeoutError: another program listens there
         problem = f"no scheduler answers at {shown(address)}; start one with: dask scheduler, which prints its address"
         raise ClusterError(problem, field="scheduler", value=address) from None
     if answer.get("type") != "Scheduler":

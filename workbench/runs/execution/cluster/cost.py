@@ -85,7 +85,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return text
     home = min(threads)
     timed_spec = replace(spec, warm_start=None, test=None, split=None, start=None)
-    try:  # another worker times it where that one is lost meanwhile
+    try:  # if that worker is lost, another one measures the time
         timed = client.submit(
             seconds_over_shard,
             timed_spec,

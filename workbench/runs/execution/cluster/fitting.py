@@ -130,7 +130,7 @@ class OnWorkers:
         if returned := self._returned(results[0][1], self._homes[0], interrupt):
             return returned
         (met,) = self._wait([from_subtrees(results, self._add)], interrupt)
-        self._sent = None  # what was sent is changed in place when the changes are taken
+        self._sent = None  # the arrays that were sent will be changed in place
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
@@ -258,7 +258,7 @@ class OnWorkers:
 
     def _look(self) -> None:
         """Raise PartsLost if a worker with parts is gone, and ClusterError if the scheduler is gone."""
-        # not `scheduler_info`: its answer is taken from a cache, which a timer may empty of workers meanwhile
+        # not `scheduler_info`: it answers from a cache, from which a timer may have removed workers
         try:
             there = (
                 self._client.run_on_scheduler(workers_there)

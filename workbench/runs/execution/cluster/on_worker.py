@@ -77,9 +77,7 @@ def change_some(
     """Return the sum of the changes that some parts make to the shared arrays; see `workbench.runs.parts.crew.changes`."""
     parts = [part_of(key, number) for number in numbers]
     known = KEPT.get(key)
-    if (
-        known is None or known[0] != call
-    ):  # threads that are here together make it once at most each
+    if known is None or known[0] != call:  # concurrent threads may each create it once
         known = KEPT[key] = call, {}
     return changes(parts, call, shared, never_interrupted, warm_start, known[1])
 
