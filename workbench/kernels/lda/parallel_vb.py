@@ -138,7 +138,7 @@ def visit_wide(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Do the same as `visit` with two pairs at a time, for rows so long that those of four do not fit the fastest cache."""
+    """Do the same as `visit`, two pairs at a time instead of four, for rows so long that four do not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
         r0, r1, _, _ = rows_from(documents, i, n_padded)

@@ -322,9 +322,10 @@ def share_start(
     x,
     expected,
 ) -> None:
-    """Compute initial counts of cells n_own: the tokens n_dr by row of the last level are shared out among the paths.
+    """Compute the initial counts of the cells of documents first..last, from the tokens in each row of the last level.
 
-    On entry n_own holds the x of the cells of each document. ends and shares (row,) are scratch.
+    The tokens n_dr of a row are divided among the paths that end there, in proportion to the products of their x. On
+    entry n_own holds the x of the cells of each document; on return, their counts. ends and shares (row,) are scratch.
     """
     width, n_padded = n_own.shape[1], n_dr.shape[1]
     for d in range(first, last):
