@@ -7,7 +7,6 @@ proportional to exp L(m + c(z)), and the responsibilities are those of spec A9 u
 """
 
 import math
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from workbench.engines.lda.hybrid_state import split_of
 from workbench.engines.lda.hyperparameters import learnt
 from workbench.engines.lda.token_probabilities import every_token, responsibilities
 from workbench.engines.options import make_options
-from workbench.kernels.lda.enumeration import log_joints
+from workbench.kernels.lda import enumeration
 from workbench.measures.exact import every_pair, exact, total_variation
 from workbench.measures.selection import MeasureError
 from workbench.models.lda import LDA
@@ -53,7 +52,7 @@ def assignments(
         np.repeat(labels, np.where(sampled, corpus.counts, 0))
         for labels in (corpus.documents, corpus.words)
     )
-    logs = log_joints(
+    logs = enumeration.log_joints(
         documents.astype(np.int64),
         words.astype(np.int64),
         *mean,
@@ -61,9 +60,7 @@ def assignments(
         model.beta,
         model.n_topics,
     )
-    topics = np.array(
-        list(product(range(model.n_topics), repeat=len(documents))), np.int64
-    ).reshape(len(logs), -1)
+    topics = enumeration.assignments(len(documents), model.n_topics)
     return topics, np.exp(logs - logsumexp(logs))
 
 
