@@ -293,20 +293,26 @@ def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
     return drawn
 
 
+@aside
+def draw_log_dirichlet(stream: np.uint64, concentration, logs) -> None:
+    """Fill logs with the logarithms of a draw from Dirichlet(concentration), finite however small they are."""
+    largest, total = -np.inf, 0.0
+    for k in range(len(logs)):
+        stream, logs[k] = log_of_gamma(stream, concentration[k])
+        largest = max(largest, logs[k])
+    for k in range(len(logs)):
+        total += math.exp(logs[k] - largest)
+    for k in range(len(logs)):
+        logs[k] -= largest + math.log(total)
+
+
 @kernel
 def draw_log_dirichlets(counts: np.ndarray, prior, key: np.uint64):
     """Draw each row (row, column) from Dirichlet(prior + counts of the row), and return the logarithms, which are finite.
 
     The random numbers are those of `draw_dirichlets`; prior is one number for all columns.
     """
-    n_rows, n_columns = counts.shape
-    drawn = np.empty((n_rows, n_columns))
-    for row in range(n_rows):
-        stream, largest, total = stream_of(key, row), -np.inf, 0.0
-        for k in range(n_columns):
-            stream, drawn[row, k] = log_of_gamma(stream, prior + counts[row, k])
-            largest = max(largest, drawn[row, k])
-        for k in range(n_columns):
-            total += math.exp(drawn[row, k] - largest)
-        drawn[row] -= largest + math.log(total)
+    drawn = np.empty(counts.shape)
+    for row in range(len(counts)):
+        draw_log_dirichlet(stream_of(key, row), prior + counts[row], drawn[row])
     return drawn

@@ -21,7 +21,7 @@ import numpy as np
 
 from workbench.kernels.bayes_nets.propagate import collect, collect_products, draw_cells, products
 from workbench.kernels.jit import inlined, lean
-from workbench.kernels.uniforms import log_of_gamma, stream_of, uniform
+from workbench.kernels.uniforms import draw_log_dirichlet, stream_of, uniform
 
 SMALL = 1e-100
 """A product below this is replaced by its logarithm."""
@@ -54,14 +54,17 @@ def place(
     q,
     inverse,
 ):
-    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the other records."""
+    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the other records.
+
+    With by = 0 no count changes, and the result is the log probability of its cells under q.
+    """
     pattern, offset, log_p, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
     first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
     for c in range(first_clique, plan.cliques[pattern + 1]):
         s = cells[begin_cell + c - first_clique]
         for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
             cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
-            if by > 0:
+            if by >= 0:
                 p *= q[cell] * inverse[row_of[cell]]
             change(cell, by, counts, rows, row_of, prior, prior_rows, q, inverse)
             if by < 0:
@@ -70,22 +73,6 @@ def place(
                 log_p += math.log(p)
                 p = 1.0
     return log_p + math.log(p)
-
-
-@inlined
-def log_proposal(plan, case, cells, begin_cell, row_of: np.ndarray, q, inverse):
-    """Return log q, the proposal's log probability of the cells of a record."""
-    pattern, offset, log_q, p = plan.patterns[case], plan.first_offset[case], 0.0, 1.0
-    first_clique, first_family = plan.cliques[pattern], plan.families[pattern]
-    for c in range(first_clique, plan.cliques[pattern + 1]):
-        s = cells[begin_cell + c - first_clique]
-        for f in range(plan.clique_families[c, 0], plan.clique_families[c, 1]):
-            cell = plan.offsets[offset + f - first_family] + plan.maps[plan.down[f] + s]
-            p *= q[cell] * inverse[row_of[cell]]
-            if p < SMALL:
-                log_q += math.log(p)
-                p = 1.0
-    return log_q + math.log(p)
 
 
 @inlined
@@ -182,8 +169,9 @@ def sweep(
                 new |= cells[begin_cell + i] != drawn[i]
             ratio = 0.0
             if new and tied:
-                ratio = log_proposal(plan, case, cells, begin_cell, row_of, q, inverse) - before
-                ratio -= log_proposal(plan, case, drawn, 0, row_of, q, inverse)
+                table = counts, rows, row_of, prior, prior_rows, q, inverse
+                ratio = place(plan, case, cells, begin_cell, 0.0, *table) - before
+                ratio -= place(plan, case, drawn, 0, 0.0, *table)
             after = place(
                 plan, case, drawn, 0, 1.0, counts, rows, row_of, prior, prior_rows, q, inverse
             )
@@ -267,12 +255,6 @@ def draw_given_tables(
 def draw_log_tables(row_starts, concentration, key: np.uint64, logs) -> None:
     """Fill logs (cell,) with the logarithms of rows drawn from Dirichlet(concentration); they are finite."""
     for row in range(len(row_starts)):
-        first, stream, largest, total = row_starts[row], stream_of(key, row), -np.inf, 0.0
+        first = row_starts[row]
         last = row_starts[row + 1] if row + 1 < len(row_starts) else len(concentration)
-        for k in range(first, last):
-            stream, logs[k] = log_of_gamma(stream, concentration[k])
-            largest = max(largest, logs[k])
-        for k in range(first, last):
-            total += math.exp(logs[k] - largest)
-        for k in range(first, last):
-            logs[k] -= largest + math.log(total)
+        draw_log_dirichlet(stream_of(key, row), concentration[first:last], logs[first:last])

@@ -14,7 +14,9 @@ MOST_STATES = 2**16
 
 def assignments(n_tokens: int, n_topics: int) -> np.ndarray:
     """Return the topics (state, token) of every assignment."""
-    return np.arange(n_topics**n_tokens)[:, None] // n_topics ** np.arange(n_tokens)[::-1] % n_topics
+    return (
+        np.arange(n_topics**n_tokens)[:, None] // n_topics ** np.arange(n_tokens)[::-1] % n_topics
+    )
 
 
 def log_joints(
@@ -67,7 +69,9 @@ def posterior_means(
     for i in range(n_tokens):
         same = topics == topics[:, [i]]
         same_topic[i] = probability @ same
-        first = ~same[:, :i].any(axis=1)  # each topic of an assignment is visited at its first token
+        first = ~same[:, :i].any(
+            axis=1
+        )  # each topic of an assignment is visited at its first token
         same, p, prior = same[first], probability[first], alpha[topics[first, i]]
         theta = (prior[:, None] + same @ at_document) / sizes
         phi = (beta + same @ at_row) / (n_words * beta + same.sum(axis=1))[:, None]

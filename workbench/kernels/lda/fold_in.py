@@ -10,7 +10,7 @@ are independent. Without tokens theta is the prior mean alpha / A.
 
 import numpy as np
 
-from workbench.kernels.jit import kernel
+from workbench.kernels.jit import inlined, kernel
 from workbench.kernels.uniforms import absorb, uniform
 
 TOLERANCE = 1e-6
@@ -65,6 +65,19 @@ def collapsed_theta(
         write_mean(alpha, n_k, n_tokens, theta[d])
 
 
+@inlined
+def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
+    """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
+    total = 0.0
+    for k in range(len(alpha)):
+        total += p[k] * (alpha[k] + n_k[k])
+        cumulative[k] = total
+    target, new = u * total, np.int64(0)
+    while new < len(alpha) - 1 and cumulative[new] <= target:
+        new += 1
+    return new, total
+
+
 @kernel
 def sampled_theta(
     first: int,
@@ -88,28 +101,20 @@ def sampled_theta(
     n_topics, most_tokens = len(alpha), np.diff(tokens_before[indptr[first : last + 1]]).max()
     topics = np.empty(most_tokens, np.uint16)
     n_k, total_k, cumulative = np.empty(n_topics), np.empty(n_topics), np.empty(n_topics)
+    even = np.empty(n_topics)
     for d in range(first, last):
         first_token = tokens_before[indptr[d]]
         n_tokens = tokens_before[indptr[d + 1]] - first_token
-        n_k[:], total_k[:] = 0.0, 0.0
+        n_k[:], total_k[:], even[:] = 0.0, 0.0, n_tokens / n_topics
         for sweep in range(1 + burn_in + n_kept):
             sweep_key = absorb(key, sweep)
             for pair in range(indptr[d], indptr[d + 1]):
                 p = phi[words[pair]]
                 for token in range(tokens_before[pair], tokens_before[pair + 1]):
-                    total = 0.0
-                    if sweep == 0:
-                        for k in range(n_topics):
-                            total += p[k] * (alpha[k] + n_tokens / n_topics)
-                            cumulative[k] = total
-                    else:
+                    if sweep > 0:
                         n_k[topics[token - first_token]] -= 1.0
-                        for k in range(n_topics):
-                            total += p[k] * (alpha[k] + n_k[k])
-                            cumulative[k] = total
-                    target, new = uniform(sweep_key, token) * total, np.int64(0)
-                    while new < n_topics - 1 and cumulative[new] <= target:
-                        new += 1
+                    others = n_k if sweep > 0 else even
+                    new, _ = draw_topic(p, alpha, others, cumulative, uniform(sweep_key, token))
                     topics[token - first_token] = new
                     n_k[new] += 1.0
             if sweep > burn_in:

@@ -19,20 +19,8 @@ import math
 import numpy as np
 
 from workbench.kernels.jit import inlined, kernel
+from workbench.kernels.lda.fold_in import draw_topic
 from workbench.kernels.uniforms import absorb, uniform
-
-
-@inlined
-def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
-    """Return a topic drawn by the uniform u with weights p_k (alpha_k + n_k), and the sum of the weights."""
-    total = 0.0
-    for k in range(len(alpha)):
-        total += p[k] * (alpha[k] + n_k[k])
-        cumulative[k] = total
-    target, new = u * total, np.int64(0)
-    while new < len(alpha) - 1 and cumulative[new] <= target:
-        new += 1
-    return new, total
 
 
 @inlined
