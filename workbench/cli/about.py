@@ -263,7 +263,7 @@ def _convert_to_shards(
     json: bool,
 ) -> None:
     """Write a folder of shards, reading a file as a stream; replace an existing folder only when the new one is complete."""
-    from workbench.cli.printing import saying_warnings_at_once
+    from workbench.cli.printing import saying_warnings
     from workbench.corpus.shards.kept_counts import kept_beside
     from workbench.corpus.shards.sharded import is_sharded
     from workbench.corpus.shards.streaming import read_shards
@@ -283,7 +283,7 @@ def _convert_to_shards(
         if is_named(corpus) or is_sharded(Path(corpus).expanduser()):
             wb.ShardedCorpus.write(load_documents(corpus, vocabulary, read), place)
         else:
-            with saying_warnings_at_once(), _shares(not quiet) as progress:
+            with saying_warnings(), _shares(not quiet) as progress:
                 options = reading_options(vocabulary, read)
                 read_shards(
                     corpus,

@@ -167,14 +167,13 @@ def sweep(
     """Fit every combination of a grid of settings and options. The same command again reopens the runs."""
     from workbench.runs.execution import warm_sweep
     from workbench.runs.execution.compare import at_work_on
-    from workbench.runs.execution.forecast import forecast
     from workbench.runs.execution.memory_check import predict_memory
     from workbench.runs.execution.run import make_runs
     from workbench.runs.execution.sweep import (
         cold_rungs,
         failures,
         lay_out,
-        run_cells,
+        run_rungs,
         rungs,
     )
     from workbench.runs.spec import whole
@@ -186,7 +185,7 @@ def sweep(
     fixed = {name: value for name, value in settings_of(flags).items() if name not in axes}
     documents = load_training_data(corpus, flags["vocabulary"], flags["read"], engine)
     progress, json, home = not flags["quiet"], flags["json"], store_path(flags["store"])
-    cells, runs = [], []
+    computed = []
     with at_work_on(scheduler, home, places(jobs, scheduler, detach)) as workers:
         if detach and warm:
             cold = cold_rungs(documents, axes, engine, seeds, store=home, **fixed)
@@ -199,16 +198,9 @@ def sweep(
                 list(dict.fromkeys(make_runs(home, cells, workers.jobs_here))), json, workers.client
             )
         with resumable():
-            for rung in rungs(
-                documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed
-            ):
-                opened = make_runs(home, rung, workers.jobs_here)
-                cells, runs = [*cells, *rung], [*runs, *opened]
-                if progress:
-                    say(
-                        f"{documents!r}: {forecast(rung, opened, workers.jobs, workers.n_processors)}"
-                    )
-                run_cells(opened, workers.jobs, progress, workers.client)
+            each = rungs(documents, axes, engine, seeds, home, warm, workers.jobs_here, **fixed)
+            for begun in run_rungs(each, home, workers, progress, repr(documents)):
+                computed.append(begun)  # there in the table even if an interrupt ends the loop
     status = print_runs(
         [
             summary(run, cell.spec.n_iterations)
@@ -219,11 +211,11 @@ def sweep(
                     for key, value in cell.key_values.items()
                 },  # as JSON can hold it
             }
-            for cell, run in zip(cells, runs, strict=True)
+            for cell, run in computed
         ],
         json,
     )
-    broken = failures(runs)
+    broken = failures([run for _, run in computed])
     for why in broken:
         say(f"workbench: {why}")
     return 1 if broken else status

@@ -158,7 +158,7 @@ def resumable() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def saying_warnings_at_once() -> Iterator[None]:
+def saying_warnings() -> Iterator[None]:
     """Print each distinct warning of a block once, as a line, when it is raised."""
     printed: set[str] = set()
 
@@ -171,16 +171,6 @@ def saying_warnings_at_once() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = once
         yield
-
-
-@contextlib.contextmanager
-def saying_warnings() -> Iterator[None]:
-    """Print the warnings of a block, one per line, at its end."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        say(str(warning.message))
 
 
 def store_path(store: Path | None) -> Path:

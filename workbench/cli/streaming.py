@@ -23,7 +23,7 @@ from workbench.cli.flags import (
     reading_options,
     with_settings,
 )
-from workbench.cli.printing import print_runs, saying_warnings_at_once, store_path, summary
+from workbench.cli.printing import print_runs, saying_warnings, store_path, summary
 from workbench.cli.stored import print_words
 
 Files = Annotated[
@@ -97,7 +97,7 @@ def fit_stream(
     from workbench.runs.execution.update import OF_WORDS
 
     reading = reading_options(None, read)
-    with saying_warnings_at_once():
+    with saying_warnings():
         vocabulary, of_words, used = _vocabulary(words, reading, flags["store"])
         if documents == [STDIN]:
             of_words |= {option: value for option, value in reading.items() if option in OF_WORDS}
@@ -173,7 +173,7 @@ def update(
     from workbench.runs.spec import whole
 
     before, skip = wb.Run(find_run(run, store)), whole("skip", skip, 0)
-    with saying_warnings_at_once():
+    with saying_warnings():
         stream, of_words = _documents(documents, reading_options(vocabulary, read)), {}
         if documents != [STDIN]:
             of_words = {} if stream.corpus is not None else stream.of_text

@@ -33,14 +33,14 @@ from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_line
 from workbench.report.drawing import FORMATS
 from workbench.report.figures import checked_formats, put_picture
 from workbench.report.files import ReportError, put_file
-from workbench.runs.execution.compare import RunFailed
-from workbench.runs.execution.forecast import forecast
+from workbench.runs.execution.compare import RunFailed, Workers
 from workbench.runs.execution.memory_check import Planned
-from workbench.runs.execution.run import Run, make_runs
-from workbench.runs.execution.sweep import failures, run_cells, warmed
+from workbench.runs.execution.run import Run
+from workbench.runs.execution.sweep import failures, run_rungs, warmed
 from workbench.runs.spec import SpecError, make_spec, whole
 from workbench.runs.store.places import default_store
 from workbench.runs.store.status import FINISHED
+from workbench.views import Picture
 
 
 class Reproduction(NamedTuple):
@@ -131,29 +131,27 @@ def reproduce(
     if isinstance(figure, Drawing):
         if (seeds, iterations, topics) != (None, None, None):
             raise SpecError(f"{name} needs no run; leave seeds, iterations and topics out")
-        return _with_ledger(_drawn(figure, _created(folder), quick, formats), ledger)
+        return _written(*_drawn(figure, quick), _created(folder), formats, ledger)
     extent = _extent(figure, quick, seeds, iterations, topics)
     folder = _created(folder)  # fail before hours of runs
     store = default_store() if store is None else Path(store)
     corpora = {corpus: load_corpus(corpus) for corpus in figure.corpora}
     left_out = reduced(figure, extent, max(corpus.n_documents for corpus in corpora.values()))
     corpora = {name: some_documents(corpus, extent.n_documents) for name, corpus in corpora.items()}
-    cells, runs = [], []
     if progress:
         cost = format_duration(figure.cost(extent))
         print(
             f"{figure.name}: {figure.n_runs(extent)} runs, roughly {cost} on two cores",
             file=sys.stderr,
         )
-    for stage in stages(figure, corpora, extent, store):
-        opened_runs = make_runs(store, stage, jobs)
-        cells, runs = [*cells, *stage], [*runs, *opened_runs]
-        if progress:
-            print(
-                f"{', '.join(map(repr, corpora.values()))}: {forecast(stage, opened_runs, jobs)}",
-                file=sys.stderr,
-            )
-        run_cells(opened_runs, jobs, progress)
+    computed = run_rungs(
+        stages(figure, corpora, extent, store),
+        store,
+        Workers(jobs, jobs),
+        progress,
+        ", ".join(map(repr, corpora.values())),
+    )
+    cells, runs = map(list, zip(*computed, strict=True))
     failed_runs = failures(runs)
     if not any(run.status()["iteration"] for run in runs):
         raise RunFailed(failed_runs[0] if failed_runs else f"no run of {figure.name} has started")
@@ -171,28 +169,28 @@ def reproduce(
         figure_numbers(figure, measured),
     )
     picture, lines = show(figure, extent, measured, corpora)
-    verdicts = (
-        "\n".join([figure.title, *reproduction.left_out, "", *verdict_lines(reproduction.verdicts)])
-        + "\n"
-    )
-    files = put_picture(picture, folder, formats, 2, caption(reproduction, lines))
-    return _with_ledger(
-        reproduction._replace(
-            files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdicts.encode())]
-        ),
-        ledger,
-    )
+    text = caption(reproduction, lines)
+    return _written(reproduction, picture, text, folder, formats, ledger)
 
 
-def _with_ledger(reproduction: Reproduction, ledger: str | Path | None) -> Reproduction:
-    """Write the result to the ledger, if one is given; return the reproduction with the ledger among its files."""
-    return (
-        reproduction
-        if ledger is None
-        else reproduction._replace(
-            files=[*reproduction.files, write_result(Path(ledger), result_of(reproduction))]
-        )
-    )
+def _written(
+    reproduction: Reproduction,
+    picture: Picture,
+    text: str,
+    folder: Path,
+    formats: list[str],
+    ledger: str | Path | None,
+) -> Reproduction:
+    """Write the figure with its caption, its verdicts and its entry of a ledger; return the reproduction with these files."""
+    name, verdicts = reproduction.figure.name, verdict_lines(reproduction.verdicts)
+    lines = [reproduction.figure.title, *reproduction.left_out, "", *verdicts, ""]
+    files = [
+        *put_picture(picture, folder, formats, 2, text),
+        put_file(folder / f"{name}-verdict.txt", "\n".join(lines).encode()),
+    ]
+    if ledger is not None:
+        files.append(write_result(Path(ledger), result_of(reproduction)))
+    return reproduction._replace(files=files)
 
 
 def _created(folder: str | Path) -> Path:
@@ -207,8 +205,8 @@ def _created(folder: str | Path) -> Path:
     return folder
 
 
-def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Reproduction:
-    """Compute, check and write a figure without runs; return its reproduction."""
+def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
+    """Return the reproduction of a figure without runs, with its verdicts, the picture and its caption."""
     picture, checks = figure.draw(quick)
     verdicts = [
         Verdict(
@@ -224,30 +222,7 @@ def _drawn(figure: Drawing, folder: Path, quick: bool, formats: list[str]) -> Re
     reproduction = Reproduction(
         figure, quick, None, [], [], [figure.less] * quick, [], [], verdicts, []
     )
-    lines = verdict_lines(verdicts)
-    caption = (
-        "\n".join(
-            [
-                figure.title,
-                f"After {figure.paper}{figure.where}.",
-                figure.about,
-                figure.note,
-                *reproduction.left_out,
-                "",
-                "Claims and computed numbers:",
-                *lines,
-                "",
-                "Made by:",
-                f"  {reproduction.command}",
-            ]
-        )
-        + "\n"
-    )
-    files = put_picture(picture, folder, formats, 2, caption)
-    verdict = "\n".join([figure.title, *reproduction.left_out, "", *lines]) + "\n"
-    return reproduction._replace(
-        files=[*files, put_file(folder / f"{figure.name}-verdict.txt", verdict.encode())]
-    )
+    return reproduction, picture, _caption(reproduction, [], [], "Claims and computed numbers:")
 
 
 def _extent(
@@ -457,33 +432,44 @@ def caption(reproduction: Reproduction, lines: list[str]) -> str:
         if figure.of_paper and method.label not in (*figure.of_paper, *reproduction.extent.without)
     ]
     seed_meaning = {DRAW: "births drawn", SEQUENCE: "sequence"}.get(figure.of_seed, "split")
-    return (
-        "\n".join(
-            [
-                figure.title,
-                f"After {figure.paper}{figure.where}.",
-                figure.about,
-                *(["Means over seeds ± one standard error."] if last else []),
-                *([f"Not in the paper: {', '.join(others)}."] if others else []),
-                *([figure.note] if figure.note else []),
-                *reproduction.left_out,
-                "",
-                *lines,
-                *(
-                    [f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"]
-                    if figure.held_out
-                    else []
-                ),
-                f"seeds of {'unseen documents' if figure.split is None else seed_meaning} "
-                f"and start: {f'0 to {last}' if last else '0'}",
-                "",
-                f"Claims of the paper and results of these runs (first minus second, paired {figure.paired}; "
-                "± is one standard error; a verdict needs the 95 % interval on one side):",
-                *verdict_lines(reproduction.verdicts),
-                "",
-                "Made by:",
-                f"  {reproduction.command}",
-            ]
-        )
-        + "\n"
+    return _caption(
+        reproduction,
+        ["Means over seeds ± one standard error."] * bool(last)
+        + [f"Not in the paper: {', '.join(others)}."] * bool(others),
+        [
+            *lines,
+            *(
+                [f"held-out tokens: {100 * figure.holdout:g} {figure.held_out}"]
+                * bool(figure.held_out)
+            ),
+            f"seeds of {'unseen documents' if figure.split is None else seed_meaning} "
+            f"and start: {f'0 to {last}' if last else '0'}",
+            "",
+        ],
+        f"Claims of the paper and results of these runs (first minus second, paired {figure.paired}; "
+        "± is one standard error; a verdict needs the 95 % interval on one side):",
     )
+
+
+def _caption(
+    reproduction: Reproduction, meaning: list[str], numbers: list[str], claims: str
+) -> str:
+    """Return a caption: meaning of the numbers, the numbers, a heading for the claims with their verdicts, the command."""
+    figure = reproduction.figure
+    lines = [
+        figure.title,
+        f"After {figure.paper}{figure.where}.",
+        figure.about,
+        *meaning,
+        *filter(None, [figure.note]),
+        *reproduction.left_out,
+        "",
+        *numbers,
+        claims,
+        *verdict_lines(reproduction.verdicts),
+        "",
+        "Made by:",
+        f"  {reproduction.command}",
+        "",
+    ]
+    return "\n".join(lines)

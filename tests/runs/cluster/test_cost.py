@@ -1,5 +1,7 @@
 """What a run shared by workers will take is told before it begins."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from runs.parts.conftest import drawn_corpus
@@ -41,6 +43,13 @@ def test_counts_in_turn_go_from_worker_to_worker(in_shards):
     for n_workers, waited in ((1, 2), (2, 4), (4, 7)):
         found = cost.network_of(phases, n_workers)
         assert found == pytest.approx((2 * n_workers * of_words, waited * of_words))
+
+
+@pytest.mark.parametrize("engine", ["svb", "cgs"])
+def test_nothing_moves_without_workers(in_shards, engine):
+    cell, client = planned(in_shards, engine), SimpleNamespace(nthreads=dict)
+    assert cost.network_of(cost.moved_by(cell), 0) == (0, 0)
+    assert cost.cost_of(client, cell).startswith("no worker is left")
 
 
 def test_a_hybrid_moves_both_in_each_phase(in_shards):

@@ -18,6 +18,7 @@ from workbench.engines import get_engine
 from workbench.engines.options import named_options, split_options, takes
 from workbench.errors import shown
 from workbench.runs.execution.compare import (
+    Workers,
     at_work_on,
     failures,
     is_option,
@@ -213,14 +214,10 @@ def sweep(
         corpus, grid.get("engine", engine) if isinstance(grid, dict) else engine, **taken(settings)
     )
     home = default_store() if store is None else Path(store)
-    cells, runs = [], []
     with at_work_on(client, home, jobs) as workers:
-        for rung in rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings):
-            opened = make_runs(home, rung, workers.jobs_here)
-            cells, runs = [*cells, *rung], [*runs, *opened]
-            if progress:
-                print(forecast(rung, opened, workers.jobs, workers.n_processors), file=sys.stderr)
-            run_cells(opened, workers.jobs, progress, workers.client)
+        grid_rungs = rungs(corpus, grid, engine, seeds, home, warm, workers.jobs_here, **settings)
+        computed = run_rungs(grid_rungs, home, workers, progress, repr(corpus))
+        cells, runs = map(list, zip(*computed, strict=True))
     for why in failures(runs):
         warnings.warn(why, stacklevel=2)
     return tabulate(cells, runs)
@@ -303,6 +300,24 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
         **settings,
         **spec.model,
     )
+
+
+def run_rungs(
+    rungs: Iterable[list[Planned]], store: Path, workers: Workers, progress: bool, about: str
+) -> Iterator[tuple[Planned, Run]]:
+    """Compute the runs of cells, those of one rung side by side, and yield each cell with its run before the rung begins.
+
+    ``about``: what they are, before the forecast of each rung.
+    """
+    for rung in rungs:
+        opened = make_runs(store, rung, workers.jobs_here)
+        yield from zip(rung, opened, strict=True)
+        if progress:
+            print(
+                f"{about}: {forecast(rung, opened, workers.jobs, workers.n_processors)}",
+                file=sys.stderr,
+            )
+        run_cells(opened, workers.jobs, progress, workers.client)
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:

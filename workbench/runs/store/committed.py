@@ -10,31 +10,13 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-import google_crc32c
 import numpy as np
 import zarr
-from zarr.buffer import cpu
 
 from workbench.runs.recorded import Recorded, recorded
 from workbench.runs.spec import RunSpec
-from workbench.runs.store.layout import ROWS, DamagedError, open_arrays, open_group
+from workbench.runs.store.layout import DamagedError, open_arrays, open_group
 from workbench.runs.store.places import DATA
-
-
-def put_rows(array: zarr.Array, first: int, rows: np.ndarray) -> None:
-    """Write rows to an array from row ``first`` on.
-
-    A whole chunk without compression is written directly as one file, since Zarr uses other threads and needs four times as
-    long.
-    """
-    if rows.shape == array.chunks and first % len(rows) == 0 and array.compressors == ROWS:
-        values = rows.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        values += google_crc32c.value(values).to_bytes(4, "little")
-        (array.store_path / _key(array, (first // len(rows), *[0] * (rows.ndim - 1)))).set_sync(
-            cpu.Buffer.from_bytes(values)
-        )
-    else:
-        array[first : first + len(rows)] = rows
 
 
 def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:

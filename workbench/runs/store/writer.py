@@ -23,7 +23,7 @@ from workbench.errors import InputError
 from workbench.runs.recorded import Position, Row, recorded
 from workbench.runs.spec import RunSpec
 from workbench.runs.store.archive import CORPORA, WARM_STARTS, put_warm_start, write_checkpoint
-from workbench.runs.store.committed import Committed, Stored, put_rows
+from workbench.runs.store.committed import Committed, Stored
 from workbench.runs.store.layout import (
     CAPACITY,
     COUNTS,
@@ -169,7 +169,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
         array(name, (CAPACITY, *shape), (1, *_chunk_of(shape)), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
     array("committed", (3,), (3,), "int64", ("committed_of",), 0)
-    put_rows(group["committed"], 0, np.array([0, 0, n_topics]))
+    group["committed"][:] = 0, 0, n_topics
     describe_run(
         group,
         {
@@ -413,8 +413,7 @@ class RunWriter:
         self._iterations.append(iteration)
         (n_rows,) = self._snapshot_iteration.chunks
         first = self._n_snapshots // n_rows * n_rows
-        known = np.array(self._iterations[first:])
-        put_rows(self._snapshot_iteration, first, np.pad(known, (0, n_rows - len(known))))
+        self._snapshot_iteration[first : self._n_snapshots + 1] = self._iterations[first:]
         self._n_snapshots += 1
         self._thin()
         self.flush()
@@ -459,12 +458,12 @@ class RunWriter:
         self._check_there()
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
-            put_rows(self._numbers, self._chunk_start, self._chunk)
+            self._numbers[self._chunk_start : self._chunk_start + ROWS_PER_CHUNK] = self._chunk
         committed = Committed(self.n_rows, self._n_snapshots, self._n_topics)
         if self._n_topics > self._filled.n_topics:
             self._stored.fill(committed, self._iterations, self._filled)
             self._filled = committed
-        put_rows(self._stored.counter, 0, np.array(committed))
+        self._stored.counter[:] = committed
         self.committed = int(self._chunk[used - 1, 0]) if used else self.committed
         ended = time.monotonic()
         self._flush_due = ended + min(max(FLUSH_EVERY, (ended - began) / FLUSH_SHARE), FLUSH_WITHIN)

@@ -63,6 +63,8 @@ def network_of(phases: list[Moved], n_workers: int) -> Network:
     Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
     up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.
     """
+    if not n_workers:
+        return Network(0.0, 0.0)
     levels, n_bytes, waited = int(np.ceil(np.log2(n_workers))), 0.0, 0.0
     for in_turn, of_words in phases:
         n_bytes += 2 * n_workers * of_words
@@ -77,6 +79,8 @@ def cost_of(client: Client, planned: Planned) -> str:
     """
     spec, train = planned.spec, planned.train
     threads, n_parts = client.nthreads(), train.n_parts
+    if not threads:
+        return "no worker is left on the cluster, so the cost of an iteration is not known"
     n_workers = min(len(threads), n_parts)
     phases = moved_by(planned)
     moved = network_of(phases, n_workers).n_bytes
