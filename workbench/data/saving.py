@@ -1,4 +1,4 @@
-"""Write files atomically: text encoded, data in npz files named by their content hash; and locks of open files."""
+"""Write files atomically: text encoded, data in npz files named by their content hash."""
 
 import contextlib
 import errno
@@ -257,34 +257,3 @@ def read_arrays(
 def has_all(file) -> bool:
     """Return whether an open npz file has exactly the members that it lists."""
     return NAMES in file.files and set(file[NAMES].tolist()) == set(file.files) - {NAMES}
-
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
-
-HELD = (errno.EAGAIN, errno.EACCES)
-"""Error numbers of the system if another process holds the lock."""
-CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
-"""Flag of `os.open`; Windows closes files in children anyway."""
-
-
-def try_lock(file, shared: bool = False) -> bool:
-    """Try to lock an open file, or file number; return False if another process holds the lock.
-
-    shared : whether several processes may hold the lock at once
-    Raises OSError if the file system or the operating system has no such locks.
-    """
-    if fcntl is None:
-        raise OSError(
-            errno.ENOLCK,
-            "the operating system has no locks that a process inherits; on Windows use WSL",
-        )
-    try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in HELD:
-            return False
-        raise
-    return True

@@ -1,38 +1,35 @@
-"""A file of the counts that a conversion into shards has made so far, from which an interrupted conversion resumes.
+"""A folder of the counts that a conversion into shards has made so far, from which an interrupted conversion resumes.
 
 ::
 
-    a line of JSON                    what was read, and how: other files and options have other counts
-    for each batch of the stream      8 bytes, the length; an npz archive with the fields of its `WordCounts`
+    about.json                        what was read, and how: other files and options have other counts
+    000000.npz …                      for each batch of the stream the fields of its `WordCounts`
+    lock                              of the process that works on it
 
-The next conversion of the same file reads the file again for everything but the counts, and takes the counts from here. A
-batch that was written only in part is cut off.
+The next conversion of the same file reads the file again for everything but the counts, and takes the counts from here.
 """
 
-import contextlib
 import hashlib
-import io
 import json
-import os
+import shutil
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
 import workbench
 from workbench.corpus.texts.counting import WordCounts
-from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
+from workbench.data.saving import replacing
 
 LEAST = 1 << 24
 """Minimum of bytes worth keeping; fewer are recounted in seconds."""
-LENGTH = 8
-"""Bytes of the length of a batch."""
 
 
 def kept_beside(folder: Path) -> Path:
-    """Return the path of the file of counts of a conversion into a folder."""
+    """Return the path of the folder of counts of a conversion into a folder."""
     return folder.with_name(f".{folder.name}.counted")
 
 
@@ -49,7 +46,7 @@ def identity(path: Path, options: dict) -> dict:
 
 
 class KeptCounts:
-    """The counts of a stream's batches in a file: stored ones are read, further ones appended.
+    """The counts of a stream's batches in a folder: stored ones are read, further ones added.
 
     Parameters
     ----------
@@ -68,92 +65,65 @@ class KeptCounts:
     """
 
     def __init__(self, path: Path, of: dict):
-        self._path, self._file, self.n_documents, self.replaced, self._n_bytes = (
-            path,
-            None,
-            0,
-            False,
-            0,
-        )
+        self._path, self._lock, self.replaced = path, FileLock(path / "lock"), False
+        self.n_documents = self._n_batches = 0
+        about, text = path / "about.json", json.dumps(of, sort_keys=True)
         try:
-            file = open(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN, 0o644), "r+b")  # noqa: SIM115  closed by close
-        except OSError:
+            path.mkdir(exist_ok=True)
+            self._lock.acquire(blocking=False)
+        except (OSError, NotImplementedError):  # of a file system without locks
             return
         try:
-            locked = try_lock(file)
-        except OSError:
-            locked = False
-        if not locked:
-            file.close()
-            return
-        self._file, header = file, json.dumps(of, sort_keys=True).encode() + b"\n"
-        self._begin = len(header)
-        try:
-            head = file.readline()
-            if head != header:
-                self.replaced = len(head) > 0
-                file.seek(0)
-                file.truncate()
-                file.write(header)
-            for batch in self.counts():
-                self.n_documents += len(batch.lengths)
-            file.seek(self._begin + self._n_bytes)
-            file.truncate()
+            self.replaced = about.exists() and about.read_text() != text
+            if self.replaced:
+                for batch in self._batches():
+                    batch.unlink()
+            about.write_text(text)
+            self.n_documents = sum(len(counts.lengths) for counts in self.counts())
         except OSError:
             self.delete()
 
+    def _batches(self) -> list[Path]:
+        """Return the files of the stored batches, in order; none where nothing is kept."""
+        return sorted(self._path.glob("*.npz")) if self._lock.is_locked else []
+
     def counts(self) -> Iterator[WordCounts]:
-        """Yield the counts of the stored batches, in order."""
-        if self._file is None:
-            return
-        self._file.seek(self._begin)
-        self._n_bytes = 0
-        while batch := _next(self._file):
-            self._n_bytes += batch[0]
-            yield batch[1]
+        """Yield the counts of the stored batches, in order, up to one that cannot be read."""
+        self._n_batches = 0
+        for batch in self._batches():
+            try:
+                with np.load(batch, allow_pickle=False) as archive:
+                    arrays = {name: archive[name] for name in archive.files}
+                words = json.loads(arrays.pop("words").tobytes())
+            except (EOFError, ValueError, KeyError, OSError, zipfile.BadZipFile):
+                return
+            yield WordCounts(words=words, **arrays)
+            self._n_batches += 1
 
     def add(self, counts: WordCounts) -> None:
-        """Append the counts of the next batch; stop storing them when the disk is full."""
-        if self._file is None:
+        """Add the counts of the next batch; stop storing them when the disk is full."""
+        if not self._lock.is_locked:
             return
-        archive = io.BytesIO()
         words = np.frombuffer(json.dumps(counts.words).encode(), np.uint8)
-        np.savez(archive, words=words, lengths=counts.lengths, ids=counts.ids, counts=counts.counts)
         try:
-            self._file.write(archive.tell().to_bytes(LENGTH, "little") + archive.getvalue())
-            self._file.flush()
+            with replacing(self._path / f"{self._n_batches:06}.npz") as file:
+                np.savez(file, **counts._asdict() | {"words": words})
         except OSError:
-            return self.delete()
-        self._n_bytes += LENGTH + archive.tell()
+            self.delete()
+        self._n_batches += 1
 
     @property
     def is_worth(self) -> bool:
-        """Return whether enough is stored to keep the file after an interruption."""
-        return self._file is not None and self._n_bytes >= LEAST
+        """Return whether enough is stored to keep the folder after an interruption."""
+        n_bytes = sum(batch.stat().st_size for batch in self._batches())
+        return self._lock.is_locked and n_bytes >= LEAST
 
     def close(self) -> None:
-        """Close the file without deleting it."""
-        if self._file is not None:
-            # of a full disk, whose rest is cut off when it is read
-            with contextlib.suppress(OSError):
-                self._file.close()
-            self._file = None
+        """Release the folder without deleting it."""
+        self._lock.release()
 
     def delete(self) -> None:
-        """Delete the file."""
-        if self._file is not None:
-            self._path.unlink(missing_ok=True)
+        """Delete the folder."""
+        if self._lock.is_locked:
+            shutil.rmtree(self._path, ignore_errors=True)
             self.close()
-
-
-def _next(file) -> tuple[int, WordCounts] | None:
-    """Return the size in bytes and the counts of the next batch; None at the end or at an incomplete batch."""
-    start = file.read(LENGTH)
-    content = file.read(int.from_bytes(start, "little")) if len(start) == LENGTH else b""
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        words = json.loads(arrays.pop("words").tobytes())
-    except (EOFError, ValueError, KeyError, OSError, zipfile.BadZipFile):
-        return None
-    return LENGTH + len(content), WordCounts(words=words, **arrays)

@@ -76,7 +76,7 @@ def _stored(field: str) -> cached_property:
     def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
         if field not in corpus.fields:
             return NumberedTitles(range(corpus.n_documents)) if field == "titles" else None
-        with corpus._reading(f"{field}.offsets.npy"):
+        with _reading(corpus.folder, f"{field}.offsets.npy"):
             return StoredTexts.open(corpus.folder / field, as_json=field in VALUES)
 
     return cached_property(entries)
@@ -166,10 +166,10 @@ class ShardedCorpus(AnyCorpus):
     def check(self) -> None:
         """Read every file; raise DataError if its hash is not the one of the manifest."""
         for name, (_, written_hash) in self._manifest["files"].items():
-            with self._reading(name):
+            with _reading(self.folder, name):
                 present_hash = hash_of(self.folder / name)
             if present_hash != written_hash:
-                raise self._damaged(f"{name} is not what was written")
+                raise _damaged(self.folder, f"{name} is not what was written")
 
     # ------------------------------------------------------------------ documents
 
@@ -426,37 +426,21 @@ class ShardedCorpus(AnyCorpus):
         n_pairs = int(self.first_pairs[shard + 1] - self.first_pairs[shard])
         mapped = self._mapped(stem := f"{shard_stem(shard)}.{part}", n_pairs)
         offset = mapped.offset + first * mapped.itemsize
-        with self._reading(f"{stem}.npy") as file:
+        with _reading(self.folder, f"{stem}.npy") as file:
             entries = np.fromfile(file, mapped.dtype, last - first, offset=offset)
         if len(entries) != last - first:
-            raise self._damaged(f"{stem}.npy is too short")
+            raise _damaged(self.folder, f"{stem}.npy is too short")
         return entries
 
     def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
         """Return an array of the folder, mapped into memory; raise DataError unless it has n entries."""
-        with self._reading(f"{stem}.npy"):
+        with _reading(self.folder, f"{stem}.npy"):
             mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
         if n is not None and mapped.shape != (n,):
-            raise self._damaged(f"{stem}.npy has {len(mapped)} entries where {n} were wanted")
+            raise _damaged(
+                self.folder, f"{stem}.npy has {len(mapped)} entries where {n} were wanted"
+            )
         return mapped
-
-    @contextlib.contextmanager
-    def _reading(self, name: str) -> Iterator[BinaryIO]:
-        """Yield an opened file of the folder; errors of reading become DataError."""
-        try:
-            with open(self.folder / name, "rb") as file:
-                yield file
-        except FileNotFoundError:
-            raise self._damaged(f"{name} is missing") from None
-        except OSError as error:
-            raise DataError(f"{self.folder / name} cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            if isinstance(error, DataError):
-                raise
-            raise self._damaged(f"{name} cannot be read") from error
-
-    def _damaged(self, what: str) -> DataError:
-        return DataError(f"{self.folder} is damaged: {what}; {MEND}")
 
     # ------------------------------------------------------------------ the store
 
@@ -501,7 +485,7 @@ class ShardedCorpus(AnyCorpus):
 
 def is_sharded(path: str | Path) -> bool:
     """Return whether a path is the folder of a sharded corpus."""
-    return (Path(path) / MANIFEST).is_file()
+    return os.path.isfile(Path(path) / MANIFEST)  # False where it cannot be looked at
 
 
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
@@ -549,36 +533,43 @@ def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
         writer.add(piece.indptr, piece.words, piece.counts)
 
 
+@contextlib.contextmanager
+def _reading(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """Yield an opened file of a folder; errors of reading become DataError."""
+    try:
+        with open(folder / name, "rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise _damaged(folder, f"{name} is missing") from None
+    except OSError as error:
+        raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise _damaged(folder, f"{name} cannot be read") from error
+
+
+def _damaged(folder: Path, what: str) -> DataError:
+    return DataError(f"{folder} is damaged: {what}; {MEND}")
+
+
 def _manifest_of(folder: Path) -> dict:
     """Return the manifest of a folder; raise DataError unless all its files exist in the stated sizes."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        version = manifest.get("version")
-    except FileNotFoundError:
+    if not is_sharded(folder):
         raise DataError(
             f"{folder} is no folder of a sharded corpus, which has a file {MANIFEST}; check the path"
-        ) from None
-    except OSError as error:
-        raise DataError(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
-    except (ValueError, AttributeError):
-        raise DataError(f"{folder} is damaged: {MANIFEST} is no JSON; {MEND}") from None
-    if manifest.get("checksum") != checksum(manifest):
-        raise DataError(
-            f"{folder} is damaged: {MANIFEST} does not have the checksum it was written with; {MEND}"
         )
-    if version != VERSION:
+    with _reading(folder, MANIFEST) as file:
+        manifest = json.load(file)
+    if not isinstance(manifest, dict) or manifest.get("checksum") != checksum(manifest):
+        raise _damaged(folder, f"{MANIFEST} does not have the checksum it was written with")
+    if manifest["version"] != VERSION:
         raise DataError(
-            f"{folder} has version {version} of the format and {VERSION} was wanted; {MEND}"
+            f"{folder} has version {manifest['version']} of the format and {VERSION} was wanted; {MEND}"
         )
     for name, (size, _) in manifest["files"].items():
-        try:
-            n_bytes = (folder / name).stat().st_size
-        except FileNotFoundError:
-            raise DataError(f"{folder} is damaged: {name} is missing; {MEND}") from None
-        except OSError as error:
-            raise DataError(f"{folder / name} cannot be read: {error.strerror}") from error
+        with _reading(folder, name) as file:
+            n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes != size:
-            raise DataError(
-                f"{folder} is damaged: {name} has {n_bytes:,} bytes where {size:,} were written; {MEND}"
-            )
+            raise _damaged(folder, f"{name} has {n_bytes:,} bytes where {size:,} were written")
     return manifest

@@ -82,7 +82,7 @@ def read_shards(
     progress : function of what is done ("reading" or "writing") and a share, optional
         Called during the conversion.
     kept : path, default ``.FOLDER.counted`` beside the folder
-        File of the counts so far, about 8 bytes per pair. It is deleted at the end. A conversion that is interrupted or killed
+        Folder of the counts so far, about 8 bytes per pair. It is deleted at the end. A conversion that is interrupted or killed
         after more than some seconds leaves it, and the same conversion resumes from it. Delete it to begin anew. With a
         tokenizer no counts are kept.
     **options
@@ -123,9 +123,9 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Yield the file of counts of this conversion; None if the file has no texts, or a tokenizer is given.
+    """Yield the folder of counts of this conversion; None if the file has no texts, or a tokenizer is given.
 
-    The file is kept if the block is interrupted and enough is stored; otherwise it is deleted.
+    The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
     """
     options = as_counted(request.counted, request.text_options)
     if stream.words != TEXTS or options.get("tokenizer") is not None:

@@ -8,14 +8,42 @@ A lock belongs to an open file, which a child process can inherit: it is then he
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
 
-from workbench.data.saving import CLOSED_IN_CHILDREN, try_lock
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
+HELD = (errno.EAGAIN, errno.EACCES)
+"""Error numbers of the system if another process holds the lock."""
+CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
+"""Flag of `os.open`; Windows closes files in children anyway."""
 TRY_EVERY = 0.005
 """Seconds between two attempts to acquire a lock; `is_held` holds it for about 10 microseconds."""
+
+
+def try_lock(file, shared: bool = False) -> bool:
+    """Try to lock an open file, or file number; return False if another process holds the lock.
+
+    shared : whether several processes may hold the lock at once
+    Raises OSError if the file system or the operating system has no such locks.
+    """
+    if fcntl is None:
+        raise OSError(
+            errno.ENOLCK,
+            "the operating system has no locks that a process inherits; on Windows use WSL",
+        )
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in HELD:
+            return False
+        raise
+    return True
 
 
 class LockHeld(Exception):
