@@ -20,6 +20,7 @@ from workbench.papers.reproduce import lay_out_figure, some_documents
 from workbench.papers.results import read_results
 from workbench.papers.verdicts import FAILS, HOLDS, UNDECIDED, judge
 from workbench.report.files import ReportError
+from workbench.runs.execution.sweep import run_cells
 from workbench.runs.spec import SpecError
 from workbench.views import pictures
 
@@ -189,7 +190,7 @@ def test_without_singletons_a_hybrid_is_its_parent_but_for_the_average(tiny_figu
 
 @pytest.mark.slow
 def test_reproduce_names_failed_runs_in_its_files(tiny_figures, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.papers.reproduce.run_cells", _with_a_broken_corpus)
+    monkeypatch.setattr("workbench.runs.execution.sweep.run_cells", _with_a_broken_corpus)
     made = wb.reproduce("tiny-fig4", tmp_path / "out", tmp_path / "runs", progress=False)
     assert (
         len(made.failures) == 8 and "the corpus of this run is not in the store" in made.failures[0]
@@ -199,12 +200,10 @@ def test_reproduce_names_failed_runs_in_its_files(tiny_figures, tmp_path, monkey
     } == {1}
 
 
-def _with_a_broken_corpus(runs, jobs, progress):
+def _with_a_broken_corpus(runs, jobs, progress, client):
     """Runs all, when the training corpus of the first split is gone."""
-    from workbench.runs.execution.sweep import run_cells
-
     (runs[0].path.parent / ".corpora" / f"{runs[0].spec.train}.npz").unlink()
-    run_cells(runs, jobs, progress)
+    run_cells(runs, jobs, progress, client)
 
 
 def test_some_documents_are_whole_documents_and_always_the_same():

@@ -145,8 +145,8 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
         dims: tuple[str, ...],
         fill_value,
         compressors=ROWS,
-    ):
-        group.create_array(
+    ) -> zarr.Array:
+        return group.create_array(
             name,
             shape=shape,
             chunks=chunks,
@@ -154,6 +154,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
             dimension_names=dims,
             fill_value=fill_value,
             compressors=compressors,
+            config={"write_empty_chunks": True},
         )
 
     array(
@@ -168,8 +169,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
         about = leaves.variables[name]
         array(name, (CAPACITY, *shape), (1, *_chunk_of(shape)), about.dtype, about.dims, 0, COUNTS)
     array("snapshot_iteration", (CAPACITY,), (1024,), "int64", ("snapshot",), 0)
-    array("committed", (3,), (3,), "int64", ("committed_of",), 0)
-    group["committed"][:] = 0, 0, n_topics
+    array("committed", (3,), (3,), "int64", ("committed_of",), 0)[:] = 0, 0, n_topics
     describe_run(
         group,
         {
