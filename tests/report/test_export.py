@@ -336,7 +336,7 @@ def test_export_run_without_counts_writes_progress_and_refuses_other_formats(tmp
         (lambda _: tiny_run(), {"formats": ()}, ReportError,
          "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got no format"),
         (lambda _: tiny_comparison(), {}, ReportError,
-         "one run is exported at a time; got 6; call it for each with another folder"),
+         "one run is exported at a time; call it for each with another folder; got 6"),
         (lambda _: "nobody", {}, StoreError, "no run 'nobody' in "),
         (lambda unfinished: unfinished, {}, MeasureError, "has no committed iteration yet"),
     ],

@@ -310,7 +310,7 @@ def test_one_column_is_narrower_and_taller():
         (
             lambda out: wb.save_figures(tiny_run(), out, "gif"),
             ReportError,
-            "figures are written as svg, pdf, png; got gif",
+            "figures are written as svg, pdf, png; got 'gif'",
         ),
         (lambda out: wb.save_figures(tiny_run(), out, ()), ReportError, "got no format"),
         (

@@ -116,7 +116,7 @@ def test_tables_are_written_as_markdown_and_latex(store, tmp_path):
         assert float(cell.split(" ± ")[0]) == pytest.approx(np.mean(last[label]), abs=0.06)
     tex = (tmp_path / "result.tex").read_text()
     assert "\\toprule" in tex and "$\\pm$" in tex and "95 \\%" in tex and "±" not in tex
-    with pytest.raises(ReportError, match="tables are written as md and tex; got 'docx'"):
+    with pytest.raises(ReportError, match="tables are written as md, tex; got 'docx'"):
         wb.write_tables(wb.open_runs(store), tmp_path, "docx")
 
 

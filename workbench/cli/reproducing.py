@@ -79,7 +79,7 @@ def reproduce(
                 store_path(store),
                 quick,
                 jobs=jobs,
-                formats=formats.split(","),
+                formats=formats,
                 progress=not quiet,
                 ledger=ledger,
                 **extent,

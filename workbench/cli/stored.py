@@ -329,9 +329,7 @@ def figures(
     json: Json = False,
 ) -> None:
     """Write figures that compare runs; the same runs give the same bytes."""
-    print_files(
-        wb.save_figures([find(name, store) for name in run], out, tuple(formats.split(","))), json
-    )
+    print_files(wb.save_figures([find(name, store) for name in run], out, formats), json)
 
 
 def report(
@@ -347,11 +345,8 @@ def report(
     json: Json = False,
 ) -> None:
     """Write a self-contained HTML report about runs."""
-    runs, forms = (
-        [find(name, store) for name in run],
-        [form.strip() for form in tables.split(",") if form.strip()],
-    )
-    written = wb.write_tables(runs, out.parent, forms) if forms else []
+    runs = [find(name, store) for name in run]
+    written = wb.write_tables(runs, out.parent, tables) if tables else []
     print_files([wb.write_report(runs, out), *written], json)
 
 

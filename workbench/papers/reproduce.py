@@ -31,8 +31,8 @@ from workbench.papers.results import Number, read_results, result_of, write_resu
 from workbench.papers.shown import show
 from workbench.papers.verdicts import FAILS, HOLDS, Verdict, judge, verdict_lines
 from workbench.report.drawing import FORMATS
-from workbench.report.figures import checked_formats, put_picture
-from workbench.report.files import ReportError, put_file
+from workbench.report.figures import put_picture
+from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.runs.execution.compare import RunFailed, Workers
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
@@ -124,7 +124,7 @@ def reproduce(
         An unknown figure or format, a folder or ledger that cannot be written, a data set that is not on this machine; all runs
         failed.
     """
-    figure, formats = get_figure(name), checked_formats(formats)
+    figure, formats = get_figure(name), checked_formats(formats, FORMATS, "figures are written")
     whole("jobs", jobs, 1)
     if ledger is not None:
         read_results(ledger)  # fail before hours of runs

@@ -17,8 +17,8 @@ import xarray as xr
 from workbench.corpus.formats.mallet import one_word
 from workbench.errors import DISTRIBUTION, shown
 from workbench.measures import documents_table, used_topics
-from workbench.report.files import ReportError, put_file
-from workbench.report.gathering import AnyRun, ReportedRun, gather, table_of
+from workbench.report.files import ReportError, checked_formats, put_file
+from workbench.report.gathering import AnyRun, ReportedRun, gather_one, table_of
 from workbench.runs.recorded import priors_of
 from workbench.runs.store.notes import NoteError, Notes, read_notes
 
@@ -81,26 +81,14 @@ def export_run(
 
     Blei's lda-c (2004); McCallum's MALLET (2002), ParallelTopicModel; Sievert & Shirley (2014).
     """
-    formats = DEFAULT if formats is None else formats
-    formats = [
-        str(name).strip() for name in (formats.split(",") if isinstance(formats, str) else formats)
-    ]
-    unknown = [name for name in formats if name not in FORMATS]
-    if unknown or not formats:
-        raise ReportError(
-            f"runs are exported as {', '.join(FORMATS)}; got {', '.join(map(repr, unknown)) or 'no format'}"
-        )
+    formats = checked_formats(DEFAULT if formats is None else formats, FORMATS, "runs are exported")
     if not isinstance(folder, (str, os.PathLike)):
         raise ReportError(f"wanted a folder to write to; got {type(folder).__name__}")
-    reported = gather(run, store)
-    if len(reported) > 1:
-        raise ReportError(
-            f"one run is exported at a time; got {len(reported)}; call it for each with another folder"
-        )
+    entry = gather_one(
+        run, store, "one run is exported at a time; call it for each with another folder"
+    )
     files = {
-        name: content
-        for format in formats
-        for name, content in FORMATS[format](reported[0]).items()
+        name: content for format in formats for name, content in FORMATS[format](entry).items()
     }
     return [put_file(Path(folder) / name, content) for name, content in files.items()]
 
@@ -360,12 +348,9 @@ def to_pyldavis(run: AnyRun, store: str | os.PathLike | None = None, **settings)
     except ImportError as error:
         message = f"pyLDAvis cannot be imported ({shown(error)}); pip install '{DISTRIBUTION}[pyldavis]' adds it"
         raise ReportError(message) from error
-    reported = gather(run, store)
-    if len(reported) > 1:
-        raise ReportError(
-            f"pyLDAvis shows one run at a time; got {len(reported)}; give one of them"
-        )
-    arguments = pyldavis_arguments(reported[0])
+    arguments = pyldavis_arguments(
+        gather_one(run, store, "pyLDAvis shows one run at a time; give one of them")
+    )
     if len(arguments["topic_term_dists"]) < 2:
         raise ReportError("pyLDAvis needs at least two topics; this run has one")
     settings = {"n_jobs": 1} | settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.report.captions import caption
 from workbench.report.drawing import FORMATS, WIDTHS, draw
-from workbench.report.files import ReportError, put_file
+from workbench.report.files import ReportError, checked_formats, put_file
 from workbench.report.gathering import (
     AnyRun,
     corpora_of,
@@ -50,7 +50,7 @@ def save_figures(
     MeasureError, StoreError, ReportError
         No run, an unknown run, none with a committed iteration; an unknown format; a folder that cannot be written.
     """
-    formats = checked_formats(formats)
+    formats = checked_formats(formats, FORMATS, "figures are written")
     if columns not in WIDTHS:
         raise ReportError(f"a figure is 1 or 2 columns wide; got {columns!r}")
     if not isinstance(folder, (str, os.PathLike)):
@@ -64,20 +64,6 @@ def save_figures(
             picture, folder, formats, columns, caption(picture, reported, left_out)
         )
     return written
-
-
-def checked_formats(formats: str | Iterable[str]) -> list[str]:
-    """Return the formats of figures in lower case; raise ReportError for an unknown format, or if none is given."""
-    formats = [
-        str(name).lower().lstrip(".")
-        for name in ([formats] if isinstance(formats, str) else formats)
-    ]
-    unknown = [name for name in formats if name not in FORMATS]
-    if unknown or not formats:
-        raise ReportError(
-            f"figures are written as {', '.join(FORMATS)}; got {', '.join(unknown) or 'no format'}"
-        )
-    return formats
 
 
 def put_picture(

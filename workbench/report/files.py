@@ -1,5 +1,6 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and their formats."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from workbench.data.saving import replacing
@@ -19,3 +20,17 @@ def put_file(path: Path, content: bytes) -> Path:
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror}; choose another place") from error
     return path
+
+
+def checked_formats(formats: str | Iterable[str], known: Collection[str], what: str) -> list[str]:
+    """Return formats, in a list or a text with commas, in lower case; raise ReportError for an unknown one or none.
+
+    ``what`` is done in them begins the sentence, as "figures are written".
+    """
+    names = formats.split(",") if isinstance(formats, str) else formats
+    formats = [str(name).strip().lower().lstrip(".") for name in names]
+    unknown = [name for name in formats if name not in known]
+    if unknown or not formats:
+        got = ", ".join(map(repr, unknown)) or "no format"
+        raise ReportError(f"{what} as {', '.join(known)}; got {got}")
+    return formats

@@ -13,6 +13,7 @@ from workbench.corpus.document_table import DocumentTable
 from workbench.measures import MeasureError, each_run, spec_of, with_columns
 from workbench.measures.frontier import CHAINS, settings_and_chains
 from workbench.measures.selection import grouped
+from workbench.report.files import ReportError
 from workbench.runs.afterwards.heldout_by_document import (
     Pooled,
     Scored,
@@ -61,6 +62,14 @@ def gather(
             f"run '{left_out[0]}' has no committed iteration yet; wait for the first, or leave it out"
         )
     return reported
+
+
+def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> ReportedRun:
+    """Return the run as `gather`; raise ReportError with the rule for several."""
+    reported = gather(run, store)
+    if len(reported) > 1:
+        raise ReportError(f"{rule}; got {len(reported)}")
+    return reported[0]
 
 
 def gather_started(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.report.files import ReportError, put_file
+from workbench.report.files import checked_formats, put_file
 from workbench.report.gathering import AnyRun, ReportedRun, gather
 from workbench.report.tables import label_rows, run_rows, topic_tables
 from workbench.tables import Column, Table, numbers
@@ -73,9 +73,7 @@ def write_tables(
     ------
     MeasureError, StoreError, ReportError
     """
-    forms = (forms,) if isinstance(forms, str) else tuple(forms)
-    if unknown := [form for form in forms if form not in FORMS]:
-        raise ReportError(f"tables are written as {' and '.join(FORMS)}; got {unknown[0]!r}")
+    forms = checked_formats(forms, FORMS, "tables are written")
     reported = gather(runs, store)
     labels, against, target = label_rows(reported, reference)
     tables = {

@@ -9,11 +9,9 @@ import xarray as xr
 
 from workbench.corpus.corpus import AnyCorpus
 from workbench.errors import not_installed
-from workbench.measures import MeasureError, each_run, label_free, match_topics
+from workbench.measures import MeasureError, label_free, match_topics
 from workbench.measures.convergence import N_FIXED
-from workbench.report.gathering import AnyRun
-from workbench.runs.execution.run import Run, find_run
-from workbench.runs.store.archive import corpora_of
+from workbench.report.gathering import AnyRun, corpora_of, gather
 
 OF_SAMPLER = {"log_joint": "lp", "moved": "moved"}
 """Recorded number of a state → name in ArviZ's sample statistics."""
@@ -53,16 +51,9 @@ def to_arviz(
         As `workbench.measures.label_free`, and if ArviZ is not installed.
     """
     arviz = _arviz()
-    datasets, all_corpora = [], list(corpora)
-    for run in [runs] if isinstance(runs, (str, Run, xr.Dataset)) else runs:
-        if isinstance(run, xr.Dataset):
-            datasets.append(run)
-            continue
-        stored = Run(find_run(run, store))
-        datasets.append(stored.dataset())
-        all_corpora += [corpus for corpus in corpora_of(stored.path.parent, stored.spec) if corpus]
-    datasets = each_run(datasets)
-    draws = label_free(datasets, all_corpora)
+    reported = gather(runs, store)
+    datasets = [entry.dataset for entry in reported]
+    draws = label_free(datasets, [*corpora, *corpora_of(reported).values()])
     groups = _groups(datasets, draws)
     is_old = arviz.__version__.startswith("0.")
     return arviz.InferenceData(**groups) if is_old else xr.DataTree.from_dict(groups)
