@@ -92,7 +92,7 @@ class KeptCounts:
         self._n_batches = 0
         for batch in self._batches():
             try:
-                with np.load(batch, allow_pickle=False) as archive:
+                with open(batch, "rb") as raw, np.load(raw, allow_pickle=False) as archive:
                     arrays = {name: archive[name] for name in archive.files}
                 words = json.loads(arrays.pop("words").tobytes())
             except (EOFError, ValueError, KeyError, OSError, zipfile.BadZipFile):
