@@ -264,7 +264,7 @@ WRONG = [
         ("hybrid-fig3",),
         {"formats": ["gif"]},
         ReportError,
-        "figures are written as svg, pdf, png; got gif",
+        "figures are written as svg, pdf, png; got 'gif'",
     ),
     (
         ("hybrid-fig3", "a-file"),
