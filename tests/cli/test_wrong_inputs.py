@@ -398,7 +398,7 @@ WRONG = [
         "bound mine",
         "the bound B belongs to the hybrids (svb-cgs, cvb-cgs, cvb0-cgs, adaptive-cgs); run 'mine' is svb",
     ),
-    ("figures mine --format gif", "figures are written as svg, pdf, png; got gif"),
+    ("figures mine --format gif", "figures are written as svg, pdf, png; got 'gif'"),
     (
         "export mine --format word",
         "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'word'",

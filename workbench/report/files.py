@@ -23,7 +23,7 @@ def put_file(path: Path, content: bytes) -> Path:
 
 
 def checked_formats(formats: str | Iterable[str], known: Collection[str], what: str) -> list[str]:
-    """Return formats, in a list or a text with commas, in lower case; raise ReportError for an unknown one or none.
+    """Return formats, in a list or a text separated by commas, in lower case; raise ReportError for an unknown one or none.
 
     ``what`` is done in them begins the sentence, as "figures are written".
     """
