@@ -7,7 +7,6 @@ therefore named after a hash of the sources of all kernels and engines, so that 
 
 import gc
 import hashlib
-import importlib
 import os
 import shutil
 import time
@@ -19,7 +18,6 @@ from llvmlite import binding
 from numba import njit, types
 from numba.core import event
 from numba.core.registry import CPUDispatcher
-from numba.np import linalg
 from platformdirs import user_cache_path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -59,25 +57,6 @@ def _point_cache_at_sources() -> None:
 
 
 _point_cache_at_sources()
-
-
-def _import_without_blas() -> None:
-    """Import `numba.np.arraymath` without `scipy.linalg`, which takes a tenth of the start-up time.
-
-    numba imports it only to check that it is installed, in `ensure_blas`; where a version of numba lacks that function,
-    nothing is done (tests/kernels/test_jit.py).
-    """
-    check = getattr(linalg, "ensure_blas", None)
-    if check is None:
-        return
-    linalg.ensure_blas = lambda: None
-    try:
-        importlib.import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = check
-
-
-_import_without_blas()
 
 
 class Undisturbed(event.Listener):
