@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.data.available_memory import AvailableMemory, available_memory
+from workbench.data.available_memory import available_memory
 from workbench.data.encodings import STRICT, decoded, named_encoding
 from workbench.errors import DataError
 from workbench.numbers import format_size
@@ -57,14 +57,7 @@ def read_bytes(path: Path) -> bytes:
     Raise an error for a file that is missing, unreadable, a device or empty, for a damaged gzip stream, and for more bytes
     than half of the available memory, since parsing needs at least as much again.
     """
-    try:
-        refuse_device(path)
-        with open(path, "rb") as file:
-            data = _bounded(file, path)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}; check the path") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    data = b"".join(bounded(byte_blocks(path), path))
     if not data.removeprefix(BYTE_ORDER_MARK).strip():
         raise _empty(path)
     return data
@@ -93,28 +86,18 @@ def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
     return start[:n_bytes]
 
 
-def _bounded(file: BinaryIO, path: Path) -> bytes:
-    """Return all bytes of an open file, decompressed; raise an error beyond half of the available memory."""
-    packed = file.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
-    _check_size(path, 0 if packed else os.fstat(file.fileno()).st_size, available_memory())
-    return b"".join(bounded(_unpacked(file, path) if packed else _blocks(file), path))
-
-
 def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """Yield the blocks; raise an error when they exceed half of the available memory."""
+    """Yield the blocks of a file; raise an error when they, or the file itself, exceed half of the available memory."""
     there, n_bytes = available_memory(), 0
+    on_disk = os.path.getsize(path) if os.path.isfile(path) else 0
     for block in blocks:
         n_bytes += len(block)
-        _check_size(path, n_bytes, there)
+        if max(n_bytes, on_disk) > there.n_bytes // 2:
+            raise DataError(
+                f"{path} has {format_size(max(n_bytes, on_disk))} or more, of which twice as much is needed to read it, and "
+                f"{there.describe()}; give a part of it, or more memory"
+            )
         yield block
-
-
-def _check_size(path: Path, n_bytes: int, there: AvailableMemory) -> None:
-    if n_bytes > there.n_bytes // 2:
-        raise DataError(
-            f"{path} has {format_size(n_bytes)} or more, of which twice as much is needed to read it, and "
-            f"{there.describe()}; give a part of it, or more memory"
-        )
 
 
 def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
@@ -208,15 +191,6 @@ class _Unpacked(io.RawIOBase):
         n = min(len(buffer), len(self._rest))
         buffer[:n], self._rest = self._rest[:n], self._rest[n:]
         return n
-
-
-def _blocks(file: BinaryIO) -> Iterator[bytes]:
-    """Return the bytes of a file: in one block if its size is known, else in several."""
-    return (
-        iter([file.read()])
-        if os.fstat(file.fileno()).st_size
-        else iter(partial(file.read, BLOCK), b"")
-    )
 
 
 def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
