@@ -188,7 +188,7 @@ def test_where_locks_cannot_be_asked_the_heartbeat_is(killed, monkeypatch):
     def no_locks(*args):
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr("workbench.data.saving.fcntl.flock", no_locks)
+    monkeypatch.setattr("workbench.runs.store.lock.fcntl.flock", no_locks)
     assert is_held(run.path / "lock") is None
     assert run.state == "running"
     now = time.time()

@@ -80,7 +80,7 @@ def test_a_file_system_without_locks_is_refused(run, monkeypatch):
     def no_locks(*args, **kwargs):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("workbench.data.saving.fcntl.flock", no_locks)
+    monkeypatch.setattr("workbench.runs.store.lock.fcntl.flock", no_locks)
     with pytest.raises(
         StoreError, match="cannot be locked: .* have no locks .*; choose a store on a local disk"
     ):

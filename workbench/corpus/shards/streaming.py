@@ -82,8 +82,8 @@ def read_shards(
     progress : function of what is done ("reading" or "writing") and a share, optional
         Called during the conversion.
     kept : path, default ``.FOLDER.counted`` beside the folder
-        Folder of the counts so far, about 8 bytes per pair. It is deleted at the end. A conversion that is interrupted or killed
-        after more than some seconds leaves it, and the same conversion resumes from it. Delete it to begin anew. With a
+        Folder of the counts so far, about 8 bytes per pair. It is deleted at the end. A conversion that is interrupted or
+        killed after more than some seconds leaves it, and the same conversion resumes from it. Delete it to begin anew. With a
         tokenizer no counts are kept.
     **options
         Of `read_corpus`, but for keep_text.
