@@ -124,12 +124,10 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
 
 def test_the_picture_and_the_counts_are_taken_away(page, path):
     page.run.value = "of-levels"
-    picture = page.hierarchy.network._file("svg")()
-    assert (
-        b"<desc>Mixture levels (ellipses" in picture.content
-        and b'width="244.8pt"' in picture.content
-    )
-    assert picture.content.startswith(b"<?xml") and picture.name == "of-levels-model.svg"
+    page.hierarchy.network.files.buttons["SVG"].clicks += 1
+    name, content = page.handover.file["name"], page.handover.file["content"]
+    assert name == "of-levels-model.svg" and content.startswith(b"<?xml")
+    assert b"<desc>Mixture levels (ellipses" in content and b'width="244.8pt"' in content
     table = files.model_file(files.Shown(moment(path), {}))
     table = pd.read_csv(io.BytesIO(table.content), keep_default_na=False)
     expected = mixture_table(open_run(path))

@@ -17,6 +17,7 @@ from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.shared import snapshots
 from workbench.dashboard.shared.link import from_query, to_query
+from workbench.dashboard.shared.picture_card import PagePicture
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
@@ -591,6 +592,12 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
     )
 
 
+def taken(page: TopicsPage, card: PagePicture, form: str) -> bytes:
+    """The file of a card's picture, as the browser gets it."""
+    card.files.buttons[form].clicks += 1
+    return page.handover.file["content"]
+
+
 def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store, monkeypatch):
     new_run("states")
     progress = Run.progress
@@ -619,11 +626,11 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
     page.recorded.title.value = "Occupancy"
     assert "share of each state" in page.recorded.caption.object.lower()
-    table = pd.read_csv(io.BytesIO(page.recorded._file("csv")().content))
+    table = pd.read_csv(io.BytesIO(taken(page, page.recorded, "CSV")))
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
     page.recorded.clear()
-    with pytest.raises(ValueError, match="nothing is drawn yet"):
-        page.recorded._file("svg")()
+    page.recorded.files.buttons["SVG"].clicks += 1
+    assert "Nothing is drawn yet" in page.recorded.files.said.object
 
 
 def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the_file(
@@ -659,7 +666,7 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
     resume(store / "sticks", n_iterations=40)
     page.tick()
     assert card.picture is not before and card.title.value == "Correlations of topics"
-    table = pd.read_csv(io.BytesIO(card._file("csv")().content))
+    table = pd.read_csv(io.BytesIO(taken(page, card, "CSV")))
     assert len(table) == 9 and {"topic", "other_topic", "correlation"} <= set(table)
 
     (slider,) = card.bar.select(pn.widgets.FloatSlider)
@@ -668,7 +675,7 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
     for _ in range(2):
         assert "beyond ±0.95" in card.figure[1].object.select_one(Title).text
         page.tick()  # kept while nothing else is chosen
-    assert slider.value == 0.95 and b"beyond" in card._file("svg")().content
+    assert slider.value == 0.95 and b"beyond" in taken(page, card, "SVG")
 
 
 @pytest.fixture

@@ -43,8 +43,8 @@ NAMED_ALONE = (
 """Addresses that nobody asks: names of formats, and a remark in the script that Panel puts beside a view."""
 LONG = ("12_frontier",)
 """Notebooks that take minutes."""
-LIVE = {"02_hybrids_and_r": 2}
-"""Cells that show a live view."""
+LIVE = {"02_hybrids_and_r": 2, "04_topics_of_your_own_text": 2}
+"""Live views, with the one that Panel adds when `wb.views.show` loads it."""
 SHARE = 3
 """Runs, and the rows that are left out at their beginning, are so many times as short; `make docs` executes whole notebooks."""
 PROGRAMS = ("application/javascript", "application/vnd.holoviews_load.v0+json")

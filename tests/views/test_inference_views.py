@@ -17,7 +17,6 @@ from workbench.views import (
     move_curve,
     topic_number_curves,
     topic_size_curves,
-    topic_sizes_view,
     topic_words_view,
 )
 from workbench.views.style import looks
@@ -142,10 +141,6 @@ def test_topic_sizes_leave_out_topics_without_a_token():
     assert lines_of(topic_size_curves(run, which="alpha"))["topic 0"].dimension_values(
         1
     ).tolist() == [0.5, 0.6]
-    bars = next(iter(topic_sizes_view(run)))
-    assert bars.dimension_values(0).tolist() == ["0"]
-    lda = made_up("cgs", [1.0]).assign(n_k=(("iteration", "topic"), [[4.0, 0.0]]))
-    assert next(iter(topic_sizes_view(lda))).dimension_values(0).tolist() == ["0", "1"]
 
 
 def test_words_are_those_of_topics_with_a_token():

@@ -2,6 +2,7 @@
 
 from itertools import chain
 
+import numpy as np
 import pytest
 from bokeh.core.validation import check_integrity
 from bokeh.models import Title
@@ -12,7 +13,8 @@ import workbench as wb
 from workbench.engines import ENGINES
 from workbench.measures import MeasureError
 from workbench.report.drawing import draw
-from workbench.views import pictures
+from workbench.views import Picture, pictures
+from workbench.views.elements import element, panel
 
 hv = pytest.importorskip("holoviews")
 pn = pytest.importorskip("panel")
@@ -45,6 +47,24 @@ def test_a_live_picture_has_the_look_of_the_one_in_files():
     dashes = {"-": [], "--": [6], ":": [2, 4]}
     assert [each.line_dash for each in glyphs] == [dashes[each["linestyle"]] for each in options]
     assert state.xaxis[0].axis_label == "iteration" and len(state.legend[0].items) == 3
+
+
+def test_cells_of_a_mesh_keep_their_places_beside_their_hover_texts():
+    values = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    mesh = element("QuadMesh", ([0, 1, 2], [0, -1], values), ["x", "y"], vdims="z")
+    texts = [f"{value:g}" for value in values[::-1].ravel()]
+    picture = Picture("mesh", "Mesh", "", [panel([mesh])], hover={"QuadMesh": [texts]})
+    (drawn,) = live.figures_of(picture)
+    cells = drawn.renderers[0].data_source.data
+    found = {
+        (left + 0.5, bottom + 0.5): (z, told)
+        for left, bottom, z, told in zip(
+            cells["left"], cells["bottom"], cells["z"], cells["told"], strict=True
+        )
+    }
+    assert found == {
+        (x, -y): (values[y, x], f"{values[y, x]:g}") for y in range(2) for x in range(3)
+    }
 
 
 def test_circles_of_the_map_have_areas_in_proportion_to_sizes():

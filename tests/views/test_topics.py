@@ -6,7 +6,7 @@ from comparisons import made_up, tiny_run, with_topics
 
 from workbench.measures import MeasureError, top_words, topic_sizes
 from workbench.report.drawing import draw
-from workbench.views import topic_sizes_view, topic_words_view
+from workbench.views import topic_words_view
 from workbench.views.topics import MOST_LETTERS, words_height
 
 hv = pytest.importorskip("holoviews")
@@ -67,7 +67,6 @@ def test_one_topic_and_forty_topics_are_drawn(n_topics):
     run = with_topics(n_topics)
     view = topic_words_view(run, 6)
     assert len(parts(view)[1]) == n_topics and len(parts(view)[2]) == 6 * n_topics
-    assert topic_sizes_view(run).get(0).array().shape == (n_topics, 2)
     height = words_height(n_topics, 6)
     assert draw([view], 2, ("svg",), False, height)["svg"].startswith(b"<?xml")
 
@@ -79,21 +78,6 @@ def test_topic_words_view_has_no_overlapping_texts():
     assert len(set(places)) == len(places)
 
 
-def test_sizes_are_those_of_the_last_record_largest_first():
-    run = tiny_run("cgs")
-    bars, line = topic_sizes_view(run)
-    assert bars.dimension_values(1).tolist() == sorted(run["n_k"].values[-1], reverse=True)
-    assert [
-        run["n_k"].values[-1][int(topic)] for topic in bars.dimension_values(0)
-    ] == bars.dimension_values(1).tolist()
-    assert line.data == 36  # 144 tokens over 4 topics
-
-
-def test_sizes_need_no_snapshot():
-    bars, _ = topic_sizes_view(made_up("cgs", [30, 20]))
-    assert bars.dimension_values(1).tolist() == [3, 1]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -103,10 +87,6 @@ def test_sizes_need_no_snapshot():
         (lambda: topic_words_view(tiny_run(), 0), "at least 1; got 0"),
         (lambda: topic_words_view(tiny_run(), relevance=2), "relevance must be a number from 0"),
         (lambda: topic_words_view([tiny_run("cgs"), tiny_run("svb")]), "wanted one run; got 2"),
-        (
-            lambda: topic_sizes_view(made_up("cgs", [1]).isel(iteration=slice(0, 0))),
-            "has no committed iteration yet",
-        ),
     ],
 )
 def test_wrong_input_gets_one_sentence(call, message):

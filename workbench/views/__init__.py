@@ -38,7 +38,7 @@ from workbench.views.progress import (
 )
 from workbench.views.settings_results import against_setting
 from workbench.views.topic_map import topic_list_view, topic_map_view
-from workbench.views.topics import names_of_topics, topic_sizes_view, topic_words_view
+from workbench.views.topics import names_of_topics, topic_words_view
 
 __all__ = [
     "VIEWS",
@@ -80,7 +80,6 @@ __all__ = [
     "topic_number_curves",
     "topic_over_time_view",
     "topic_size_curves",
-    "topic_sizes_view",
     "topic_words_view",
 ]
 

@@ -153,7 +153,8 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
             data = [{**ring, TOLD: text} for ring, text in rings]
             part = part.clone(data, vdims=[*part.vdims, TOLD])
         elif kind == "QuadMesh":
-            x, y = (part.interface.coords(part, name, edges=True) for name in part.kdims)
+            coords = part.interface.coords  # from the lowest up, as the values come, and the texts
+            x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
             values = part.dimension_values(2, flat=False)
             told = np.array(texts, dtype=object).reshape(values.shape)
             part = part.clone((x, y, values, told), vdims=[*part.vdims, TOLD])

@@ -82,7 +82,7 @@ class View(NamedTuple):
     # (view, `SideBySide`, options) → pictures; empty if there is nothing to draw
     draw: Callable[..., Iterable[Picture]]
     on_page: bool = False  # whether the Topics page offers it
-    # controls on the Topics page: at most a slider and two menus
+    # controls on the Topics page and in notebooks
     controls: Callable[[xr.Dataset], tuple[Control, ...]] = no_controls
     across: bool = False  # whether it compares runs on different data
     # whether it needs recorded iterations, which imported models do not have

@@ -7,7 +7,6 @@ import xarray as xr
 
 from workbench.measures import (
     MeasureError,
-    largest_first,
     one_run,
     spec_of,
     top_words,
@@ -19,15 +18,13 @@ from workbench.views.curves import dimension
 from workbench.views.elements import (
     PAGE,
     ROW,
-    axis,
     bare_panel,
     element,
     fitting,
-    panel,
     text_labels,
 )
 from workbench.views.picture import WHOSE, Picture, SideBySide, View, file_names, rows_of
-from workbench.views.style import COLOURS, INK, RC
+from workbench.views.style import COLOURS
 
 ACROSS = 5
 """Topics in a row on two columns of a page: words of 14 letters fit."""
@@ -167,40 +164,6 @@ def names_of_topics(
             name = f"{name} {word}"
         names[topic] = fitting(name, letters)
     return names
-
-
-def topic_sizes_view(run: xr.Dataset, colour: str = COLOURS[0], title: str = ""):
-    """Draw (expected) tokens of each topic at the last record, largest first, with a line at their mean.
-
-    Returns `Bars` with the topic numbers of the run on the axis (for an HDP only those with a token), and an `HLine`. For sizes
-    over the iterations see `topic_size_curves`.
-    """
-    run = one_run(run)
-    sizes = run["n_k"].isel(iteration=-1).values
-    order = largest_first(run, sizes)
-    bars = [
-        (str(topic), size)
-        for topic, size in zip(run["topic"].values[order], sizes[order], strict=True)
-    ]
-    few = len(bars) <= 20
-    return panel(
-        [
-            element(
-                "Bars",
-                bars,
-                axis("topic", "topic, largest first"),
-                dimension("n_k"),
-                color=colour,
-                edgecolor="none",
-                show_grid=True,
-                xrotation=0 if few else 90,
-            ),
-            element("HLine", float(sizes[order].mean()), color=INK, linewidth=0.8, linestyle=":"),
-        ],
-        aspect=2.4,
-        title=title,
-        fig_rcparams=RC if few else RC | {"xtick.labelsize": 6},
-    )
 
 
 def _chosen(sizes: xr.Dataset, topics: Iterable[int]) -> list[int]:

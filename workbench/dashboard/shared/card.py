@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import panel as pn
-from bokeh.models import Text
 from bokeh.plotting import figure
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.files import FileError
-from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS, column, message, text
+from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, text
 from workbench.report.drawing import draw, inline
 from workbench.tables import Table
 from workbench.views import Picture
 from workbench.views.live import figures_of
-from workbench.views.style import GREY, looks
+from workbench.views.style import looks
 
 
 class Shown(NamedTuple):
@@ -36,7 +35,15 @@ Live = tuple[Shown, list[figure]]
 
 def live(shown: Shown) -> Live:
     """Return what a card shows with the figures of its picture; in any thread."""
-    return shown, figures_of(shown.picture) if shown.picture else []
+    return shown, page_figures(shown.picture) if shown.picture else []
+
+
+def page_figures(picture: Picture) -> list[figure]:
+    """Return the figures of a picture for one session, in the colours of the page; in any thread."""
+    figures = figures_of(picture)
+    for each in figures:
+        each.stylesheets = [PICTURE_CSS]
+    return figures
 
 
 class Card:
@@ -72,13 +79,6 @@ class Card:
         self.results.visible = bool(self.shown.picture or self.shown.table)
         self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
         if self.shown.picture is not before.picture:
-            for each in figures:
-                each.stylesheets = [FIGURE_CSS]
-                each.title.text_color = GREY
-                for legend in each.legend:
-                    legend.stylesheets = [LEGEND_CSS]
-                for letters in each.select(Text):
-                    letters.text_color = GREY
             self.figure.objects = [
                 pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures
             ]

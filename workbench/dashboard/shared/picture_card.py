@@ -2,20 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.downloads import Downloads, Handover
-from workbench.dashboard.shared.files import File, FileError, picture_file
-from workbench.dashboard.shared.shell import read_style, styled, text
-from workbench.report.drawing import FORMATS
-from workbench.report.gathering import gather_started
-from workbench.views.live import PictureCard, figures_of
+from workbench.dashboard.shared.card import page_figures
+from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.shell import styled, text
+from workbench.views.live import PictureCard
 from workbench.views.picture import Control, Picture
-
-STYLE = read_style("picture.css")
 
 
 class Drawn(NamedTuple):
@@ -41,8 +37,8 @@ class PagePicture(PictureCard):
         self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
         self._latest = LatestTask()
         self._paths: list[Path] = []
-        figures = {form.upper(): partial(self._file, form) for form in FORMATS}
-        self.files = Downloads(handover, {"CSV": table or partial(self._file, "csv")}, figures)
+        more = {"CSV": table} if table else None
+        self.files = picture_downloads(handover, self._named, more)
 
     def fill(
         self, paths: list[Path], work: Callable[..., Drawn], *asked, waiting: str = ""
@@ -52,12 +48,8 @@ class PagePicture(PictureCard):
 
         def made() -> tuple[Drawn, list]:
             drawn = work(*asked)
-            figures = (
-                [] if drawn.picture is None or drawn.picture is shown else figures_of(drawn.picture)
-            )
-            for each in figures:
-                each.stylesheets = [STYLE]
-            return drawn, figures
+            is_new = drawn.picture is not None and drawn.picture is not shown
+            return drawn, page_figures(drawn.picture) if is_new else []
 
         def then(result, error) -> None:
             self._paths, self.pending = paths, False
@@ -80,16 +72,14 @@ class PagePicture(PictureCard):
         self._latest.reset()
         self.take(Drawn(said=said), [])
 
-    def _file(self, form: str, columns: int = 1) -> Callable[[], File]:
-        """Return what makes a file of the picture that is shown."""
+    def _named(self) -> Callable[[], tuple[Picture, list[Path]]]:
+        """Return what gives the picture that is shown, named after its runs, and these."""
         picture, paths = self.picture, self._paths
 
-        def make() -> File:
+        def give() -> tuple[Picture, list[Path]]:
             if picture is None:
                 raise FileError("nothing is drawn yet; wait for the picture")
-            named = replace(
-                picture, name=f"{'-with-'.join(each.name for each in paths)}-{picture.name}"
-            )
-            return picture_file(named, gather_started(paths), form, columns)
+            name = f"{'-with-'.join(each.name for each in paths)}-{picture.name}"
+            return replace(picture, name=name), paths
 
-        return make
+        return give

@@ -48,9 +48,17 @@ def read_style(name: str) -> str:
     return (STYLE / name).read_text(encoding="utf-8")
 
 
-LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS = map(
+LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS, PICTURE_CSS = map(
     read_style,
-    ("layout.css", "widgets.css", "text.css", "figure.css", "legend.css", "notebook.css"),
+    (
+        "layout.css",
+        "widgets.css",
+        "text.css",
+        "figure.css",
+        "legend.css",
+        "notebook.css",
+        "picture.css",
+    ),
 )
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"

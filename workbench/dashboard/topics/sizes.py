@@ -23,18 +23,10 @@ KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 class Sizes(PagePicture):
     """The picture."""
 
-    without_topics = False
-    """Whether the run that is shown has none at all."""
-
     def draw(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
         """Bring the picture to the rows of a run; while it is live only when the picture would change."""
         n_changes = changes(n_rows, MOST_POINTS)
         self.fill([path], sizes_of, path, hash, n_changes, tuple(labels.items()), kind)
-
-    def take(self, drawn: Drawn, figures: list) -> None:
-        """Show what was drawn."""
-        super().take(drawn, figures)
-        self.without_topics = NO_TOPICS in drawn.said
 
 
 @lru_cache(maxsize=8)
