@@ -182,31 +182,6 @@ def proposal(net, case, counts) -> tuple[list[tuple[int, ...]], np.ndarray, np.n
     return found, q / q.sum(), excess
 
 
-def transitions(net, cases, record) -> tuple[np.ndarray, np.ndarray]:
-    """Transition matrices over the joint states when one record is drawn: accepted or refused, and always accepted."""
-    states = [together for together, _ in joint_states(net, cases)]
-    number = {together: i for i, together in enumerate(states)}
-    exact, proposed = np.zeros((2, len(states), len(states)))
-    for i, together in enumerate(states):
-        others = [
-            cell for j, other in enumerate(together) if j != record for cell in families(net, other)
-        ]
-        own, hidden = (
-            families(net, together[record]),
-            of_hidden(net, cases[record], together[record]),
-        )
-        counts = np.bincount(others + own, minlength=net.tables.n_cells).astype(float)
-        np.subtract.at(counts, hidden, 1.0)
-        found, q, excess = proposal(net, cases[record], counts)
-        at = found.index(together[record])
-        for each, p, more in zip(found, q, excess, strict=True):
-            j = number[(*together[:record], each, *together[record + 1 :])]
-            proposed[i, j] += p
-            exact[i, j] += p * min(1.0, math.exp(more - excess[at]))
-        exact[i, i] += 1.0 - exact[i].sum()
-    return exact, proposed
-
-
 class PlainGibbs:
     """Gibbs sampling of the hidden nodes of a record together by enumeration, from given uniforms."""
 

@@ -57,25 +57,6 @@ def test_several_threads_work_at_once():
     ) == [True, True]
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_pulse_that_raises_ends_the_pass(n_threads):
-    class Stop(Exception):
-        pass
-
-    def interrupt():
-        if len(done) >= 3:
-            raise Stop
-
-    def work(first, last):
-        time.sleep(0.001)
-        done.append(first)
-
-    done = []
-    with pytest.raises(Stop):
-        slices.each_slice(work, [(i, i + 1) for i in range(1000)], n_threads, interrupt)
-    assert 3 <= len(done) < 1000
-
-
 def test_a_range_of_rows_is_cut_like_a_whole(small_slices):
     bounds = slices.slice_bounds(INDPTR, 16, 30, 170)
     assert [row for first, last in bounds for row in range(first, last)] == list(range(30, 170))

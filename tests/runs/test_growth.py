@@ -119,49 +119,6 @@ def test_a_run_that_is_stopped_and_resumed_has_the_same_bits(halves, tmp_path, s
     np.testing.assert_array_equal(again["n_kw"].isel(snapshot=-1), whole["n_kw"].isel(snapshot=-1))
 
 
-def test_a_kill_in_the_middle_of_growing_loses_nothing(halves, tmp_path, monkeypatch):
-    """Whatever arrays have grown when it comes, the next life grows the others."""
-    train, test = halves
-    whole = wb.fit(train, "growing", test=test, progress=False, **SETTINGS)
-    for n_resized in (0, 1, 2, 3):
-        spec = make_spec(train, "growing", test=test, name=f"killed{n_resized}", **SETTINGS)
-        path = create_run(tmp_path, spec, train, test)
-        resized, resize = [], zarr.Array.resize
-
-        def kill(array, shape, resized=resized, n_resized=n_resized, resize=resize):
-            if len(resized) == n_resized:
-                raise KeyboardInterrupt
-            resized.append(shape)
-            resize(array, shape)
-
-        with (
-            monkeypatch.context() as patch,
-            RunWriter(path) as writer,
-            pytest.raises(KeyboardInterrupt),
-        ):
-            patch.setattr(zarr.Array, "resize", kill)
-            iterate(
-                spec,
-                data := Whole(spec, train, test),
-                resume_position(writer, data),
-                writer,
-                StopAt(writer, 100),
-            )
-            raise KeyboardInterrupt  # after all arrays have grown, before anything is committed
-        between = Run(path).dataset()  # read between its two lives
-        n_rows = between.sizes["iteration"]
-        n_kw = (
-            whole["n_kw"]
-            .sel(snapshot=between["snapshot"])
-            .isel(topic=slice(between.sizes["topic"]))
-        )
-        np.testing.assert_array_equal(between["test_perplexity"], whole["test_perplexity"][:n_rows])
-        np.testing.assert_array_equal(between["n_kw"], n_kw)
-        again = wb.resume(path, progress=False)
-        for name in ("n_k", "n_kw", "n_dk", "alpha"):
-            np.testing.assert_array_equal(again[name], whole[name])
-
-
 def test_a_chunk_that_is_gone_is_not_made_anew_where_topics_grow(halves, tmp_path):
     """Chunks of new topics are made full of zeros; of what was committed before none may be."""
     train, test = halves

@@ -13,7 +13,6 @@ from bayes_net_twins import (
     joint_states,
     net_of,
     records_of,
-    transitions,
 )
 from scipy.special import logsumexp
 
@@ -91,28 +90,6 @@ def test_counts_are_those_of_the_hidden_nodes(toy, options):
     for state, info in sampled(net, records, 20, options):
         np.testing.assert_array_equal(state.counts, recounted(net, records, state))
         assert 0 <= info["accepted"] <= 1 and (net.tables.tied or info["accepted"] == 1)
-
-
-@pytest.mark.parametrize("toy", [naive_bayes, two_parent, hmm3])
-def test_each_draw_leaves_the_posterior_as_it_is_exactly(toy):
-    """The transition matrix of each record over all joint states, of the plain sampler below. Where nodes share a table a
-    proposal that is never refused leaves a law that is far from the posterior."""
-    net, records = toy()
-    values = np.repeat(net.values(records), records.multiplicities, axis=0).tolist()
-    log_p = np.array([log_p for _, log_p in joint_states(net, values)])
-    posterior = np.exp(log_p - logsumexp(log_p))
-    sweep = np.eye(len(posterior))
-    for record in range(len(values)):
-        exact, proposed = transitions(net, values, record)
-        # rounding of some hundred states
-        assert 0.5 * np.abs(posterior @ exact - posterior).sum() < 1e-10
-        sweep = sweep @ proposed
-    biased = np.linalg.matrix_power(sweep, 1000)[0]  # a law that sweeps leave as it is
-    assert (
-        (0.5 * np.abs(biased - posterior).sum() > 0.03)
-        if net.tables.tied
-        else np.allclose(biased, posterior, atol=1e-10)
-    )
 
 
 def torn() -> tuple[BayesNet, Records]:

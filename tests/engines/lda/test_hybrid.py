@@ -1,16 +1,24 @@
-"""The hybrid of variational Bayes and Gibbs sampling against its twin and the published values."""
+"""The hybrids of variational Bayes, collapsed or not, and Gibbs sampling against their twins and the published values."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import MODELS, assert_same_counts, cgs_state, hybrid_state, uniforms_of
-from toys import every_pair, random_gamma, random_topics, simulated
+from engines.lda.starts import (
+    MODELS,
+    cgs_state,
+    cvb_hybrid_state,
+    hybrid_state,
+    uneven,
+    uniforms_of,
+)
+from toys import doubled, every_pair, random_gamma, random_topics, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, size
 from workbench.engines.lda import cgs
+from workbench.engines.lda.hybrid import CvbOptions
 from workbench.engines.lda.hybrid import SvbOptions as Options
 from workbench.engines.lda.hybrid_state import chain_of, threshold_of
 from workbench.engines.lda.split import EVERY_COUNT, split_by_count
@@ -27,51 +35,55 @@ EXACT = 1e-9  # the printed digits; float64 trajectories, spec E.5
 CONVERGED = 1e-7  # fixed points, spec E.5
 
 
-def svb_sweep(schedule):
+WAYS = [("svb-cgs", schedule) for schedule in SCHEDULES] + [("cvb-cgs", None), ("cvb0-cgs", None)]
+
+
+def state_of(name, schedule, corpus, model, gamma, chains, r=1):
+    """The state of a hybrid behind responsibilities of every pair and topics of every token, a chain each."""
+    if name == "svb-cgs":
+        return hybrid_state(corpus, model, gamma, chains, schedule, r)
+    return cvb_hybrid_state(corpus, model, gamma, chains, r, name == "cvb-cgs")
+
+
+def options_of(name, schedule, **given):
+    return make_options(get_engine(name), given | ({"schedule": schedule} if schedule else {}))
+
+
+def twin_sweep(name, schedule):
     """The variational phase of the twin."""
-    return partial(twins.variational_sweep, schedule=schedule)
+    if name == "svb-cgs":
+        return partial(twins.variational_sweep, schedule=schedule)
+    return partial(twins.collapsed_sweep, second_order=name == "cvb-cgs")
 
 
-def assert_meets_twin(corpus, state, gamma, chains, r):
-    assert_same_counts(state, twins.expected_counts(corpus, gamma, r), COUNTS)
+def assert_meets_twin(name, schedule, corpus, model, state, gamma, chains, r=1):
+    """Responsibilities, expected counts and their variances near those of the twin; sampled ones the same."""
+    expected = state_of(name, schedule, corpus, model, gamma, chains, r)
+    for field in set(state._fields) - {"topics", "n_dk", "n_wk", "n_k", "entropy"}:
+        mine, wanted = getattr(state, field), getattr(expected, field)
+        np.testing.assert_allclose(mine, wanted, rtol=0, atol=COUNTS, err_msg=field)
     drawn = np.repeat(corpus.counts, corpus.counts) <= r
     for s, topics in enumerate(chains):
         assert np.array_equal(state.topics[s][drawn], np.array(topics)[drawn])
-        counts = twins.sampled_counts(corpus, topics, gamma.shape[1], r)
-        assert np.array_equal(state.n_wk[s][:, : gamma.shape[1]], counts.n_wk)
-        assert np.array_equal(state.n_dk[s][:, : gamma.shape[1]], counts.n_dk)
+    assert np.array_equal(state.n_wk, expected.n_wk) and np.array_equal(state.n_dk, expected.n_dk)
 
 
 # ---------------------------------------------------------------------- published values
 
 
-def test_the_twin_follows_the_printed_trajectory(oracles, toy):
-    printed, (corpus, model) = oracles["toyA"]["hybrid_trajectory_svb_r1_S2"], toy
+@pytest.mark.parametrize("name", ["svb", "cvb", "cvb0"])
+def test_the_twin_follows_the_printed_trajectory(oracles, toy, name):
+    printed, (corpus, model) = oracles["toyA"][f"hybrid_trajectory_{name}_r1_S2"], toy
     gamma, chains = np.array(printed["gamma0"]), [np.array(z) for z in printed["z0"]]
     streams = [iter(u) for u in printed["uniforms"]]
     uniforms = [lambda token, s=s: next(s) for s in streams]
     for expected in printed["trace"]:
-        sequential = svb_sweep("sequential")
+        update = twin_sweep(f"{name}-cgs", "sequential")
         gamma, chains = twins.hybrid_sweep(
-            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, sequential
+            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, update
         )
         assert [z[printed["cg_tokens"]].tolist() for z in chains] == expected["z_cg"]
         np.testing.assert_allclose(gamma[[0, 4]], expected["gamma_vb"], rtol=0, atol=EXACT)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_kernel_and_twin_go_the_same_way_from_the_printed_start(oracles, toy, schedule):
-    printed, (corpus, model) = oracles["toyA"]["hybrid_trajectory_svb_r1_S2"], toy
-    gamma, chains = np.array(printed["gamma0"]), [np.array(z) for z in printed["z0"]]
-    state = hybrid_state(corpus, model, gamma, chains, schedule, 1)
-    for sweep in range(1, 9):
-        context = StepContext(4, sweep)
-        uniforms = [uniforms_of(context, s) for s in range(2)]
-        gamma, chains = twins.hybrid_sweep(
-            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule)
-        )
-        state, _ = ENGINE.step(corpus, model, Options(1, 2, "two_phase", schedule), state, context)
-        assert_meets_twin(corpus, state, gamma, chains, 1)
 
 
 def test_the_bound_at_given_responsibilities_is_the_printed_one(oracles, toy):
@@ -169,65 +181,89 @@ def test_many_chains_come_to_the_printed_optimum(oracles, toy):
 # ---------------------------------------------------------------------- against the twin
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("n_chains", [1, 3])
-@pytest.mark.parametrize("model", [*MODELS, LDA(6, 1e-4, 1e-4), LDA(6, 1e-8, 1e-8)])
-def test_sweeps_meet_their_twin(model, n_chains, schedule):
+@pytest.mark.parametrize(
+    ("model", "name", "schedule"),
+    [
+        *((model, *way) for model in MODELS for way in WAYS),
+        *((LDA(6, tiny, tiny), *way) for tiny in (1e-4, 1e-8) for way in WAYS[:2]),
+    ],
+)
+def test_sweeps_meet_their_twin(model, name, schedule, n_chains):
     """Of tiny priors exp(psi) underflows."""
-    corpus, n_topics = simulated(8, 10, 12), model.n_topics
-    gamma, chains = (
-        random_gamma(corpus, n_topics),
-        [random_topics(corpus, n_topics, s) for s in range(n_chains)],
-    )
-    state = hybrid_state(corpus, model, gamma, chains, schedule, 1)
-    options = Options(1, n_chains, "two_phase", schedule)
+    corpus, n_topics, engine = simulated(8, 10, 12), model.n_topics, get_engine(name)
+    gamma = random_gamma(corpus, n_topics)
+    chains = [random_topics(corpus, n_topics, s) for s in range(n_chains)]
+    state = state_of(name, schedule, corpus, model, gamma, chains)
+    options = options_of(name, schedule, r=1, n_chains=n_chains)
     for sweep in (1, 2):
         context = StepContext(5, sweep)
         uniforms = [uniforms_of(context, s) for s in range(n_chains)]
+        update = twin_sweep(name, schedule)
         gamma, chains = twins.hybrid_sweep(
-            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, svb_sweep(schedule)
+            corpus, gamma, chains, model.alphas, model.beta, 1, uniforms, update
         )
-        state, info = ENGINE.step(corpus, model, options, state, context)
-        assert_meets_twin(corpus, state, gamma, chains, 1)
-    n_sampled, n_updated = np.sum(corpus.counts == 1), np.sum(corpus.counts > 1)
-    assert info["updates"] == n_chains * (n_sampled + n_updated)
+        state, info = engine.step(corpus, model, options, state, context)
+        assert_meets_twin(name, schedule, corpus, model, state, gamma, chains)
+    assert info["updates"] == n_chains * corpus.n_pairs
     totals = [
         twins.expected_counts(corpus, gamma, 1).plus(twins.sampled_counts(corpus, z, n_topics, 1))
         for z in chains
     ]
-    objective = np.mean(
-        [twins.log_joint(n, model.alphas, model.beta) for n in totals]
-    ) + twins.entropy(corpus, gamma, 1)
-    assert ENGINE.watch(corpus, model, options, state)["objective"] == pytest.approx(
-        objective, abs=NATS
-    )
+    objective = np.mean([twins.log_joint(n, model.alphas, model.beta) for n in totals])
+    objective += twins.entropy(corpus, gamma, 1)
+    watched = engine.watch(corpus, model, options, state)
+    assert watched["objective"] == pytest.approx(objective, abs=NATS)
     table = np.mean([twins.predictive(n, model.alphas, model.beta) for n in totals], axis=0)
-    found = ENGINE.predict(corpus, model, options, state, every_pair(corpus))
+    found = engine.predict(corpus, model, options, state, every_pair(corpus))
     np.testing.assert_allclose(found, table.ravel(), rtol=COUNTS)
 
 
+@pytest.mark.parametrize(("name", "schedule"), WAYS[1:])
 @pytest.mark.parametrize("r", [0, 1, 2, np.inf])
-@pytest.mark.parametrize("n_topics", [1, 2, 16, 17, 100])
-def test_interleaved_passes_meet_their_twin(n_topics, r):
-    corpus, model = simulated(8, 10, 12), LDA(n_topics, tuple(np.linspace(0.1, 0.9, n_topics)), 0.2)
+@pytest.mark.parametrize("n_topics", [1, 2, 17, 100])
+def test_interleaved_passes_meet_their_twin(n_topics, r, name, schedule):
+    corpus, model = simulated(8, 10, 12), uneven(n_topics)
     gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
-    state = hybrid_state(corpus, model, gamma, [topics], "sequential", r)
+    state = state_of(name, schedule, corpus, model, gamma, [topics], r)
+    options, priors = options_of(name, schedule, r=r, phases="interleaved"), (model.alphas, 0.2)
 
     def update(gamma, pair, sampled):
+        if name != "svb-cgs":
+            return twins.collapsed_responsibility(
+                corpus, gamma, pair, [sampled], *priors, r, name == "cvb-cgs"
+            )
         total = twins.expected_counts(corpus, gamma, r).plus(sampled)
         return twins.responsibility(
-            [total], [1.0], corpus.documents[pair], corpus.words[pair], model.alphas, model.beta
+            [total], [1.0], corpus.documents[pair], corpus.words[pair], *priors
         )
 
     for sweep in (1, 2):
         context = StepContext(5, sweep)
         gamma, topics = twins.interleaved_sweep(
-            corpus, gamma, topics, model.alphas, model.beta, r, uniforms_of(context), update
+            corpus, gamma, topics, *priors, r, uniforms_of(context), update
         )
-        state, _ = ENGINE.step(
-            corpus, model, Options(r, 1, "interleaved", "sequential"), state, context
+        state, _ = get_engine(name).step(corpus, model, options, state, context)
+        assert_meets_twin(name, schedule, corpus, model, state, gamma, [topics], r)
+
+
+@pytest.mark.parametrize("n_topics", [2, 3, 16, 17, 100])
+def test_tokens_may_be_drawn_with_the_variance_terms(n_topics):
+    engine, corpus, model = get_engine("cvb-cgs"), simulated(20, 30, 25), LDA(n_topics, 0.05, 0.05)
+    gamma, topics = random_gamma(corpus, n_topics), random_topics(corpus, n_topics)
+    context, mean = StepContext(5, 1), twins.expected_counts(corpus, gamma, 1)
+    drawn = np.repeat(corpus.counts, corpus.counts) <= 1
+    found = []
+    for option in (False, True):
+        state = cvb_hybrid_state(corpus, model, gamma, [topics], 1)
+        state, _ = engine.step(corpus, model, CvbOptions(1, cg_second_order=option), state, context)
+        variance = twins.count_variances(corpus, gamma, 1) if option else None
+        expected = twins.gibbs_sweep(
+            corpus, topics, model.alphas, model.beta, uniforms_of(context), 1, mean, variance
         )
-        assert_meets_twin(corpus, state, gamma, [topics], r)
+        assert np.array_equal(state.topics[0][drawn], expected[drawn])
+        found.append(state.topics[0][drawn])
+    assert not np.array_equal(*found)
 
 
 # ---------------------------------------------------------------------- options
@@ -241,12 +277,33 @@ def test_a_fraction_between_two_counts_is_the_lower_count():
     assert threshold_of(make_options(ENGINE, {"r": 1e300})) == EVERY_COUNT
 
 
-def test_an_interleaved_pass_needs_one_chain_and_the_sequential_schedule():
-    for wrong in ({}, {"schedule": "sequential", "n_chains": 2}):
-        with pytest.raises(
-            OptionError, match="phases=interleaved needs n_chains=1 and schedule=sequential"
-        ):
-            make_options(ENGINE, {"phases": "interleaved", **wrong})
+@pytest.mark.parametrize(
+    ("name", "given", "sentence"),
+    [
+        ("svb-cgs", {}, "phases=interleaved needs n_chains=1 and schedule=sequential"),
+        (
+            "svb-cgs",
+            {"schedule": "sequential", "n_chains": 2},
+            "n_chains=1 and schedule=sequential",
+        ),
+        ("cvb-cgs", {"n_chains": 2}, "phases=interleaved needs n_chains=1"),
+        ("cvb0-cgs", {"n_chains": 2}, "phases=interleaved needs n_chains=1"),
+        ("cvb-cgs", {"cg_second_order": True}, "cg_second_order needs phases=two_phase"),
+        ("cvb0-cgs", {"cg_second_order": True}, "cvb0-cgs has no option 'cg_second_order'"),
+        ("cvb-cgs", {"cg_second_order": "perhaps"}, "must be one of False, True; got 'perhaps'"),
+    ],
+)
+def test_options_that_an_interleaved_pass_cannot_have_are_refused(name, given, sentence):
+    with pytest.raises(OptionError, match=sentence):
+        make_options(get_engine(name), {"phases": "interleaved", **given})
+
+
+@pytest.mark.parametrize("name", ["svb-cgs", "cvb-cgs", "cvb0-cgs"])
+def test_a_hybrid_counts_as_sampling_where_a_token_is_sampled(name):
+    engine, corpus = get_engine(name), simulated(8, 10, 12)
+    assert engine.samples(corpus, make_options(engine, {"r": 1}))
+    assert not engine.samples(corpus, make_options(engine, {"r": 0}))
+    assert not engine.samples(doubled(corpus), make_options(engine, {"r": 1}))
 
 
 def test_the_state_of_a_chain_is_a_view():
