@@ -220,6 +220,12 @@ def log_mean(network, corpus, xi, cell) -> float:
     )
 
 
+def mean_of(network, corpus, xi, cell) -> float:
+    """E[a cell] under rows xi; an observed one is what it is."""
+    given = known(network, corpus, cell)
+    return xi[cell[0]][cell[1]] / xi[cell[0]].sum() if given is None else given
+
+
 def responsibilities(network, corpus, xi) -> list[np.ndarray]:
     """Of each pair, (path,): D.2."""
     found = []

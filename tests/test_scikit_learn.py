@@ -1,6 +1,5 @@
 """The estimator keeps the rules of scikit-learn, and gives what the same calls of this package give."""
 
-import pickle
 import re
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
@@ -102,18 +100,6 @@ def test_theta_of_a_document_depends_on_its_words_alone(engine, counts):
     assert np.array_equal(model.transform(counts[order]), theta[order])
     assert np.array_equal(np.vstack([model.transform(row[None]) for row in counts]), theta)
     np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-12)  # a division away from 1
-
-
-@pytest.mark.parametrize("engine", ["svb-cgs", "online-vb", "cv-hdp", "ctm-em"])
-def test_a_pickle_is_the_same_estimator(engine, counts):
-    model = TopicModel(3, engine, max_iter=3, random_state=0).fit(counts)
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.transform(counts), model.transform(counts))
-    assert again.perplexity(counts) == model.perplexity(counts)
-    assert again.run_.theta.equals(model.run_.theta)
-    assert (
-        clone(again).get_params() == TopicModel(3, engine, max_iter=3, random_state=0).get_params()
-    )
 
 
 @pytest.mark.parametrize(
@@ -242,14 +228,6 @@ def test_a_random_state_is_drawn_from_and_none_is_new_each_time(counts):
         first == TopicModel(2, max_iter=2, random_state=np.random.RandomState(3)).fit(counts).seed_
     )
     assert len({TopicModel(2, max_iter=2).fit(counts).seed_ for _ in range(3)}) == 3
-
-
-def test_threads_change_no_bit(counts):
-    one, two = (
-        TopicModel(2, "svb", max_iter=5, n_jobs=n, random_state=0).fit(counts) for n in (None, 2)
-    )
-    assert np.array_equal(one.components_, two.components_)
-    assert np.array_equal(one.transform(counts), two.transform(counts))
 
 
 def test_a_store_keeps_the_run_and_gives_it_back(counts, tmp_path):

@@ -1,13 +1,11 @@
 """Coherence against sums over sets of documents and against gensim; diversity against counting."""
 
 import math
-import warnings
 from itertools import combinations
 
 import numpy as np
 import pytest
 from comparisons import tiny_comparison, tiny_corpus, tiny_run, with_phi, with_topics
-from missing import skip_without
 
 import workbench as wb
 from workbench.measures import MeasureError, coherence, diversity, top_words
@@ -114,32 +112,6 @@ def test_coherence_counts_words_of_equal_spelling_once_per_document():
     )
     run = with_phi([[0.6, 0.4]]).assign_coords(word=np.array(["a", "b"], dtype=object))
     assert float(coherence(run, corpus)["u_mass"][0]) == pytest.approx(math.log(2 / 1))
-
-
-@pytest.mark.slow
-def test_coherence_agrees_with_gensim_with_documents_as_windows():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            from gensim.corpora import Dictionary
-            from gensim.models import CoherenceModel
-        except ImportError:
-            skip_without("gensim is in the extra 'bench'")
-        corpus = wb.load_corpus("docstrings").of_documents(range(120))
-        run = wb.fit(corpus, "cgs", n_topics=5, n_iterations=5, progress=False)
-        texts = [sorted(words) for words in documents_of(corpus)]
-        topics = top_words(run, 10)["word"].values.tolist()
-        result, dictionary = coherence(run, corpus, 10), Dictionary(texts)
-        for name, theirs in (("npmi", "c_npmi"), ("c_v", "c_v")):
-            asked = {
-                "texts": texts,
-                "dictionary": dictionary,
-                "coherence": theirs,
-                "window_size": 10**6,
-                "topn": 10,
-            }
-            peer = CoherenceModel(topics=topics, processes=1, **asked)
-            np.testing.assert_allclose(result[name], peer.get_coherence_per_topic(), rtol=1e-6)
 
 
 def test_diversity_is_the_share_of_different_words():

@@ -118,24 +118,6 @@ def test_topic_correlations_refuses_runs_without_a_covariance():
         topic_correlations(wb.fit(corpus, "cgs", 2, n_iterations=2, progress=False))
 
 
-def test_correlations_that_documents_were_drawn_with_are_found():
-    """Three topics, each of words of its own; sticks that go together."""
-    rng = np.random.default_rng(3)
-    sticks = rng.multivariate_normal([-0.7, 0.0], [[6.0, 4.0], [4.0, 6.0]], 400)
-    theta, words = probabilities(sticks), np.arange(30).reshape(3, 10)
-    documents = [
-        np.concatenate([rng.choice(words[k], n) for k, n in enumerate(rng.multinomial(60, row))])
-        for row in theta
-    ]
-    rows = np.repeat(np.arange(400), 60)
-    corpus = wb.Corpus.from_pairs(rows, np.concatenate(documents), np.ones(len(rows), int))
-    run = wb.fit(corpus, "sb-ctm", 3, n_iterations=200, snapshot_every=10, progress=False)
-    result, phi = topic_correlations(run)["correlation"].values, run["phi"].values
-    at = [int(np.argmax(phi[:, words[k]].sum(axis=1))) for k in range(3)]
-    assert sorted(at) == [0, 1, 2]
-    assert result[np.ix_(at, at)] == pytest.approx(np.corrcoef(theta.T), abs=0.15)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ("sb-ctm", "ln-ctm"))
 def test_correlations_of_logistic_normal_shares_are_found_where_the_topics_are(engine):

@@ -418,24 +418,6 @@ def test_a_figure_is_made_with_its_table_its_caption_and_its_verdicts(tiny, tmp_
 
 
 @pytest.mark.slow
-def test_reproduce_quick_names_its_reductions_and_reuses_runs(tiny, tmp_path, monkeypatch):
-    first = wb.reproduce(
-        "two", tmp_path / "out", tmp_path / "runs", quick=True, topics=[3, 2], progress=False
-    )
-    assert (
-        "Not the published extent: 6 documents of each corpus, drawn at random; 8 steps, not 12; "
-        "1 run of each algorithm, not 2." in first.files[3].read_text()
-    )
-    assert "  workbench reproduce two --quick --topics 2,3\n" in first.files[3].read_text()
-    before = [path.read_bytes() for path in first.files]
-    monkeypatch.setattr("workbench.runs.execution.run.launch", None)
-    again = wb.reproduce(
-        "two", tmp_path / "out", tmp_path / "runs", quick=True, topics=[2, 3], progress=False
-    )
-    assert [path.read_bytes() for path in again.files] == before
-
-
-@pytest.mark.slow
 def test_stages_warm_start_from_the_last_state_of_the_sampler_with_the_same_seed(tiny, tmp_path):
     made = wb.reproduce("three", tmp_path / "out", tmp_path / "runs", progress=False)
     by_label = {

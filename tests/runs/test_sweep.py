@@ -45,16 +45,23 @@ def test_a_sweep_has_the_numbers_of_fit_under_the_keys_of_its_grid(store):
     )
 
 
+@pytest.mark.parametrize(
+    ("grid", "settings"),
+    [({"r": [1, 2]}, {"n_topics": 2}), ({"n_topics": [2, 3]}, {"engine": "svb", "warm": True})],
+    ids=["cold", "warm"],
+)
 def test_a_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(
-    here, store, monkeypatch
+    here, store, monkeypatch, grid, settings
 ):
-    first = wb.sweep(simulated(), {"r": [1, 2]}, n_topics=2, store=store, **QUIET)
+    ((key, values),) = grid.items()
+    settings = settings | {"store": store} | QUIET
+    first = wb.sweep(simulated(), grid, **settings)
     with monkeypatch.context() as patched:  # what would be started fails
         patched.setattr("workbench.runs.execution.run.launch", None)
-        again = wb.sweep(simulated(), {"r": [2, 1]}, n_topics=2, store=store, **QUIET)
-    np.testing.assert_array_equal(first.test_perplexity, again.test_perplexity[::-1])
-    np.testing.assert_array_equal(first.elapsed, again.elapsed[::-1])
-    wb.sweep(simulated(), {"r": [1, 2, 3]}, n_topics=2, store=store, **QUIET)
+        again = wb.sweep(simulated(), {key: values[::-1]}, **settings).sortby(key)
+    np.testing.assert_array_equal(first.test_perplexity, again.test_perplexity)
+    np.testing.assert_array_equal(first.elapsed, again.elapsed)
+    wb.sweep(simulated(), {key: [*values, 5]}, **settings)
     assert len(wb.open_runs(store)) == 3
 
 
@@ -82,15 +89,6 @@ def test_a_run_that_fails_takes_no_other_along(here, store):
     swept = tabulate(cells, runs)
     assert swept.state.values.tolist() == ["finished", "failed", "finished"]
     assert swept.test_perplexity.notnull().sum("iteration").values.tolist() == [12, 0, 12]
-
-
-def test_sweep_warns_of_what_failed_and_gives_the_rest(here, store, monkeypatch):
-    monkeypatch.setattr(
-        "workbench.runs.execution.sweep.failures", lambda runs: ["run 'x' failed: a reason"]
-    )
-    with pytest.warns(UserWarning, match="run 'x' failed: a reason"):
-        swept = wb.sweep(simulated(), {"n_topics": [2]}, "cgs", store=store, **QUIET)
-    assert swept.test_perplexity.notnull().all()
 
 
 def test_the_bar_tells_how_many_runs_are_done_and_what_is_left(here, store, capsys):
@@ -231,18 +229,6 @@ def test_a_warm_sweep_goes_from_few_topics_to_many_seed_by_seed(here, store):
         larger.sizes["topic"] == 3
         and RunSpec.from_json(larger.attrs["spec"]).start["iteration"] == 12
     )
-
-
-def test_a_warm_sweep_asked_for_again_computes_nothing_and_a_larger_one_the_rest(
-    here, store, monkeypatch
-):
-    first = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
-    with monkeypatch.context() as patched:
-        patched.setattr("workbench.runs.execution.run.launch", None)
-        again = wb.sweep(simulated(), {"n_topics": [2, 3]}, "svb", warm=True, store=store, **QUIET)
-    np.testing.assert_array_equal(first.bound, again.bound)
-    wb.sweep(simulated(), {"n_topics": [2, 3, 5]}, "svb", warm=True, store=store, **QUIET)
-    assert len(wb.open_runs(store)) == 3
 
 
 def test_other_keys_of_the_grid_keep_to_themselves(here, store):

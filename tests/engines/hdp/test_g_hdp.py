@@ -17,7 +17,6 @@ from toys import CORPORA, corpus_of, every_pair, simulated
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext, WarmStart
 from workbench.engines.hdp import g_hdp
-from workbench.kernels import threads as slices
 from workbench.kernels.hdp.gibbs import draw_tables
 from workbench.kernels.lda.gibbs import count_topics
 from workbench.kernels.simd.vectors import aligned_zeros, padded
@@ -377,18 +376,6 @@ def test_a_start_from_counts_draws_topics_behind_them():
         )
         assert state.topics.tolist() == [0] * 5 + [1] * 5
         assert live_of(state).tolist() == [0, 1] and state.n_slots == len(start.n_kw)
-
-
-def test_a_pulse_is_given_within_a_sweep_and_changes_no_bit(monkeypatch):
-    corpus, chosen, pulses = simulated(), options(), []
-    *_, whole = run(corpus, 3, chosen, 2)
-    monkeypatch.setattr(slices, "SLICE_WORK", 64)
-    state = ENGINE.init(corpus, hdp_of(chosen, 3), chosen, StepContext(0, 0))
-    for step in (1, 2):
-        context = StepContext(0, step, interrupt=lambda: pulses.append(1))
-        state, _ = ENGINE.step(corpus, hdp_of(chosen, 3), chosen, state, context)
-    assert len(pulses) > 4
-    assert all(np.array_equal(a, b) for a, b in zip(whole, state, strict=True))
 
 
 def test_more_topics_than_there_are_numbers_get_one_sentence(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import MODELS, cgs_state, uniforms_of
+from engines.lda.starts import MODELS, assert_within_four_standard_errors, cgs_state, uniforms_of
 from toys import (
     CORPORA,
     corpus_of,
@@ -27,13 +27,6 @@ def run(corpus, model, n_sweeps, seed=0):
     for sweep in range(1, n_sweeps + 1):
         state, _ = ENGINE.step(corpus, model, OPTIONS, state, StepContext(seed, sweep))
         yield state
-
-
-def assert_within_four_standard_errors(samples, exact):
-    """Of batch means, 50 batches, for samples (sweep, quantity)."""
-    batches = np.reshape(samples, (50, -1, len(exact))).mean(axis=1)
-    error = batches.std(axis=0, ddof=1) / np.sqrt(50)
-    assert np.all(np.abs(batches.mean(axis=0) - exact) < 4 * error)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import cgs_state, cvb_hybrid_state, hybrid_state
-from scipy.special import logsumexp
 from toys import CORPORA, corpus_of, random_gamma, random_topics, simulated, toy_a, toy_three_topics
 
 from workbench.engines import get_engine
@@ -159,15 +158,6 @@ def test_annealing_meets_the_exact_bound(toy, r):
     assert found.standard_error < 0.05 and found.effective_runs > 100
 
 
-def test_annealing_meets_the_printed_bound(oracles):
-    found = hybrid_bound.ais(*whole(*at_gamma0(oracles)), StepContext(0, 0), 1000, 10)
-    assert (
-        abs(found.bound - oracles["toyA"]["hybrid_r1_at_gamma0"]["B"])
-        < 4 * found.standard_error
-        < 0.1
-    )
-
-
 def test_more_temperatures_bring_the_runs_together(oracles):
     few, many = (
         np.std(hybrid_bound.ais(*whole(*at_gamma0(oracles)), StepContext(0, 0), 100, n).log_weights)
@@ -286,21 +276,6 @@ def test_threads_and_slices_change_no_bit_and_seeds_do(monkeypatch):
     # order of one sum
     np.testing.assert_allclose([ends for _, ends in found[1:4]], [found[0][1]] * 3, rtol=1e-12)
     assert not np.array_equal(found[4][0], found[0][0])
-
-
-def test_the_error_is_that_of_the_logarithm_of_a_mean():
-    """Log-weights of normal spread s: the delta method gives s / sqrt(n) to first order; s = 0.1, n = 400."""
-    logs = np.random.default_rng(0).normal(-7.0, 0.1, 400)
-    assert hybrid_bound._jackknife_error(logs) == pytest.approx(
-        np.exp(logs).std(ddof=1) / np.exp(logs).mean() / 20, rel=0.01
-    )
-    assert hybrid_bound._log_mean_exp(logs) == pytest.approx(
-        logsumexp(logs) - np.log(400), abs=ROUNDING
-    )
-    assert (
-        np.isnan(hybrid_bound._jackknife_error(logs[:1]))
-        and hybrid_bound._jackknife_error(logs[[0, 0]]) == 0
-    )
 
 
 # ---------------------------------------------------------------------- bracket

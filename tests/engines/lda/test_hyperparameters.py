@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import twins
-from engines.lda.starts import cvb_state
+from engines.lda.starts import assert_within_four_standard_errors, cvb_state
 from scipy.special import gammaln
 from toys import CORPORA, LDA_ENGINES, corpus_of, simulated, toy_a
 
@@ -136,17 +136,6 @@ def test_the_polya_likelihood_of_beta_has_its_printed_values(oracles, whole):
     assert slopes.diagonal[0] + slopes.rank_one == pytest.approx(curvature, rel=1e-7)
     assert slopes.fixed_point[0] == pytest.approx(
         printed["one_minka_beta_step_from_0p4"], rel=PRINTED
-    )
-
-
-def assert_within_four_standard_errors(samples, exact):
-    """Of batch means, 50 batches, for samples (draw, quantity)."""
-    batches = np.reshape(samples, (50, -1, len(exact))).mean(axis=1)
-    error = batches.std(axis=0, ddof=1) / np.sqrt(50)
-    assert np.all(np.abs(batches.mean(axis=0) - exact) < 4 * error), (
-        batches.mean(axis=0),
-        exact,
-        error,
     )
 
 

@@ -19,7 +19,6 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import (
-    add_changes,
     each_block,
     partition_of,
     partition_pairs,
@@ -182,15 +181,6 @@ def test_a_partition_is_made_once():
         is split_by_count(corpus, 1).partition(3, True)
         is not split.partition(3, False)
     )
-
-
-def test_changes_of_all_copies_are_added_and_rounding_leaves_nothing_negative():
-    shared = np.array([5.0, 2.0, 1.0])
-    add_changes(shared, np.array([[6.0, 2.0, 0.5], [4.0, 5.0, 0.25]]))
-    assert shared.tolist() == [5.0, 5.0, 0.0]
-    sizes = np.array([5, 2])
-    add_changes(sizes, np.array([[6, 1], [5, 2]]))
-    assert sizes.tolist() == [6, 1]
 
 
 # ---------------------------------------------------------------------- what is computed

@@ -19,6 +19,15 @@ def level_rows(network, state, level) -> np.ndarray:
     return cells_of(paths, level, state.n_own, state.n_rest).reshape(-1, network.size(level.draws))
 
 
+def rows_of_counts(network, corpus, counts):
+    """(level, its table of counts as the network numbers rows) of each Dirichlet level."""
+    for level in network.levels:
+        if level.kind == "dirichlet":
+            rows = twins.rows_of(network, level, corpus.n_documents)
+            values = range(twins.n_values(network, level, corpus.n_words))
+            yield level, [[counts[row, value] for value in values] for row in rows]
+
+
 def rows_of_state(network, corpus, state) -> dict:
     """xi by row, as the twins name rows."""
     found = {}
@@ -101,3 +110,15 @@ NETWORKS = {
     "tiny priors of authors": twins.author_topic(2, alpha=1e-8, beta=1e-8),
     "one alone": twins.pachinko(1, 3, 1e-8, (1e-8, 0.5, 0.002), 0.1),
 }
+
+
+def learning(network):
+    """The network, all of whose priors learn."""
+    ways = {"dirichlet": "vector"}
+    return replace(
+        network,
+        levels=tuple(
+            replace(level, learn="scalar" if level.draws == WORD else ways.get(level.kind, "none"))
+            for level in network.levels
+        ),
+    )

@@ -1,11 +1,17 @@
 """CVB0 of networks: a plain twin, LDA, what is counted, kept and told, what is odd."""
 
-from dataclasses import replace
-
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, level_rows, odd_corpus, places_of_paths, with_authors
+from engines.networks.states import (
+    NETWORKS,
+    learning,
+    level_rows,
+    odd_corpus,
+    places_of_paths,
+    rows_of_counts,
+    with_authors,
+)
 from scipy.special import xlogy
 from toys import simulated
 
@@ -17,8 +23,7 @@ from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.cvb0 import begins_of
 from workbench.engines.networks.paths import paths_of
 from workbench.engines.options import make_options
-from workbench.models import LDA, ModelError
-from workbench.models.networks.network import WORD
+from workbench.models import LDA
 
 ENGINE = get_engine("network-cvb0")
 PLAIN = make_options(ENGINE, {})
@@ -85,16 +90,9 @@ def test_sweeps_are_those_of_paths_walked_one_by_one(name):
         for q, wanted in zip(responsibilities(network, corpus, state), responsible, strict=True):
             np.testing.assert_allclose(q, wanted, rtol=0, atol=close)
         counts = twins.expected_counts(network, corpus, responsible)
-        for level in network.levels:
-            if level.kind == "dirichlet":
-                rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [
-                    [counts[row, t] for t in range(twins.n_values(network, level, 6))]
-                    for row in rows
-                ]
-                np.testing.assert_allclose(
-                    level_rows(network, state, level), expected, rtol=0, atol=20 * close
-                )
+        for level, expected in rows_of_counts(network, corpus, counts):
+            found = level_rows(network, state, level)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=20 * close)
         found = ENGINE.watch(corpus, network, PLAIN, state)["bound"]
         assert found == pytest.approx(
             bound(network, corpus, responsible), rel=close, abs=100 * close
@@ -122,13 +120,7 @@ def test_recount_changes_nothing_but_rounding():
 
 def test_priors_that_learn_raise_the_bound():
     plain, corpus = NETWORKS["pachinko"], simulated(30, 25, 20)
-    network = replace(
-        plain,
-        levels=tuple(
-            replace(level, learn="scalar" if level.draws == WORD else "vector")
-            for level in plain.levels
-        ),
-    )
+    network = learning(plain)
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
     held, learnt = (
         steps(corpus, plain, begun(corpus, plain), 5),
@@ -154,12 +146,3 @@ def test_memory_is_told_to_the_responsibility(name, precision):
     assert len(state.gamma) == authors[corpus.documents].sum() * paths_of(network).n_lanes
     assert state.gamma.nbytes < ENGINE.memory(corpus, network, options).state
     assert ENGINE.memory(corpus, network, options).state >= sum(array.nbytes for array in state[:5])
-
-
-def test_point_estimates_are_refused():
-    points = tuple(
-        replace(level, kind="point") if level.draws == WORD else level
-        for level in NETWORKS["lda"].levels
-    )
-    with pytest.raises(ModelError, match="level 'phi' is a point estimate"):
-        ENGINE.suits(replace(NETWORKS["lda"], levels=points))

@@ -1,5 +1,7 @@
 """What each engine of networks does with networks of every kind; `test_protocol.py` has LDA as a network."""
 
+from dataclasses import replace
+
 import network_twins as twins
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.options import make_options
 from workbench.kernels import threads
-from workbench.models import LDA
+from workbench.models import LDA, ModelError
 
 GIVEN = {
     "network-vb": {"n_inner": 1},
@@ -127,3 +129,11 @@ def test_super_topics_come_apart_from_a_random_start(name):
     engine, options, state = stepped(name, twins.pachinko(2, 4, 0.1, 0.1, 0.1), corpus, 10)
     shares = engine.counts(corpus, twins.pachinko(2, 4, 0.1, 0.1, 0.1), options, state)["n_theta0"]
     assert np.abs(shares[:, 0] - shares[:, 1]).mean() > 1
+
+
+@pytest.mark.parametrize("name", ["network-cvb0", "network-gibbs", "network-hybrid"])
+def test_point_estimates_are_refused(name):
+    levels = NETWORKS["lda"].levels
+    points = replace(NETWORKS["lda"], levels=(levels[0], replace(levels[1], kind="point")))
+    with pytest.raises(ModelError, match="level 'phi' is a point estimate"):
+        get_engine(name).suits(points)

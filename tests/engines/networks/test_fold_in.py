@@ -104,7 +104,7 @@ def plain_theta(network, learnt, documents) -> np.ndarray:
     for d in range(documents.n_documents):
         for path in twins.paths_of_token(network, documents, d, 0):
             theta[d, rows[path.cells[-1][0]]] += np.prod(
-                [_mean(network, documents, xi, cell) for cell in path.cells[:-1]]
+                [twins.mean_of(network, documents, xi, cell) for cell in path.cells[:-1]]
             )
     return theta
 
@@ -114,11 +114,6 @@ def _rows_of(network, level, counts):
         spans = [network.span(level.rows[0], name) for name in level.rows[0].by]
         counts = counts[tuple(slice(first, last + 1) for first, last in spans)]
     return counts.reshape(-1, counts.shape[-1])
-
-
-def _mean(network, corpus, xi, cell) -> float:
-    given = twins.known(network, corpus, cell)
-    return xi[cell[0]][cell[1]] / xi[cell[0]].sum() if given is None else given
 
 
 @every_network

@@ -8,7 +8,7 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import paths_in, places_of_paths, with_authors
+from engines.networks.states import learning, paths_in, places_of_paths, with_authors
 from toys import corpus_of, simulated
 
 from workbench.engines.engine import StepContext, WarmStart
@@ -226,21 +226,9 @@ def test_a_document_may_lack_authors_only_where_it_lacks_tokens():
         chain(network, replace(corpus, authors=((), ("a0",), ("a1",))), 1)
 
 
-def test_point_estimates_are_not_sampled():
-    network = twins.lda()
-    levels = (network.levels[0], replace(network.levels[1], kind="point"))
-    with pytest.raises(
-        ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"
-    ):
-        ENGINE.suits(replace(network, levels=levels))
-
-
 def test_priors_that_learn_raise_the_joint_and_others_stay():
     plain, corpus = twins.pachinko(2, 3), with_authors(simulated())
-    learn = {"theta0": "vector", "theta1": "vector", "phi": "scalar"}
-    network = replace(
-        plain, levels=tuple(replace(level, learn=learn[level.name]) for level in plain.levels)
-    )
+    network = learning(plain)
     options = make_options(ENGINE, {"learn_after": 5, "learn_every": 5})
     before = chain(network, corpus, 4, options=options)
     held = chain(plain, corpus, 5, options=options)

@@ -2,17 +2,18 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import network_twins as twins
 import numpy as np
 import pytest
 from engines.networks.states import (
     NETWORKS,
+    learning,
     level_rows,
     odd_corpus,
     paths_in,
     places_of_paths,
+    rows_of_counts,
     rows_of_state,
     with_authors,
 )
@@ -26,8 +27,6 @@ from workbench.engines.networks import hybrid as network_hybrid
 from workbench.engines.networks.compiled import initial_alphas
 from workbench.engines.networks.hybrid import chain_of, mean_part, totals
 from workbench.engines.options import make_options
-from workbench.models import ModelError
-from workbench.models.networks.network import WORD
 
 ENGINE, VB, GIBBS = (get_engine(f"network-{name}") for name in ("hybrid", "vb", "gibbs"))
 LEARNING = {"learn_after": 2, "learn_every": 3}
@@ -47,20 +46,6 @@ def steps(corpus, network, n, options, seed=7, engine=ENGINE):
     for step in range(1, n + 1):
         state, info = engine.step(corpus, network, options, state, StepContext(seed, step))
     return state, info
-
-
-def learning(network):
-    """The network, all of whose priors learn."""
-    ways = [
-        "none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector"
-        for level in network.levels
-    ]
-    return replace(
-        network,
-        levels=tuple(
-            replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True)
-        ),
-    )
 
 
 def same_answers(network, corpus, engine, options, state, other_engine, other_options, other):
@@ -171,16 +156,10 @@ def test_a_pass_given_sampled_counts_is_that_of_paths_walked_one_by_one(network,
         entropy -= n * xlogy(responsible[-1], responsible[-1]).sum()
     counts = twins.expected_counts(network, corpus, responsible)
     assert state.entropy == pytest.approx(entropy, rel=1e-7, abs=1e-7)
-    for level in network.levels:
-        if level.kind == "dirichlet":
-            rows = list(twins.rows_of(network, level, corpus.n_documents))
-            expected = [
-                [counts[row, t] for t in range(twins.n_values(network, level, 6))] for row in rows
-            ]
-            mean = network_gibbs.Counts(*state[:4])
-            np.testing.assert_allclose(
-                level_rows(network, mean, level), expected, rtol=1e-7, atol=1e-8
-            )
+    mean = network_gibbs.Counts(*state[:4])
+    for level, expected in rows_of_counts(network, corpus, counts):
+        found = level_rows(network, mean, level)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
     joints = []
     for s in range(n_chains):
         whole = Counter(counts)
@@ -235,14 +214,8 @@ def test_sampled_counts_stay_those_of_the_paths_of_tokens(network):
     state, _ = steps(corpus, network, 12, options)
     for s in range(2):
         counts = sampled_counts(network, corpus, state, s, 1)
-        for level in network.levels:
-            if level.kind == "dirichlet":
-                rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [
-                    [counts[row, t] for t in range(twins.n_values(network, level, corpus.n_words))]
-                    for row in rows
-                ]
-                assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
+        for level, expected in rows_of_counts(network, corpus, counts):
+            assert np.array_equal(level_rows(network, chain_of(state, s), level), expected)
 
 
 def test_priors_learn_from_all_chains_uphill():
@@ -256,14 +229,3 @@ def test_priors_learn_from_all_chains_uphill():
         ENGINE.watch(corpus, network, options, state)["objective"] for state in (held, learnt)
     )
     assert after > before + 1
-
-
-def test_network_hybrid_refuses_what_either_part_cannot_do():
-    points = tuple(
-        replace(level, kind="point") if level.draws == WORD else level
-        for level in NETWORKS["lda"].levels
-    )
-    with pytest.raises(
-        ModelError, match="level 'phi' is a point estimate, and sampling integrates rows out"
-    ):
-        ENGINE.suits(replace(NETWORKS["lda"], levels=points))

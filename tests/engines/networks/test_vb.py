@@ -7,7 +7,15 @@ from pathlib import Path
 import network_twins as twins
 import numpy as np
 import pytest
-from engines.networks.states import NETWORKS, level_rows, odd_corpus, rows_of_state, with_authors
+from engines.networks.states import (
+    NETWORKS,
+    learning,
+    level_rows,
+    odd_corpus,
+    rows_of_counts,
+    rows_of_state,
+    with_authors,
+)
 from scipy.special import gammaln, psi, xlogy
 from toys import simulated
 
@@ -146,16 +154,9 @@ def test_a_sweep_gives_the_counts_and_the_bound_of_paths_walked_one_by_one(netwo
         responsible = twins.responsibilities(network, corpus, rows_of_state(network, corpus, state))
         state = steps(ENGINE, corpus, network, state, 1)
         counts = twins.expected_counts(network, corpus, responsible)
-        for level in network.levels:
-            if level.kind == "dirichlet":
-                rows = list(twins.rows_of(network, level, corpus.n_documents))
-                expected = [
-                    [counts[row, t] for t in range(twins.n_values(network, level, 6))]
-                    for row in rows
-                ]
-                np.testing.assert_allclose(
-                    level_rows(network, state, level), expected, rtol=1e-7, atol=1e-8
-                )
+        for level, expected in rows_of_counts(network, corpus, counts):
+            found = level_rows(network, state, level)
+            np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
         xi = rows_of_state(network, corpus, state)
         expected = free_energy(network, corpus, responsible, xi)
         assert bound_of(ENGINE, corpus, network, state) == pytest.approx(
@@ -172,14 +173,7 @@ def test_the_bound_never_falls_while_priors_learn(network, n_inner, engine):
         make_options(ENGINE, {"n_inner": n_inner, "learn_after": 3, "learn_every": 3}),
         odd_corpus(),
     )
-    ways = [
-        "none" if level.kind != "dirichlet" else "scalar" if level.draws == WORD else "vector"
-        for level in network.levels
-    ]
-    levels = tuple(
-        replace(level, learn=way) for level, way in zip(network.levels, ways, strict=True)
-    )
-    network = replace(network, levels=levels)
+    network = learning(network)
     state, before = begun(engine, corpus, network), -np.inf
     for step in range(1, 25):
         state = steps(engine, corpus, network, state, 1, options, step)
@@ -244,18 +238,13 @@ def test_predictions_are_those_of_mean_rows_path_by_path_and_sum_to_one(network)
             continue
         expected = [
             sum(
-                np.prod([_mean(network, corpus, xi, cell) for cell in path.cells])
+                np.prod([twins.mean_of(network, corpus, xi, cell) for cell in path.cells])
                 for path in twins.paths_of_token(network, corpus, document, word)
             )
             for word in range(6)
         ]
         np.testing.assert_allclose(found[document], expected, rtol=1e-9)
         assert found[document].sum() == pytest.approx(1.0)
-
-
-def _mean(network, corpus, xi, cell) -> float:
-    given = twins.known(network, corpus, cell)
-    return xi[cell[0]][cell[1]] / xi[cell[0]].sum() if given is None else given
 
 
 def test_the_bound_stays_below_the_evidence():

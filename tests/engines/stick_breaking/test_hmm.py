@@ -1,7 +1,5 @@
 """Hidden Markov models: what a run finds and predicts, and what it does not depend on."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -129,6 +127,7 @@ def test_a_prior_of_nothing_and_no_states_are_refused(options, wrong):
         wb.fit(symbols(1, 10)[0], "hmm", n_iterations=1, progress=False, options=options)
 
 
-def test_documents_in_no_sequence_are_refused():
+@pytest.mark.parametrize("engine", ["hmm", "lnm-lds", "sbm-lds"])
+def test_documents_in_no_sequence_are_refused(engine):
     with pytest.raises(DataError, match="stand in no sequences; give sequence="):
-        wb.fit(replace(symbols(1, 10)[0], sequence=None), "hmm", n_iterations=1, progress=False)
+        wb.fit(Corpus.from_pairs([0, 1], [0, 1], [1, 1]), engine, n_iterations=1, progress=False)

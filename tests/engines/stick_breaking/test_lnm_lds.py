@@ -5,11 +5,9 @@ import pytest
 from engines.stick_breaking.test_hmm import symbols
 
 import workbench as wb
-from workbench.corpus import Corpus
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.stick_breaking import lnm_lds
-from workbench.errors import DataError
 from workbench.models.options import OptionError
 
 ENGINE = get_engine("lnm-lds")
@@ -80,9 +78,3 @@ def test_states_that_are_forecast_follow_the_system_of_the_same_draw():
 def test_too_few_particles_and_scales_of_nothing_are_refused(options, wrong):
     with pytest.raises(OptionError, match=wrong):
         wb.fit(symbols(1, 10)[0], "lnm-lds", n_iterations=1, progress=False, options=options)
-
-
-def test_documents_in_no_sequence_are_refused():
-    corpus = Corpus.from_pairs([0, 1], [0, 1], [1, 1])
-    with pytest.raises(DataError, match="stand in no sequences; give sequence="):
-        wb.fit(corpus, "lnm-lds", n_iterations=1, progress=False)

@@ -169,11 +169,6 @@ def test_what_it_cannot_take_is_refused(changes, sentence):
         wb.fit(train, "sbm-lds", n_iterations=1, options=changes, progress=False)
 
 
-def test_documents_need_a_sequence():
-    with pytest.raises(InputError, match="stand in no sequences; give sequence"):
-        wb.fit(Corpus.from_pairs([0, 1], [0, 1], [1, 1]), "sbm-lds", n_iterations=1, progress=False)
-
-
 def test_as_many_rows_held_out_as_there_are_is_refused():
     with pytest.raises(InputError, match="no sequence of 'cycle' is longer than 60"):
         cycle(held_out=60)

@@ -93,12 +93,6 @@ def test_three_workers_have_the_bits_of_one_process(in_shards, shared, engine, o
     assert differing(here, fitted(in_shards, engine, options, client=shared)) == []
 
 
-@pytest.mark.parametrize(("engine", "options"), ENGINES[::3])
-def test_one_worker_has_the_bits_of_one_process(in_shards, one_worker, engine, options):
-    here = fitted(in_shards, engine, options)
-    assert differing(here, fitted(in_shards, engine, options, client=one_worker.address)) == []
-
-
 def test_a_run_of_a_cluster_goes_on_in_one_process_and_the_other_way(in_shards, shared, tmp_path):
     straight = fitted(in_shards, "cgs", {"partition": 3}, 9)
     run = fitted(in_shards, "cgs", {"partition": 3}, 3, client=shared, store=tmp_path).attrs["name"]
