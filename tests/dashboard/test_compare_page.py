@@ -230,12 +230,12 @@ def test_another_chart_shows_its_first_measure_and_the_link_names_the_measure_al
     figure.measure.value = "large"
     assert address(page) == {"measure": "large"}
     for query, refused, seen in (
-        ("by+topic", [], ("Priors as learnt", "by topic", True)),
-        ("nonsense", ["measure"], ("Priors as learnt", "by topic", True)),
-        ("both", [], ("Perplexity", "both", False)),
+        ("beta+total", [], ("Priors as learnt", "beta total")),
+        ("nonsense", ["measure"], ("Priors as learnt", "beta total")),
+        ("both", [], ("Perplexity", "both")),
     ):
         assert opened(page, f"?measure={query}") == refused
-        assert (figure.chart.value, figure.curve.measure, figure.axis.disabled) == seen
+        assert (figure.chart.value, figure.curve.measure) == seen
 
 
 def test_lines_smoothing_and_target_are_in_the_link_and_told(desk, reading_of):

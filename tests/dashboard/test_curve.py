@@ -5,11 +5,10 @@ import pytest
 from bokeh.document import Document
 from bokeh.models import LinearScale, LogScale, LogTicker
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MARKED, MEASURES
+from workbench.dashboard.compare.charts import AXES, MEASURES
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.grouping import mean_lines, telling_labels
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.measures import Move
 from workbench.measures.curves import smoothed
 from workbench.views.style import GREY, look_of
 
@@ -36,7 +35,7 @@ def in_legend(curve) -> list[bool]:
 
 
 @pytest.mark.parametrize("axis", AXES)
-@pytest.mark.parametrize("measure", [measure for measure in MEASURES if measure != BY_TOPIC])
+@pytest.mark.parametrize("measure", MEASURES)
 def test_axis_and_measure_choose_the_columns_and_their_labels(axis, measure, reading_of):
     curve = Curve()
     shown(curve, reading_of())
@@ -89,60 +88,6 @@ def test_a_slot_with_another_run_holds_nothing_of_the_old_one(reading_of):
     shown(curve)
     assert not any(line.visible for line in (slot.strands[0].line for slot in curve.slots))
     assert not any(in_legend(curve))
-
-
-@pytest.mark.parametrize("measure", ["bound", "headline", "alpha"])
-def test_moves_that_were_kept_are_marked_on_the_curves_that_show_what_they_did(measure, reading_of):
-    curve, reading = Curve(), reading_of("moving", n_points=6)
-    tried = [
-        Move(2, "split", 0, 1, 3.0, True),
-        Move(4, "merge", 1, 0, -2.0, False),
-        Move(5, "merge", 1, 0, 2.0, True),
-    ]
-    reading = reading._replace(moves=tuple(tried), marks=reading.numbers[[1, 4]])
-    curve.measure = measure
-    shown(curve, reading, reading_of("still"))
-    seen = points(curve, "marks")
-    marks = seen.data_source.data
-    assert (list(marks["iteration"]), marks["marker"]) == (
-        [2.0, 5.0],
-        ["triangle", "inverted_triangle"],
-    )
-    assert marks["colour"] == [curve.colours()["moving"]] * 2
-    np.testing.assert_array_equal(
-        marks["bound_per_token"], reading.numbers[[1, 4], COLUMNS.index("bound_per_token")]
-    )
-    assert seen.visible == curve.marked() == (measure in MARKED)
-    if measure in MARKED:
-        assert seen.glyph.y == MEASURES[measure][0][0]
-    shown(curve, reading_of("other"))
-    assert len(seen.data_source.data["iteration"]) == 0
-
-
-def test_the_priors_of_topics_are_points_largest_first_and_those_without_a_topic_are_left_out(
-    reading_of,
-):
-    curve = Curve()
-    curve.measure = BY_TOPIC
-    shown(
-        curve,
-        reading_of("learning")._replace(alphas=np.array([0.1, 0.0, 0.7, 0.2])),
-        reading_of("fixed"),
-    )
-    seen = points(curve, "profile")
-    assert list(seen.data_source.data["prior"]) == [0.7, 0.2, 0.1] and list(
-        seen.data_source.data["rank"]
-    ) == [1, 2, 3]
-    assert seen.data_source.data["colour"] == [curve.colours()["learning"]] * 3
-    assert (
-        seen.visible
-        and not curve.slots[0].strands[0].line.visible
-        and not curve.slots[0].points.visible
-    )
-    assert curve.figure.x_range.end > 3 and curve.figure.y_range.end > 0.7
-    curve.measure = "headline"
-    curve.draw()
-    assert curve.slots[0].strands[0].line.visible and not seen.visible
 
 
 def test_an_axis_becomes_logarithmic_where_all_is_above_0_with_scales_that_were_made_beforehand(
@@ -215,25 +160,16 @@ def test_no_finite_value_is_no_error(reading_of):
 
 
 def test_labels_say_what_tells_the_runs_apart_and_no_more(reading_of):
-    one, other = reading_of("a", label="cgs"), reading_of("b", label="svb")
+    one, other = reading_of("a", label="cgs"), reading_of("b")
     assert telling_labels([one, other]) == {"a": "cgs", "b": "svb"}
     assert telling_labels([one, reading_of("c", label="cgs", n_topics=20)]) == {
-        "a": "cgs · K=10",
-        "c": "cgs · K=20",
+        "a": "cgs, K=10",
+        "c": "cgs, K=20",
     }
-    assert telling_labels([one, reading_of("d", label="cgs", seed=3)]) == {
-        "a": "cgs · seed 0",
-        "d": "cgs · seed 3",
-    }
-    assert len(set(telling_labels([one, reading_of("e", label="cgs")]).values())) == 2
-    hdp = reading_of("h", label="cgs")
-    del hdp.spec.model["alpha"], hdp.spec.model["beta"]
-    assert telling_labels([one, hdp]) == {"a": "cgs · α=0.1 β=0.1", "h": "cgs"}
-    cut = reading_of("f", label="cgs", split={"top_words": 2000})
-    assert telling_labels([one, cut]) == {
-        "a": "cgs · all words",
-        "f": "cgs · the 2,000 most frequent words",
-    }
+    seeds = telling_labels([one, reading_of("d", label="cgs", seed=3)])
+    assert seeds == {"a": "cgs, seed 0", "d": "cgs, seed 3"}
+    same = telling_labels([one, reading_of("e", label="cgs")])
+    assert same == {"a": "cgs, seed 0, a", "e": "cgs, seed 0, e"}
 
 
 def means(curve, *readings):

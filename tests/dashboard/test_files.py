@@ -187,17 +187,6 @@ def test_files_of_what_is_learnt_have_what_was_recorded_and_leave_out_runs_that_
         assert table[table["run"] == "lda"][column].isna().all()
 
 
-def test_files_of_the_priors_of_topics_have_a_row_for_each_topic_the_largest_first(learning):
-    name, content = file_of(learning("by topic"), "CSV")
-    assert name == "simulated-alpha-by-topic.csv"
-    table = pd.read_csv(io.BytesIO(content))
-    assert list(table) == ["run", "label", "seed", "rank", "prior"]
-    for path, name, _ in learning("by topic").runs:
-        own, last = table[table["run"] == name], open_run(path)["alpha"].values[-1]
-        np.testing.assert_allclose(own["prior"], np.sort(last)[::-1])
-        assert own["rank"].tolist() == [1, 2, 3, 4]
-
-
 def test_a_figure_of_what_no_run_records_is_a_sentence(learning):
     with pytest.raises(
         FileError,

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from workbench.dashboard.compare.history import Lineage, Moves, moves_of
+from workbench.dashboard.compare.history import Lineage, Moves, Priors, moves_of
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.measures import moves
@@ -13,8 +13,13 @@ from workbench.runs.execution.run import open_run
 
 def test_moves_are_told_the_latest_first_with_what_became_of_them(new_run, store):
     new_run("hdp", "cv-hdp", n_iterations=8, options={"moves_every": 2, "moves_after": 2})
-    new_run("lda", "cvb0")
+    new_run("lda", "cvb0", options={"learn_alpha": "maximised", "learn_after": 2})
     hdp, lda = sorted(RunMonitor(store).look().readings, key=lambda one: one.name)
+    priors, seen = Priors(Handover()), ((hdp.path, 8), (lda.path, 12))
+    priors.follow(seen)
+    assert priors.view.visible and {row[1] for row in priors.shown.picture.rows} >= {"lda"}
+    priors.follow(())
+    assert not priors.view.visible
     log, tried = Moves(Handover()), moves(open_run(hdp.path))
     for reading, told in (
         (hdp, f"hdp: {len(tried)} tried"),

@@ -13,7 +13,6 @@ AXES = {
 }
 """Axis → (column, label)."""
 HELD_OUT = "held-out perplexity"
-BY_TOPIC = "by topic"
 SCORES = {
     name.removeprefix("test_").replace("_", " "): each for name, each in every_score().items()
 }
@@ -37,7 +36,6 @@ MEASURES = {
     "beta": (("beta",), "beta, prior of each word"),
     "beta total": (("beta_total",), "beta, summed over words"),
     "gamma": (("top_concentration",), "gamma, concentration of the topics' weights"),
-    BY_TOPIC: (("prior",), "alpha of each topic"),
     **{measure: ((each.name,), f"{measure}, {each.unit}") for measure, each in SCORES.items()},
 }
 """Measure → (columns: thick, thin; label)."""
@@ -45,17 +43,12 @@ CHARTS = {
     "Perplexity": ("headline", "state", "average", "both", "by document", "joint", "training"),
     "Bound": ("bound",),
     "Number of topics": ("active", "large", "effective"),
-    "Priors as learnt": ("alpha", "beta", "beta total", "gamma", BY_TOPIC),
+    "Priors as learnt": ("alpha", "beta", "beta total", "gamma"),
     **({"Other held-out scores": tuple(SCORES)} if SCORES else {}),
 }
 """Chart → its measures, the one that is seen first at the head."""
 WORDS = {"headline": "Recommended estimate", "close-up": "Zoom to end"}
 """Axis, measure or range → what the page calls it, where that is not its name, which links keep."""
-MARKED = ("bound", *CHARTS["Number of topics"])
-"""Measures on whose curves the moves that were kept are marked."""
-MARKER_OF = {"split": "triangle", "merge": "inverted_triangle"}
-RANK = ("rank", "topics, that of the largest prior first")
-"""Column and label of the axis that the priors of topics are drawn along."""
 
 
 def names_by_label(names) -> dict[str, str]:
@@ -65,11 +58,6 @@ def names_by_label(names) -> dict[str, str]:
 
 def describe_measure(measure: str) -> str:
     """What a measure means, as a sentence."""
-    known = (
-        VARIABLES
-        | DERIVED
-        | {"prior": VARIABLES["alpha"]}
-        | {each.name: each for each in SCORES.values()}
-    )
+    known = VARIABLES | DERIVED | {each.name: each for each in SCORES.values()}
     meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
     return f"{capital(meanings)}."

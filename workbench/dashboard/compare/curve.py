@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.core.properties import value
 from bokeh.events import Reset
-from bokeh.models import ColumnDataSource, GlyphRenderer, LegendItem, Scatter, Span
+from bokeh.models import ColumnDataSource, LegendItem, Scatter, Span
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, CHARTS, MARKED, MEASURES, RANK
-from workbench.dashboard.compare.grouping import Line, Mean, telling_labels
+from workbench.dashboard.compare.charts import AXES, CHARTS, MEASURES
+from workbench.dashboard.compare.grouping import NO_ROWS, Line, Mean, telling_labels
 from workbench.dashboard.compare.slots import (
     DASHES,
     STRANDS,
@@ -25,9 +25,7 @@ from workbench.dashboard.compare.slots import (
     add,
     add_legend,
     crossings,
-    marks,
     plot,
-    profiles,
 )
 from workbench.dashboard.shared.link import Part
 from workbench.dashboard.shared.numbers import COLUMNS
@@ -98,9 +96,11 @@ class Curve:
         ]
         for level in self._levels:
             self.figure.add_layout(level)
-        self._profile = self._scatter("profile", profiles([]), RANK[0], "prior", size=6)
-        self._marks = self._scatter("marks", marks([]), *FIRST, size=10, marker="marker")
-        self._crossings = self._scatter("crossings", marks([]), *FIRST, size=10, marker="diamond")
+        none = crossings([(NO_ROWS, GREY)], FIRST[1], 0.0)
+        x, y = FIRST
+        looks = {"fill_color": "colour", "line_color": None, "size": 10, "marker": "diamond"}
+        source = ColumnDataSource(none, name="crossings")
+        self._crossings = add(self.figure, source, Scatter(x=x, y=y, **looks))
         self._items = [
             LegendItem(label="–", renderers=[slot.strands[0].line], visible=False)
             for slot in self.slots
@@ -110,10 +110,6 @@ class Curve:
         for bounds in (self.figure.x_range, self.figure.y_range):
             bounds.on_change("end", self._moved)
         self.figure.on_event(Reset, lambda event: self.follow())
-
-    def _scatter(self, name: str, data: dict, x: str, y: str, **looks):
-        glyph = Scatter(x=x, y=y, fill_color="colour", line_color=None, **looks)
-        return add(self.figure, ColumnDataSource(data, name=name), glyph)
 
     # ------------------------------------------------------------------ what is seen
 
@@ -156,13 +152,6 @@ class Curve:
         for line, mean in zip(self.drawn, self._means, strict=True):
             mean.follow(self._of(line))
         self._paint()
-        seen = [
-            (self._readings[name], colour)
-            for name, colour in self.colours().items()
-            if name in self._readings
-        ]
-        _renew(self._profile, profiles(seen), "prior")
-        _renew(self._marks, marks([] if self.mean else seen), "iteration")
         self.draw()
 
     def _paint(self) -> None:
@@ -225,10 +214,6 @@ class Curve:
         """Whether any run that is drawn has the chosen measure; True where none is drawn."""
         return any(map(self._has, self._readings.values())) or not self._readings
 
-    def marked(self) -> bool:
-        """Whether moves are marked on the curves."""
-        return bool(self.measure in MARKED and len(self._marks.data_source.data["iteration"]))
-
     def refused(self) -> list[str]:
         """The axes that are linear though they were to be logarithmic: a number of theirs is not above 0."""
         return [axis for axis in self.log if not self.scales.logarithmic[axis]]
@@ -237,17 +222,14 @@ class Curve:
         """Whether the run has the chosen measure; True before its first record."""
         if not len(reading.numbers):
             return True
-        if self.measure == BY_TOPIC:
-            return bool(len(reading.alphas))
         columns = [COLUMNS.index(name) for name in MEASURES[self.measure][0]]
         return bool(np.isfinite(reading.numbers[:, columns]).any())
 
     def draw(self) -> None:
         """Shows the chosen columns, in ranges that fit them."""
-        by_topic = self.measure == BY_TOPIC
-        x, x_label = RANK if by_topic else AXES[self.axis]
+        x, x_label = AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
-        look = Look(() if by_topic else columns, self.smoothing)
+        look = Look(columns, self.smoothing)
         for slot, line, mean, item in zip(
             self.slots, self.drawn, self._means, self._items, strict=True
         ):
@@ -270,12 +252,8 @@ class Curve:
                 slot.points.update(name=self._labels[line.key])
                 item.update(label=value(self._labels[line.key]))
             item.update(visible=any(map(self._has, own)))
-        self._draw_levels(() if by_topic else columns)
+        self._draw_levels(columns)
         self._draw_target(x, columns[0])
-        if self.measure in MARKED:
-            self._marks.glyph.update(x=x, y=columns[0])
-        self._marks.update(visible=self.measure in MARKED)
-        self._profile.update(visible=by_topic)
         self.figure.xaxis[0].update(axis_label=x_label)
         self.figure.yaxis[0].update(axis_label=y_label)
         self._fit(x, columns)
@@ -283,11 +261,7 @@ class Curve:
     def _draw_levels(self, columns: tuple[str, ...]) -> None:
         """Draws the number of each line that has no course across the figure."""
         for level, line, mean in zip(self._levels, self.drawn, self._means, strict=True):
-            own = (
-                mean.numbers[-1, COLUMNS.index(columns[0])]
-                if columns and len(mean.numbers)
-                else np.nan
-            )
+            own = mean.numbers[-1, COLUMNS.index(columns[0])] if len(mean.numbers) else np.nan
             seen = bool(np.isfinite(own)) and self._has_no_course(line)
             level.update(visible=seen, **({"location": float(own)} if seen else {}))
 
@@ -305,15 +279,17 @@ class Curve:
             for line, mean, colour in zip(self.drawn, self._means, self._colours, strict=True)
             if not self._has_no_course(line)
         ]
-        _renew(self._crossings, crossings(lines, y, target), "iteration", y)
+        known, data = self._crossings.data_source, crossings(lines, y, target)
+        if not all(
+            np.array_equal(data[name], known.data[name]) for name in ("iteration", y, "colour")
+        ):
+            known.data = data
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
         """Chooses the scales of the axes, and ranges that fit the curves unless they were moved by hand."""
         across, seen = [], []
         bands = (
-            [name for names in STRANDS[: len(columns)] for name in names[1:]]
-            if self.mean and x != RANK[0]
-            else []
+            [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean else []
         )
         lines = [
             slot.source for line, slot in zip(self.drawn, self.slots, strict=True) if line.names
@@ -323,7 +299,7 @@ class Curve:
             for line, slot in zip(self.drawn, self.slots, strict=True)
             if self._has_no_course(line)
         ]
-        for source in [self._profile.data_source] if self.measure == BY_TOPIC else lines:
+        for source in lines:
             n_points = len(source.data[x])
             first = int(CLOSE_UP * n_points) if self.span == "close-up" else 0
             for column in (*columns, *bands):
@@ -397,10 +373,3 @@ def _with_room(values: np.ndarray, logarithmic: bool) -> tuple[float, float]:
     low, high = (np.log(end) if logarithmic else end for end in (values.min(), values.max()))
     room = 0.04 * (high - low or abs(high) or 1.0)
     return tuple(float(np.exp(end) if logarithmic else end) for end in (low - room, high + room))
-
-
-def _renew(points: GlyphRenderer, data: dict, *columns: str) -> None:
-    """Replaces the data of points, where one of these columns or the colours have changed."""
-    known = points.data_source.data
-    if not all(np.array_equal(data[name], known[name]) for name in (*columns, "colour")):
-        points.data_source.data = data

@@ -8,7 +8,6 @@ import param
 
 from workbench.dashboard.compare.charts import (
     AXES,
-    BY_TOPIC,
     CHARTS,
     describe_measure,
     names_by_label,
@@ -175,7 +174,6 @@ class FigureCard:
             self.until.value,
             self.log.value,
         )
-        self.axis.disabled = self.measure.value == BY_TOPIC
         self.measure.visible = len(self.measure.options) > 1
         self.curve.draw()
         self._describe()
@@ -192,10 +190,8 @@ class FigureCard:
             self.measure.param.update(options=names_by_label(measures), value=measures[0])
 
     def _describe(self) -> None:
-        """Writes below the figure what it shows, what the marks are, and whether there is nothing to see."""
+        """Writes below the figure what it shows, and whether there is nothing to see."""
         said = describe_measure(self.curve.measure)
-        if self.curve.marked():
-            said += " Triangles are moves that were kept: a split points up, a merge down."
         if self.curve.smoothing:
             said += " The faint curves are as recorded, before smoothing."
         if (target := self.curve.target()) is not None:

@@ -12,16 +12,14 @@ import pandas as pd
 
 from workbench.dashboard.compare.charts import (
     AXES,
-    BY_TOPIC,
     CHARTS,
     MEASURES,
-    RANK,
     describe_measure,
 )
 from workbench.dashboard.compare.curve import Drawn
 from workbench.dashboard.compare.grouping import mean_of
 from workbench.dashboard.shared.files import File, FileError
-from workbench.dashboard.shared.numbers import COLUMNS, by_size, last_alphas, numbers_of
+from workbench.dashboard.shared.numbers import COLUMNS, numbers_of
 from workbench.measures import Curve
 from workbench.measures.curves import smoothed
 from workbench.models import VARIABLES
@@ -51,7 +49,7 @@ def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
     runs, and after each number its standard error (``_se``). Where something is smoothed it stands beside what was recorded
     (``_smoothed``).
     """
-    x_name, x_label = RANK if drawn.measure == BY_TOPIC else AXES[drawn.axis]
+    x_name, x_label = AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
     curves, looks, beside, tables = [], {}, [], []
     n_before = Counter()
@@ -111,8 +109,7 @@ def _records(
         if drawn.mean
         else {"run": runs[0].name, "label": label, "seed": runs[0].spec.seed}
     )
-    clocks = (RANK[0],) if drawn.measure == BY_TOPIC else CLOCKS
-    columns |= {name: numbers[name] for name in clocks}
+    columns |= {name: numbers[name] for name in CLOCKS}
     for name in MEASURES[drawn.measure][0]:
         columns[name] = numbers[name]
         columns |= {f"{name}_se": errors[name]} if drawn.mean else {}
@@ -123,7 +120,7 @@ def _records(
 
 def _sentences(drawn: Drawn) -> str:
     said = describe_measure(drawn.measure)
-    if drawn.mean and drawn.measure != BY_TOPIC:
+    if drawn.mean:
         said += BANDS
     if drawn.smoothing:
         said += f" Smoothed: a point before weighs {drawn.smoothing:g} beside a point; what was recorded is faint."
@@ -139,36 +136,23 @@ def _sentences(drawn: Drawn) -> str:
 def _lines(
     drawn: Drawn,
 ) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
-    """Label, colour and runs of each line, and by column its numbers and standard errors (NaN of one run), nothing thinned.
-
-    The priors of topics are those of each run, never a mean.
-    """
+    """Label, colour and runs of each line, and by column its numbers and standard errors (NaN of one run), nothing thinned."""
     _require_runs(drawn)
-    mean, several = (
-        drawn.mean and drawn.measure != BY_TOPIC,
-        Counter(label for _, label, _ in drawn.runs),
-    )
+    several = Counter(label for _, label, _ in drawn.runs)
     lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
     for path, label, colour in drawn.runs:
-        name = label if mean or several[label] == 1 else f"{label}, {path.name}"
-        lines.setdefault(label if mean else path, (name, colour, []))[-1].append(Run(path))
+        name = label if drawn.mean or several[label] == 1 else f"{label}, {path.name}"
+        lines.setdefault(label if drawn.mean else path, (name, colour, []))[-1].append(Run(path))
     for label, colour, runs in lines.values():
         progress = [run.progress() for run in runs]
-        if drawn.measure == BY_TOPIC:
-            prior = by_size(last_alphas(progress[0]))
-            numbers, errors = (
-                {RANK[0]: np.arange(1, len(prior) + 1), "prior": prior},
-                {"prior": np.full(len(prior), np.nan)},
-            )
-        else:
-            both = mean_of([numbers_of(run) for run in progress])
-            numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
-            whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
-            numbers |= {
-                name: numbers[name].astype(np.int64)
-                for name in whole
-                if np.isfinite(numbers[name]).all()
-            }
+        both = mean_of([numbers_of(run) for run in progress])
+        numbers, errors = (dict(zip(COLUMNS, part.T, strict=True)) for part in both)
+        whole = ("iteration", "updates") if len(runs) == 1 else ("iteration",)
+        numbers |= {
+            name: numbers[name].astype(np.int64)
+            for name in whole
+            if np.isfinite(numbers[name]).all()
+        }
         yield label, colour, runs, numbers, errors
 
 
@@ -214,8 +198,6 @@ def _require_runs(drawn: Drawn) -> None:
 
 def _stem(drawn: Drawn) -> str:
     """What the figure shows, as the name of a file: docstrings-headline-perplexity-by-iterations."""
-    if drawn.measure == BY_TOPIC:
-        return f"{_corpora(drawn)}-alpha-by-topic"
     what = (
         f"{drawn.measure}-perplexity"
         if drawn.measure in CHARTS["Perplexity"]

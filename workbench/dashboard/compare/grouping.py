@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.dashboard.shared.numbers import COLUMNS
-from workbench.dashboard.shared.run_monitor import Reading, describe_changes
+from workbench.dashboard.shared.run_monitor import Reading
 from workbench.measures.selection import labels_of_specs
 
 NO_ROWS = np.empty((0, len(COLUMNS)))
 GROUPINGS = ("each run", "mean of seeds")
-SIGNS = {"α": "alpha", "β": "beta"}
 NEWEST, MOST = 64, 500
 """Runs that are compared at most: without a choice by hand, the newest; and of those that are chosen."""
 
@@ -90,30 +89,11 @@ def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def telling_labels(readings: list[Reading]) -> dict[str, str]:
-    """Name → a short label: engine and options, K when it differs, and more only where two labels are the same."""
-    labels = {reading.name: reading.label for reading in readings}
-    specs = {reading.name: reading.spec for reading in readings if reading.spec is not None}
-    if len({spec.n_topics for spec in specs.values()}) > 1:
-        labels |= {
-            name: f"{labels[name]} · K={spec.n_topics}"
-            for name, spec in specs.items()
-            if spec.n_topics
-        }
-    for describe in (
-        lambda name, spec: f"seed {spec.seed}",
-        lambda name, spec: spec.corpus,
-        lambda name, spec: describe_changes(spec) or "all words",
-        lambda name, spec: " ".join(
-            f"{sign}={spec.model[name]}" for sign, name in SIGNS.items() if name in spec.model
-        ),
-        lambda name, spec: name,
-    ):
-        for label in {label for label, number in Counter(labels.values()).items() if number > 1}:
-            alike = {
-                name: describe(name, spec) for name, spec in specs.items() if labels[name] == label
-            }
-            if len(set(alike.values())) > 1:
-                labels |= {
-                    name: f"{label} · {word}" if word else label for name, word in alike.items()
-                }
+    """Return name → the label of each run, with its seed or its name where others have the same."""
+    specs = {one.name: one.spec for one in readings if one.spec is not None}
+    labels = {one.name: one.label for one in readings}
+    labels |= zip(specs, labels_of_specs(list(specs.values())) if specs else (), strict=True)
+    for tells in (lambda name: f"seed {specs[name].seed}", lambda name: name):
+        same = {label for label, n in Counter(labels.values()).items() if n > 1}
+        labels |= {name: f"{labels[name]}, {tells(name)}" for name in specs if labels[name] in same}
     return labels

@@ -1,4 +1,4 @@
-"""The splits and merges that a run tried, and which run began from which."""
+"""What runs went through: splits and merges, priors of topics, and which run began from which."""
 
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -52,6 +52,26 @@ def moves_of(runs: Looked) -> Shown:
         (picture,) = draw_view("moves", [progress])
         return Shown(said, picture, html, (run.path,))
     return Shown()
+
+
+class Priors(Card):
+    """The card with the priors of topics of the runs that are drawn; hidden where none learns one for each topic."""
+
+    def __init__(self, handover: Handover):
+        super().__init__("Priors of topics", handover, hides=True)
+
+    def follow(self, runs: Looked) -> None:
+        """Show the priors of these runs."""
+        self.bring(runs, partial(priors_of, runs))
+
+
+@lru_cache(maxsize=8)
+def priors_of(runs: Looked) -> Shown:
+    """Return the picture of the priors of topics, if any of the runs learns them."""
+    datasets = [progress for *_, progress in begun(runs)]
+    picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
+    said = message(picture.caption) if picture else ""
+    return Shown(said, picture, "", tuple(path for path, _ in runs))
 
 
 class Lineage(Card):

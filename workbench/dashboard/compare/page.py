@@ -14,7 +14,7 @@ from workbench.dashboard.compare.comparison import Comparison
 from workbench.dashboard.compare.curve import N_SLOTS
 from workbench.dashboard.compare.figure_card import FigureCard
 from workbench.dashboard.compare.files import FORMS, runs_file
-from workbench.dashboard.compare.history import Lineage, Moves
+from workbench.dashboard.compare.history import Lineage, Moves, Priors
 from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
@@ -85,10 +85,8 @@ class ComparePage:
         )
         self.run_files = Downloads(self.handover, {"Download as": self._make_runs})
         self.comparison = Comparison(self.handover)
-        self.chains, self.moves, self.lineage = (
-            Chains(self.handover),
-            Moves(self.handover),
-            Lineage(self.handover),
+        self.chains, self.priors, self.moves, self.lineage = (
+            kind(self.handover) for kind in (Chains, Priors, Moves, Lineage)
         )
         self.topics = text(sizing_mode="stretch_width", visible=False)
         self._version, self._n_started, self._followed = -1, 0, False
@@ -134,6 +132,7 @@ class ComparePage:
         runs = looked_at(self._known[name] for name in names if name in self._known)
         self.comparison.follow(runs, self.figure.curve.until)
         self.chains.follow(runs)
+        self.priors.follow(runs)
         found = self.table.found or self._known
         self.results.follow(
             (self._known[name] for name in found if name in self._known), self.table.settings
@@ -291,6 +290,7 @@ class ComparePage:
             *([self.notes.card] if change else []),
             self.comparison.view,
             self.chains.view,
+            self.priors.view,
             self.lineage.view,
             self.topics,
             self.moves.view,

@@ -1,6 +1,6 @@
 """The empty live figure, and what it draws: lines with every glyph that they may need, made beforehand, and points beside them.
 
-The points are moves that were kept, priors of topics, and where a perplexity is reached.
+The points are where a perplexity is reached.
 """
 
 from typing import NamedTuple
@@ -28,10 +28,8 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from workbench.dashboard.compare.charts import MARKER_OF, RANK
 from workbench.dashboard.compare.grouping import NO_ROWS
-from workbench.dashboard.shared.numbers import COLUMNS, by_size
-from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS
 from workbench.measures.curves import smoothed
 
@@ -286,20 +284,3 @@ def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -
     return _columns(np.concatenate([rows for rows, _ in found])) | {
         "colour": [colour for rows, colour in found if len(rows)]
     }
-
-
-def marks(seen: list[tuple[Reading, str]]) -> dict:
-    """The rows of the moves that were kept, how each is marked, and in which colour; of (reading, colour) of each run."""
-    kept = [(move, colour) for reading, colour in seen for move in reading.moves if move.accepted]
-    return _columns(np.concatenate([NO_ROWS, *(reading.marks for reading, _ in seen)])) | {
-        "marker": [MARKER_OF[move.kind] for move, _ in kept],
-        "colour": [colour for _, colour in kept],
-    }
-
-
-def profiles(seen: list[tuple[Reading, str]]) -> dict:
-    """The priors of topics, largest first, in which place each is, and in which colour; of (reading, colour) of each run."""
-    priors = [np.empty(0), *(by_size(reading.alphas) for reading, _ in seen)]
-    ranks = [np.arange(1, len(prior) + 1) for prior in priors]
-    colours = [colour for (_, colour), prior in zip(seen, priors[1:], strict=True) for _ in prior]
-    return {RANK[0]: np.concatenate(ranks), "prior": np.concatenate(priors), "colour": colours}

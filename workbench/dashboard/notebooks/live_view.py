@@ -14,7 +14,7 @@ from pathlib import Path
 import panel as pn
 from tornado.ioloop import PeriodicCallback
 
-from workbench.dashboard.compare.charts import AXES, BY_TOPIC, MEASURES, names_by_label
+from workbench.dashboard.compare.charts import AXES, MEASURES, names_by_label
 from workbench.dashboard.compare.curve import N_SLOTS, Curve
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
@@ -185,7 +185,6 @@ class LiveView:
     def _look(self, event=None) -> None:
         """Shows the chosen axis and measure."""
         self.curve.axis, self.curve.measure = self.axis.value, self.measure.value
-        self.axis.disabled = self.measure.value == BY_TOPIC
         self.curve.follow()
         self._send()
 

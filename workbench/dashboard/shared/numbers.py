@@ -41,13 +41,3 @@ def _column(run: xr.Dataset, name: str) -> np.ndarray:
     if found is None and name == "alpha_total" and "alpha" in run:
         found = run["alpha"].sum("topic")
     return np.full(run.sizes["iteration"], np.nan) if found is None else found.values.astype(float)
-
-
-def by_size(alphas: np.ndarray) -> np.ndarray:
-    """(topic,) the priors of the topics that have one, largest first."""
-    return np.sort(alphas[alphas > 0])[::-1]
-
-
-def last_alphas(run: xr.Dataset) -> np.ndarray:
-    """(topic,) the prior of each topic at the last iteration; empty where a run does not learn them."""
-    return run["alpha"].values[-1] if "alpha" in run else np.empty(0)

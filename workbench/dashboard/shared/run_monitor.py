@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from workbench.corpus.experiments import IN_WORDS, regime_in_words
-from workbench.dashboard.shared.numbers import COLUMNS, last_alphas, numbers_of
+from workbench.dashboard.shared.numbers import COLUMNS, numbers_of
 from workbench.dashboard.shared.policy import policy
 from workbench.errors import InputError
 from workbench.measures import Move, learnt_by, moves
@@ -60,12 +60,8 @@ class Reading(NamedTuple):
     numbers: np.ndarray = np.empty((0, len(COLUMNS)))  # (point, COLUMNS) float64
     # (COLUMNS,) the last committed row; NaN before the first
     latest: np.ndarray = np.full(len(COLUMNS), np.nan)
-    # (topic,) the last priors of topics, if they are learnt
-    alphas: np.ndarray = np.empty(0)
     learns: tuple[str, ...] = ()  # the priors that it learns
     moves: tuple[Move, ...] = ()  # splits and merges that it tried
-    # (kept move, COLUMNS) the rows of those it kept
-    marks: np.ndarray = np.empty((0, len(COLUMNS)))
     notes: Notes = Notes()  # what people wrote about it
 
     @property
@@ -84,14 +80,11 @@ class Reading(NamedTuple):
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
         """The same with new iterations that follow ``n_rows`` known ones."""
         numbers, tried = numbers_of(run), tuple(moves(run))
-        marked = np.isin(numbers[:, 0], [move.iteration for move in tried if move.accepted])
         return self._replace(
             numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),
             latest=numbers[-1],
-            alphas=last_alphas(run),
             learns=tuple(learnt_by(run)),
             moves=self.moves + tried,
-            marks=np.concatenate([self.marks, numbers[marked]]),
         )
 
 
