@@ -8,74 +8,49 @@ from workbench.runs.store.notes import FILE, annotate, read_notes
 
 
 @pytest.fixture
-def card(new_run, tmp_path):
-    """A card, and a function that lets it read the store anew with some runs chosen; two runs are there."""
+def card(new_run, store):
+    """A card, a function that lets it read the store anew with some runs chosen, and what was changed; two runs are there."""
     changes = []
     made = NotesCard(lambda: changes.append(1))
     for name in "ab":
         new_run(name, n_iterations=2)
-    readings = RunMonitor(tmp_path / "runs")
+    readings = RunMonitor(store)
 
     def choose(*names):
-        made.show({reading.name: reading for reading in readings.look().readings}, list(names))
-        return made.written
+        made.show({reading.name: reading for reading in readings.look().readings}, names)
+        return made.note.value, made.tags.value
 
-    return made, choose, tmp_path / "runs", changes
+    return made, choose, changes
 
 
-def test_the_note_is_that_of_one_run_and_the_tags_are_those_of_all_that_are_chosen(card):
-    made, choose, store, _ = card
+def test_the_note_is_that_of_one_run_and_the_tags_are_those_of_all_that_are_chosen(card, store):
+    made, choose, changes = card
     annotate(store / "a", note="look\nagain", tags=["x"])
     annotate(store / "b", tags=["y", "x"])
-    assert choose() == {"names": [], "notes": "", "tags": []}
-    assert choose("a", "gone") == {"names": ["a"], "notes": "look\nagain", "tags": ["x"]}
-    assert choose("b", "a") == {"names": ["b", "a"], "notes": "", "tags": ["x", "y"]}
-
-
-def test_what_is_typed_is_written_to_every_run_that_it_was_typed_for(card):
-    made, choose, store, changes = card
-    choose("a", "b")
-    made._handle_msg({"runs": ["a", "b"], "tag": "paper"})
-    made._handle_msg({"runs": ["a"], "note": "first"})
-    assert [read_notes(store / name)[:2] for name in "ab"] == [
-        ("first", ("paper",)),
-        ("", ("paper",)),
-    ]
-    assert (made.said, made.wrong, len(changes)) == ("Saved.", False, 2)
-    made._handle_msg({"runs": ["a", "b"], "untag": "paper"})
-    assert [read_notes(store / name).tags for name in "ab"] == [(), ()]
-    assert choose("a")["notes"] == "first" and made.said == ""
-
-
-def test_a_mistake_is_told_and_nothing_is_written(card):
-    made, choose, store, _ = card
-    choose("a")
-    made._handle_msg({"runs": ["a"], "tag": "one, two"})
-    assert made.wrong and made.said.startswith("A tag holds no comma")
-    assert not (store / "a" / FILE).exists()
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"runs": ["gone"], "note": "x"},
-        {"runs": "a", "note": "x"},
-        {"runs": [1], "note": "x"},
-        {"runs": ["a"], "note": 3},
-        {"runs": ["a"], "remove": "x"},
-        {"note": "x"},
-        "text",
-        None,
-    ],
-)
-def test_only_a_text_for_runs_that_are_there_is_written(said, card):
-    made, choose, store, changes = card
-    choose("a")
-    made._handle_msg(said)
-    assert changes == [] and not (store / "a" / FILE).exists()
-
-
-def test_notes_that_cannot_be_read_say_so_in_their_place(card):
-    made, choose, store, _ = card
+    assert choose() == ("", []) and not made._fields.visible
+    assert choose("a", "gone") == ("look\nagain", ["x"]) and made.note.visible
+    assert choose("b", "a") == ("", ["x", "y"]) and not made.note.visible
     (store / "a" / FILE).write_text("no json")
-    assert "cannot be read" in choose("a")["notes"]
+    assert "cannot be read" in choose("a")[0] and not changes
+
+
+def test_what_is_typed_is_written_to_every_run_that_is_chosen(card, store):
+    made, choose, changes = card
+    choose("a", "b")
+    made.tag.value = "paper"
+    assert [read_notes(store / name).tags for name in "ab"] == [("paper",)] * 2
+    assert made.tag.value == "" and "Saved." in made.said.object
+    choose("a")
+    made.note.value = "first"
+    assert [read_notes(store / name).note for name in "ab"] == ["first", ""]
+    choose("a", "b")
+    made.tags.value = []
+    assert [read_notes(store / name).tags for name in "ab"] == [(), ()] and len(changes) == 3
+    assert choose("a") == ("first", []) and not made.said.object
+
+
+def test_a_mistake_is_told_and_nothing_is_written(card, store):
+    made, choose, _ = card
+    choose("a")
+    made.tag.value = "one, two"
+    assert "A tag holds no comma" in made.said.object and not (store / "a" / FILE).exists()

@@ -305,7 +305,8 @@ def test_what_is_to_be_looked_at_is_not_changed_whatever_a_browser_sends(ruled, 
     page.table.chosen = ["seen"]
     for action in ("resume", "stop", "pause", "remove", "remove"):
         page.steering.press(action)
-    page.notes._handle_msg({"runs": ["seen"], "note": "mine", "tag": "mine"})
+    page.notes.show(page._known, ["seen"])
+    page.notes.note.value = page.notes.tag.value = "mine"
     topics.tick()
     topics.overview.fixed = False
     topics.overview._handle_msg({"topic": 0, "label": "mine"})

@@ -1,83 +1,88 @@
 """The card for notes and tags of the chosen runs: a note of one run, tags of one or many."""
 
+from collections.abc import Callable, Iterable
+
 import panel as pn
-import param
 
 from workbench.dashboard.shared.background import in_background, sentence_of
-from workbench.dashboard.shared.drawn import Drawn, code, style
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.shared.shell import column, text
+from workbench.dashboard.shared.shell import Toggles, column, in_form, message, styled, text
 from workbench.runs.store.notes import annotate, read_notes
 
-WAYS = {
-    "note": lambda path, note: annotate(path, note=note),
-    "tag": lambda path, tag: annotate(path, tags=[*read_notes(path).tags, tag]),
-    "untag": lambda path, tag: annotate(
-        path, tags=[other for other in read_notes(path).tags if other != tag]
-    ),
-}
-"""Key of a message → the function that changes the run in a folder."""
+HINTS = (
+    "Choose runs in the table to write a note or give them tags.",
+    "{}. A click on a tag removes it.",
+    "{} runs; a tag goes to all of them, a note to one run alone. A click on a tag removes it.",
+)
+"""For none, one and several chosen runs."""
 
 
-class NotesCard(Drawn):
+class NotesCard:
     """The fields, and the card that they are in; ``on_change`` is called after every change."""
 
-    written = param.Dict(
-        default={}, doc="names of the chosen runs, notes of one alone, tags of any of them."
-    )
-    said = param.String(doc="The result of the last change.")
-    wrong = param.Boolean(default=False, doc="Was that a mistake?")
-
-    _esm = code("notes")
-    _stylesheets = style("notes")
-
-    def __init__(self, on_change):
-        super().__init__()
+    def __init__(self, on_change: Callable[[], None]):
         self._on_change, self._document = on_change, pn.state.curdoc
-        self._readings: dict[str, Reading] = {}
-        self.card = column(text("<h2>Notes and tags</h2>"), self, kind="wb-card")
+        self._chosen: list[Reading] = []
+        hint = "What is to be remembered of this run"
+        self.note = in_form(pn.widgets.TextAreaInput(label="Note", rows=2, placeholder=hint))
+        self.tag = styled(pn.widgets.TextInput(label="New tag", placeholder="Enter adds it"))
+        self.tags = styled(Toggles(label="Tags", options=[], value=[]))
+        self.hint, self.said = text(), text()
+        title = text("<h2>Notes and tags</h2>")
+        tags = column(self.tags, self.tag, kind="wb-bar")
+        self._fields = column(self.note, tags, kind="wb-stack", visible=False)
+        self.card = column(title, self.hint, self._fields, self.said, kind="wb-card")
+        self.note.param.watch(self._note_changed, "value")
+        self.tag.param.watch(self._tag_typed, "value")
+        self.tags.param.watch(self._tag_clicked, "value")
 
-    def show(self, readings: dict[str, Reading], chosen: list[str]) -> None:
-        """Shows the notes and tags of the chosen runs."""
-        self._readings = readings
-        seen = [readings[name] for name in chosen if name in readings]
-        written = {
-            "names": [reading.name for reading in seen],
-            "notes": seen[0].notes.note if len(seen) == 1 else "",
-            "tags": sorted({tag for reading in seen for tag in reading.notes.tags}),
-        }
-        if written != self.written:
-            chose_others = written["names"] != self.written.get("names")
-            self.param.update(
-                written=written, **{"said": "", "wrong": False} if chose_others else {}
+    def show(self, readings: dict[str, Reading], chosen: Iterable[str]) -> None:
+        """Show the notes and tags of the chosen runs."""
+        before, self._chosen = (
+            [one.name for one in self._chosen],
+            [readings[name] for name in chosen if name in readings],
+        )
+        names, n = [one.name for one in self._chosen], min(len(self._chosen), 2)
+        self.hint.object = message(HINTS[n].format(names[0] if n == 1 else len(names)))
+        self._fields.visible, self.note.visible = n > 0, n == 1
+        self.note.value = self._written
+        tags = sorted({tag for one in self._chosen for tag in one.notes.tags})
+        self.tags.param.update(options=tags, value=tags, visible=bool(tags))
+        if names != before:
+            self.said.say("")
+
+    @property
+    def _written(self) -> str:
+        """Return the note of the run that is chosen alone."""
+        return self._chosen[0].notes.note if len(self._chosen) == 1 else ""
+
+    def _note_changed(self, event) -> None:
+        if len(self._chosen) == 1 and event.new != self._written:
+            self._write(lambda one: annotate(one.path, note=event.new))
+
+    def _tag_typed(self, event) -> None:
+        if tag := event.new.strip():
+            self.tag.value = ""
+            self._write(lambda one: annotate(one.path, tags=[*read_notes(one.path).tags, tag]))
+
+    def _tag_clicked(self, event) -> None:
+        if gone := set(self.tags.options) - set(event.new):
+            kept = [tag for tag in self.tags.options if tag not in gone]
+            self.tags.param.update(options=kept, value=kept)
+            self._write(
+                lambda one: annotate(
+                    one.path, tags=[tag for tag in read_notes(one.path).tags if tag not in gone]
+                )
             )
 
-    def _handle_msg(self, said) -> None:
-        """Writes a note, or adds or removes a tag, of runs that are in the store."""
-        given = said if isinstance(said, dict) else {}
-        names = given.get("runs")
-        if (
-            policy().read_only
-            or not isinstance(names, list)
-            or not all(isinstance(name, str) for name in names)
-        ):
-            return
-        paths = [self._readings[name].path for name in names if name in self._readings]
-        change = {
-            way: typed for way, typed in given.items() if way in WAYS and isinstance(typed, str)
-        }
+    def _write(self, change: Callable[[Reading], object]) -> None:
+        """Change what is written of the chosen runs."""
+        chosen = list(self._chosen)
 
-        def work() -> None:
-            for path in paths:
-                for way, typed in change.items():
-                    WAYS[way](path, typed)
-
-        def then(result, error) -> None:
-            self.param.update(
-                said=sentence_of(error) if error else "Saved.", wrong=error is not None
-            )
+        def then(result: object, error: Exception | None) -> None:
+            self.said.say(*((sentence_of(error), "bad") if error else ("Saved.", "good")))
             self._on_change()
 
-        if paths and change:
-            in_background(self._document, work, then)
+        if chosen and not policy().read_only:
+            in_background(self._document, lambda: list(map(change, chosen)), then)
