@@ -55,10 +55,10 @@ def press(page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).click()
 
 
-def download(page, button: str) -> tuple[str, bytes]:
-    """Name and content of the file that a button gives to the browser."""
+def download(page, button: str, of: str = "") -> tuple[str, bytes]:
+    """Name and content of the file that a button gives to the browser; ``of``: the name of its group."""
     with page.expect_download() as arriving:
-        press(page, button)
+        press(page.get_by_role("group", name=of, exact=True) if of else page, button)
     return arriving.value.suggested_filename, Path(arriving.value.path()).read_bytes()
 
 

@@ -149,14 +149,16 @@ def test_downloads_arrive_and_are_what_they_say(url, new_page, store, finished):
         ("PDF", "pdf", b"%PDF"),
         ("PNG", "png", b"\x89PNG"),
     ):
-        name, content = download(page, button)
+        name, content = download(page, button, "download the figure")
         assert name == f"{corpus}-state-perplexity-by-updates.{suffix}" and content.startswith(
             begins
         )
-    name, content = download(page, "CSV")
+    name, content = download(page, "CSV", "download the figure")
     lines = content.decode().splitlines()
     assert name == f"{corpus}-state-perplexity-by-updates.csv" and len(lines) == 1 + 2 * 30
     assert lines[0] == "run,label,seed,iteration,steps,updates,elapsed,test_perplexity_state"
+    name, content = download(page, "SVG", "download the comparison")
+    assert name == "comparison.svg" and b"Paired differences" in content
     name, content = download(page, "Report")
     assert name == f"report-{corpus}-2-runs.html" and b"</html>" in content
     for engine in ("svb", "cgs"):

@@ -44,7 +44,7 @@ def numbers(page, table: str) -> np.ndarray:
 
 def evidence(page) -> float:
     """The log evidence as the page says it; NaN where it says none."""
-    said = page.locator(".exact strong")
+    said = page.get_by_text("log p(words) =")
     return (
         float(said.inner_text().split(" = ")[1].split()[0].replace("−", "-"))
         if said.count()
@@ -64,7 +64,9 @@ def check(page, toy: Toy) -> None:
         numbers(page, "exact p(w|d)"), truth["predictive"].values, rtol=0, atol=FOUR
     )
     table = "engines beside the exact posterior"
-    page.locator(".engines figure svg").wait_for(timeout=1000 * PATIENCE)
+    page.get_by_role("figure", name="Bounds and errors on a toy").first.wait_for(
+        timeout=1000 * PATIENCE
+    )
     assert [row[0] for row in cells(page, table)] == LDA_ENGINES
     found = numbers(page, table)
     sure = np.delete(found[:, :4], 1, axis=1)  # not the collapsed bound

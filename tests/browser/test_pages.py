@@ -53,7 +53,7 @@ def test_a_sweep_tells_how_many_runs_it_would_start(url, new_page, path, field):
 
 def test_oracle_shows_engines_beside_the_exact_posterior(url, new_page):
     page = new_page(url.replace("compare", "oracle"))
-    until(lambda: page.locator(".exact strong").count(), "the evidence is there", EVIDENCE)
+    until(lambda: page.get_by_text("log p(words) =").count(), "the evidence is there", EVIDENCE)
     until(lambda: cells(page, "exact p(w|d)"), "the exact probabilities are there", EVIDENCE)
 
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from workbench.dashboard.oracle import microscope
 from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import TOYS
@@ -18,14 +17,14 @@ TOY = TOYS["Unequal alpha (toy A)"]
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch):
-    """Pictures by their titles: to draw one takes a second."""
-    monkeypatch.setattr(microscope, "figure_html", lambda picture: picture.title)
+    """No figures: to draw one takes a second."""
+    monkeypatch.setattr("workbench.dashboard.shared.card.figures_of", lambda picture: [])
 
 
 @pytest.fixture
 def card(undrawn):
     made = MicroscopeCard(Handover())
-    made.show(TOY)
+    made.take(TOY)
     return made
 
 
@@ -55,7 +54,7 @@ def test_the_count_of_a_document_has_the_responsibilities_of_its_engine(card):
         "n_dk of document 1 and topic 1, cvb: 4 tokens" in card.said.object
         and "prior a = 0.7." in card.said.object
     )
-    assert card.figure.object == "Approximations of the expectation of ψ(a + n)"
+    assert card.shown.picture.title == "Approximations of the expectation of ψ(a + n)"
     set_fields(card, which=2, topic=2, responsibilities="svb-cgs")
     assert shown(card) == wanted(answer_of(TOY, "svb-cgs")["token_topic"].values[4:, 1], 0.4)
 
@@ -101,17 +100,17 @@ def test_probabilities_are_typed_with_copies(card):
 def test_what_cannot_be_counted_is_one_sentence_under_its_field(card, changed, field, sentence):
     set_fields(card, **changed)
     assert sentence in card.form.wrong[field] and len(card.form.wrong) == 1
-    assert card.table.object == card.figure.object == card.said.object == ""
+    assert not card.results.visible and card.said.object == ""
 
 
 def test_a_document_without_tokens_has_no_count(card):
-    card.show(TOY._replace(counts="3,1;0,0"))
+    card.take(TOY._replace(counts="3,1;0,0"))
     set_fields(card, which=2)
     assert card.form.wrong["which"] == "Document 2 has no token, so its counts are 0; take another"
 
 
 def test_without_a_toy_only_typed_probabilities_are_left(card):
-    card.show(None)
+    card.take(None)
     assert "mend it, or type probabilities" in card.said.object and not card.table.object
     set_fields(card, count="typed")
     assert shown(card) == wanted([0.9, 0.5, 0.1, 0.1], 0.1)
@@ -132,9 +131,7 @@ def test_a_link_sets_the_fields(card):
     ]
 
 
-def test_its_files_are_those_of_the_count(card):
-    picture, runs = card._picture()
-    assert sum("improved" in row for row in picture.rows) > 1 and not runs
+def test_its_table_is_that_of_the_count_and_gone_with_it(card):
+    assert sum("improved" in row for row in card.shown.picture.rows) > 1
     set_fields(card, which=9)
-    with pytest.raises(ValueError, match="choose one first"):
-        card._picture()
+    assert card.shown.picture is None

@@ -5,9 +5,8 @@ import re
 import pytest
 from toys import LDA_ENGINES
 
-from workbench.dashboard.oracle import page as oracle
-from workbench.dashboard.oracle.answers import answer_of, answers_picture
-from workbench.dashboard.oracle.page import OraclePage, posterior_shown
+from workbench.dashboard.oracle.answers import answer_of
+from workbench.dashboard.oracle.page import OraclePage
 from workbench.dashboard.oracle.toys import TOYS
 from workbench.dashboard.shared.files import picture_file
 from workbench.dashboard.shared.link import from_query, to_query
@@ -23,20 +22,15 @@ def few_starts(monkeypatch):
         "workbench.dashboard.oracle.answers.against_exact",
         lambda *given: against_exact(*given, n_starts=1),
     )
-    for kept in (answer_of, oracle._bars_shown):
-        kept.cache_clear()
+    answer_of.cache_clear()
     yield
-    for kept in (answer_of, oracle._bars_shown):
-        kept.cache_clear()
+    answer_of.cache_clear()
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures are empty: drawing takes most of the time."""
-    for module in ("oracle.answers", "oracle.page", "oracle.microscope"):
-        monkeypatch.setattr(
-            f"workbench.dashboard.{module}.figure_html", lambda *given: "<svg></svg>"
-        )
+    monkeypatch.setattr("workbench.dashboard.shared.card.figures_of", lambda picture: [])
 
 
 @pytest.fixture
@@ -58,15 +52,15 @@ def first_cells(html: str) -> list[str]:
 def test_a_toy_that_is_chosen_fills_the_fields_and_is_computed(page):
     page.fields["toy"].value = UNEQUAL
     assert page.toy == TOYS[UNEQUAL] and page.counts.cells == [["3", "1", "0"], ["1", "1", "3"]]
-    assert "−11.259462 nats" in said(page.exact)
+    assert "−11.259462 nats" in said(page.exact.said)
     found = answer_of(TOYS[UNEQUAL], "svb")
-    assert f"−{-float(found['bound'].sel(kind='exact')):.4f}" in page.table.object
+    assert f"−{-float(found['bound'].sel(kind='exact')):.4f}" in page.engines.table.object
 
 
 def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
     page._typed("5,1,0;0,1,4")
     assert page.fields["toy"].value == "" and "2,048 assignments of topics to 11 tokens" in said(
-        page.exact
+        page.exact.said
     )
     page._typed("5,1,0;0,1,5")
     assert page.fields["toy"].value == TWO
@@ -95,10 +89,10 @@ def test_a_toy_that_is_typed_is_ones_own_until_it_is_one_of_those_offered(page):
 def test_what_is_no_toy_is_one_sentence_and_nothing_else_is_shown(page, counts, sentence):
     page._typed(counts)
     assert page.counts.wrong == sentence and not page.form.wrong
-    for shown in (page.exact, page.posterior, page.table, page.bars, page.microscope.figure):
-        assert not shown.object
+    for card in (page.exact, page.engines, page.microscope):
+        assert not card.results.visible
     page._typed("1,1")
-    assert not page.counts.wrong and first_cells(page.table.object) == LDA_ENGINES
+    assert not page.counts.wrong and first_cells(page.engines.table.object) == LDA_ENGINES
 
 
 @pytest.mark.parametrize(
@@ -121,14 +115,16 @@ def test_what_is_no_model_is_told_under_its_field(page, field, value, sentence):
         and sentence in page.form.wrong[field]
         and not page.counts.wrong
     )
-    assert not page.table.object
+    assert not page.engines.table.object
 
 
 def test_one_topic_and_one_token_have_numbers_or_dashes(page):
     page._typed("1")
     page.fields["n_topics"].value = 1
-    assert first_cells(page.table.object) == LDA_ENGINES and "–" in page.table.object
-    assert "nan" not in page.table.object + page.exact.object
+    assert (
+        first_cells(page.engines.table.object) == LDA_ENGINES and "–" in page.engines.table.object
+    )
+    assert "nan" not in page.engines.table.object + page.exact.table.object
 
 
 def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
@@ -146,11 +142,11 @@ def test_a_link_has_the_toy_and_the_count_and_gives_them_back(page):
     assert "got 'a'" in again.counts.wrong
 
 
-def test_downloads_are_of_what_is_shown(page, monkeypatch):
-    monkeypatch.undo()
-    assert posterior_shown(page.toy)[0].name == "exact-posterior"
-    picture, _ = answers_picture(page._answers)
-    table, figure = (picture_file(picture, None, form) for form in ("csv", "svg"))
+def test_downloads_are_of_what_is_shown(page):
+    assert page.exact.shown.picture.name == "exact-posterior"
+    table, figure = (
+        picture_file(page.engines.shown.picture, None, form) for form in ("csv", "svg")
+    )
     assert (table.name, figure.name) == ("toy-bounds.csv", "toy-bounds.svg")
     assert b"<svg" in figure.content
     first, *rows = table.content.decode().splitlines()
@@ -164,4 +160,6 @@ def test_an_engine_that_fails_is_one_sentence(page, monkeypatch):
 
     monkeypatch.setattr("workbench.dashboard.oracle.page.answer_of", failing)
     page._typed("2,1")
-    assert said(page.progress).strip() == "No such thing" and "log p(words)" in said(page.exact)
+    assert said(page.engines.said).strip() == "No such thing" and "log p(words)" in said(
+        page.exact.said
+    )

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from workbench.dashboard.compare.looking import Looked, begun, looked_at
-from workbench.dashboard.shared.card import Card, Shown
+from workbench.dashboard.shared.card import Card, Shown, by_label_html
 from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import message
@@ -97,7 +97,7 @@ def lineage_of(specs: dict[Path, RunSpec]) -> Shown:
         return Shown()
     by_name = {path.name: spec for path, spec in specs.items()}
     edges = edges_of(list(by_name.items()))
-    rows = [(edge.run, by_name[edge.run].label(), edge.parent, edge.iteration) for edge in edges]
-    columns = [*texts("Run", "Engine and options", "Began from"), *numbers("At iteration")]
-    html = Table(columns, rows, "warm starts").html([{"data-run": edge.run} for edge in edges])
+    rows = [(by_name[edge.run].label(), edge.run, edge.parent, edge.iteration) for edge in edges]
+    columns = [*texts("Engine and options", "Run", "Began from"), *numbers("At iteration")]
+    html = by_label_html(Table(columns, rows, "warm starts"), [(edge.run,) for edge in edges])
     return Shown("", lineage_picture(view_named("lineage"), by_name), html, tuple(specs))

@@ -6,8 +6,8 @@ import xarray as xr
 
 from workbench.corpus import Corpus
 from workbench.dashboard.oracle.toys import Toy, corpus_of, model_of
-from workbench.dashboard.shared.card import figure_html
-from workbench.dashboard.shared.files import FileError
+from workbench.dashboard.shared.card import Shown
+from workbench.dashboard.shared.shell import message
 from workbench.measures import exact
 from workbench.measures.against_exact import (
     ALIKE,
@@ -20,8 +20,7 @@ from workbench.measures.against_exact import (
 from workbench.models import LDA
 from workbench.numbers import format_number
 from workbench.tables import Column, Table, numbers
-from workbench.views import Picture
-from workbench.views.exact import DISTANCES, KINDS, bounds_picture
+from workbench.views.exact import DISTANCES, KINDS, bounds_picture, posterior_picture
 
 ATTRACTORS = (
     f"different ends of {N_STARTS} starts, by their predictive probabilities: they differ by more than {ALIKE:g}, averages "
@@ -64,8 +63,8 @@ def answer_of(toy: Toy, engine: str) -> xr.Dataset:
     return against_exact(exact_of(toy), *toy_of(toy), engine)
 
 
-def exact_shown(found: xr.Dataset) -> str:
-    """The evidence and the predictive probabilities as HTML."""
+def exact_shown(found: xr.Dataset) -> Shown:
+    """The evidence, the predictive probabilities and those that two tokens have one topic."""
     said = (
         f"log p(words) = {format_number(float(found['log_evidence']), 6)} nats, exact: the sum over all "
         f"{found.attrs['n_states']:,} assignments of topics to {found.sizes['token']} tokens."
@@ -76,13 +75,12 @@ def exact_shown(found: xr.Dataset) -> str:
     ]
     documents = zip(found["document"].values, found["predictive"].values.tolist(), strict=True)
     rows = [(str(document), *row) for document, row in documents]
-    return (
-        f'<p role="status"><strong>{said}</strong></p>{Table(columns, rows, "exact p(w|d)").html()}'
-    )
+    html = Table(columns, rows, "exact p(w|d)").html()
+    return Shown(message(said), posterior_picture(found), html)
 
 
-def table_shown(answers: list[xr.Dataset]) -> str:
-    """A row for each engine that has answered."""
+def answers_shown(answers: list[xr.Dataset]) -> Shown:
+    """A row for each engine that has answered; bars of bounds and distances when all have."""
     number = partial(Column, kind="number", digits=4)
     columns = [
         Column("Engine"),
@@ -99,7 +97,9 @@ def table_shown(answers: list[xr.Dataset]) -> str:
         )
         for each in answers
     ]
-    return Table(columns, rows, "engines beside the exact posterior").html() if answers else ""
+    html = Table(columns, rows, "engines beside the exact posterior").html() if answers else ""
+    picture = bounds_picture(answers) if len(answers) == len(lda_engines()) else None
+    return Shown(message(said_of(answers)), picture, html)
 
 
 def said_of(answers: list[xr.Dataset]) -> str:
@@ -111,15 +111,3 @@ def said_of(answers: list[xr.Dataset]) -> str:
         f"Each engine with its default options, from {N_STARTS} starts. Bounds are in nats, of the start with the highest one; "
         "the collapsed one may exceed the evidence. Distances are total variation, from 0 to 1."
     )
-
-
-def bars_shown(answers: list[xr.Dataset]) -> str:
-    """Bars of the bounds and the distances."""
-    return figure_html(bounds_picture(answers))
-
-
-def answers_picture(answers: list[xr.Dataset]) -> tuple[Picture, tuple]:
-    """The bars with their table, for `picture_downloads`."""
-    if not answers:
-        raise FileError("there is nothing to download yet; wait for the first engine")
-    return bounds_picture(answers), ()

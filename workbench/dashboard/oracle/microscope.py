@@ -10,20 +10,18 @@ from markupsafe import Markup
 
 from workbench.dashboard.oracle.answers import answer_of
 from workbench.dashboard.oracle.toys import Toy, model_of
-from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.card import figure_html
-from workbench.dashboard.shared.downloads import Handover, picture_downloads
-from workbench.dashboard.shared.files import FileError
+from workbench.dashboard.shared.background import sentence_of
+from workbench.dashboard.shared.card import Card, Live, Shown
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import widget_part
-from workbench.dashboard.shared.shell import column, message, text
+from workbench.dashboard.shared.shell import message, text
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
 from workbench.measures.count_expectations import APPROXIMATIONS, FUNCTIONS, count_expectations
 from workbench.models.lda import LARGEST_PRIOR, SMALLEST_PRIOR
 from workbench.numbers import format_number, parse_number
 from workbench.tables import Column, Table
-from workbench.views import Picture
 from workbench.views.count_expectations import FORMULAS, NAMES, microscope_picture
 
 TYPED = "typed"
@@ -52,52 +50,19 @@ class Asked(NamedTuple):
     function: str
 
 
-class Seen(NamedTuple):
-    """What it shows."""
-
-    said: str
-    table: str
-    picture: Picture
-    figure: str
-
-
-class MicroscopeCard:
+class MicroscopeCard(Card):
     """The card; ``fields`` are those of its form, ``parts`` those of a link."""
 
     def __init__(self, handover: Handover):
-        self.fields, self._latest, self._toy, self._seen = (
-            microscope_fields(),
-            LatestTask(),
-            None,
-            None,
-        )
+        self.fields, self._toy = microscope_fields(), None
         self.parts = {name: widget_part(field) for name, field in self.fields.items()}
         self.form = Form(self.fields)
-        self.said, self.table = (
-            text(sizing_mode="stretch_width"),
-            text("", "comparison.css", sizing_mode="stretch_width"),
-        )
-        self.figure = text(sizing_mode="stretch_width")
-        files = picture_downloads(handover, lambda: self._picture)
-        self._files = files.row("Download", "download the count")
+        about = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
+        super().__init__("One count", handover, above=(about, self.form))
         for field in self.fields.values():
             field.param.watch(self.look, "value")
 
-    def view(self):
-        """The card as it stands on the page."""
-        said = text(f'<p class="muted">{SAID}</p>', sizing_mode="stretch_width")
-        return column(
-            text("<h2>One count</h2>"),
-            said,
-            self.form,
-            self.said,
-            self.table,
-            self.figure,
-            *self._files,
-            kind="wb-card microscope",
-        )
-
-    def show(self, toy: Toy | None) -> None:
+    def take(self, toy: Toy | None) -> None:
         """Takes the responsibilities of this toy from now on; None where it is none."""
         self._toy = toy
         self.look()
@@ -109,15 +74,13 @@ class MicroscopeCard:
         self.form.show([name for name in self.fields if name not in hidden])
         asked = self._asked(kind)
 
-        def then(seen: Seen | None, error: Exception | None) -> None:
-            field = getattr(error, "field", None)
-            self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
-            self._seen = seen
-            said = message(sentence_of(error), "bad") if error is not None else message(seen.said)
-            self.said.object = "" if self.form.wrong else said
-            self.table.object, self.figure.object = (seen.table, seen.figure) if seen else ("", "")
+        self.bring(asked, partial(seen_of, asked))
 
-        self._latest.submit(asked, partial(seen_of, asked), then)
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
+        """Show this, or under its field why there is nothing to show."""
+        field = getattr(error, "field", None)
+        self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
+        super().show(found, None if self.form.wrong else error)
 
     def _asked(self, kind: str) -> Asked:
         held = {name: field.value for name, field in self.fields.items()}
@@ -132,11 +95,6 @@ class MicroscopeCard:
             held["a"],
             held["function"],
         )
-
-    def _picture(self) -> tuple[Picture, tuple]:
-        if self._seen is None:
-            raise FileError("there is no count to download; choose one first")
-        return self._seen.picture, ()
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:
@@ -173,7 +131,7 @@ def microscope_fields() -> dict[str, pn.widgets.Widget]:
     }
 
 
-def seen_of(asked: Asked) -> Seen:
+def seen_of(asked: Asked) -> Shown:
     """The count that is asked for.
 
     Raises
@@ -188,12 +146,7 @@ def seen_of(asked: Asked) -> Seen:
     picture, n = microscope_picture(found, asked.function), len(q)
     said = f"{name}: {n} token{'s' if n != 1 else ''}, mean {found.attrs['mean']:.4g}, variance {found.attrs['variance']:.4g}, "
     said += f"prior a = {float(prior):g}."
-    return Seen(
-        said,
-        _table(found),
-        picture,
-        figure_html(picture),
-    )
+    return Shown(message(said), picture, _table(found))
 
 
 def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:

@@ -1,27 +1,23 @@
 """The Oracle page: a toy that can be enumerated, its exact posterior, and every engine of LDA beside it."""
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 import panel as pn
 
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.oracle.answers import (
     answer_of,
-    answers_picture,
-    bars_shown,
+    answers_shown,
     exact_of,
     exact_shown,
-    said_of,
-    table_shown,
     toy_of,
 )
 from workbench.dashboard.oracle.counts import Counts
 from workbench.dashboard.oracle.microscope import MicroscopeCard
 from workbench.dashboard.oracle.toys import MOST_TOPICS, TOYS, Toy, cells_of, name_of, written
 from workbench.dashboard.shared.background import LatestTask, sentence_of
-from workbench.dashboard.shared.card import figure_html
-from workbench.dashboard.shared.downloads import Handover, picture_downloads
+from workbench.dashboard.shared.card import Card, Live, Shown, live
+from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.form import Form, line, menu, whole_number
 from workbench.dashboard.shared.link import (
     LONGEST,
@@ -40,8 +36,6 @@ from workbench.dashboard.shared.shell import (
 )
 from workbench.errors import InputError
 from workbench.measures.against_exact import lda_engines
-from workbench.views import Picture
-from workbench.views.exact import posterior_picture
 
 TITLE = "workbench · Oracle"
 OWN = ""
@@ -63,12 +57,8 @@ class OraclePage:
             Counts(first.counts, self._typed),
         )
         self.said = text(sizing_mode="stretch_width", visible=False)
-        self.exact, self.table = (
-            text("", "comparison.css", sizing_mode="stretch_width") for _ in range(2)
-        )
-        self.posterior, self.progress, self.bars = (
-            text(sizing_mode="stretch_width") for _ in range(3)
-        )
+        self.exact = Card("Exact posterior", self.handover)
+        self.engines = Card("Engines beside it", self.handover)
         self.microscope = MicroscopeCard(self.handover)
         own = {name: widget_part(field) for name, field in self.fields.items() if name != "toy"}
         self.parts = (
@@ -141,49 +131,45 @@ class OraclePage:
             self._show_wrong(error)
         else:
             self.form.wrong, self.counts.wrong = {}, ""
-            self._latest.submit(toy, partial(_exact_shown, toy), partial(self._take_exact, toy))
-        self.microscope.show(None if self.form.wrong or self.counts.wrong else toy)
+            self._latest.submit(
+                toy, lambda: live(exact_shown(exact_of(toy))), partial(self._take_exact, toy)
+            )
+        self.microscope.take(None if self.form.wrong or self.counts.wrong else toy)
 
-    def _take_exact(self, toy: Toy, shown: tuple[str, str] | None, error: Exception | None) -> None:
+    def _take_exact(self, toy: Toy, found: Live | None, error: Exception | None) -> None:
         if error is not None:
             self._show_wrong(error)
-            self.microscope.show(None)
+            self.microscope.take(None)
             return
-        self.exact.object, self.posterior.object = shown
+        self.exact.show(found)
         self._next(toy)
 
     def _next(self, toy: Toy) -> None:
-        """Shows the engines that have answered, and has the next one run, or the bars drawn."""
-        self.progress.object = message(said_of(self._answers))
-        self.table.object = table_shown(self._answers)
+        """Shows the engines that have answered, and has the next one run."""
+        self.engines.show(live(answers_shown(self._answers)))
         engines, n = lda_engines(), len(self._answers)
         if n < len(engines):
-            self.bars.object = ""
             self._latest.submit(
                 (toy, engines[n]),
                 partial(answer_of, toy, engines[n]),
                 partial(self._take_answer, toy),
             )
-        else:
-            self._latest.submit((toy, "bars"), partial(_bars_shown, toy), self._take_bars)
 
     def _take_answer(self, toy: Toy, answer, error: Exception | None) -> None:
         if error is not None:
-            self.progress.object = message(sentence_of(error), "bad")
+            self.engines.show(None, error)
             return
         self._answers.append(answer)
         self._next(toy)
-
-    def _take_bars(self, shown: str | None, error: Exception | None) -> None:
-        self.bars.object = shown or message(sentence_of(error), "bad")
 
     def _show_wrong(self, error: Exception) -> None:
         """Says under its field what is wrong, and shows nothing of a toy that there is not."""
         field = getattr(error, "field", None)
         self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
         self.counts.wrong = "" if self.form.wrong else sentence_of(error)
-        self.exact.object = self.posterior.object = self.table.object = self.bars.object = ""
-        self.progress.object = message("There is nothing to compute until the toy is mended.")
+        self.exact.show(None)
+        said = "There is nothing to compute until the toy is mended."
+        self.engines.show((Shown(message(said)), []))
 
     # ------------------------------------------------------------------ the page
 
@@ -205,48 +191,15 @@ class OraclePage:
             width=316,
             sizing_mode=None,
         )
-        exact = column(
-            text("<h2>Exact posterior</h2>"),
-            self.exact,
-            self.posterior,
-            *self._files(lambda: partial(posterior_shown, self.toy), "the exact posterior"),
-            kind="wb-card exact",
-        )
-        engines = column(
-            text("<h2>Engines beside it</h2>"),
-            self.progress,
-            self.bars,
-            self.table,
-            *self._files(
-                lambda: partial(answers_picture, list(self._answers)), "bounds and distances"
-            ),
-            kind="wb-card engines",
-        )
-        main = column(exact, engines, self.microscope.view(), self.handover, kind="wb-main")
+        cards = (self.exact, self.engines, self.microscope)
+        main = column(*(card.view for card in cards), self.handover, kind="wb-main")
         begin_session(self, TITLE, [], self.tick)
         return lay_out("workbench", "engines beside the exact answer", [toy, main], [], "oracle")
-
-    def _files(self, picture: Callable, name: str) -> list:
-        return picture_downloads(self.handover, picture).row("Download", f"download {name}")
 
 
 def page() -> pn.Column:
     """The page for one visitor."""
     return page_or_sentence(lambda: OraclePage().view())
-
-
-def posterior_shown(toy: Toy) -> tuple[Picture, tuple]:
-    """The exact posterior, for `picture_downloads`; raises what `exact_of` raises."""
-    return posterior_picture(exact_of(toy)), ()
-
-
-def _exact_shown(toy: Toy) -> tuple[str, str]:
-    return exact_shown(exact_of(toy)), figure_html(posterior_shown(toy)[0], 1)
-
-
-@lru_cache(maxsize=32)
-def _bars_shown(toy: Toy) -> str:
-    return bars_shown([answer_of(toy, engine) for engine in lda_engines()])
 
 
 def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:

@@ -1,6 +1,6 @@
 """Cards with a sentence, a picture, its table and its files."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -13,7 +13,6 @@ from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
 from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, text
-from workbench.report.drawing import draw, inline
 from workbench.tables import Table
 from workbench.views import Picture
 from workbench.views.live import figures_of
@@ -47,25 +46,31 @@ def page_figures(picture: Picture) -> list[figure]:
 
 
 class Card:
-    """A card with a heading, and what `Shown` has; ``hides``: not seen while it has nothing to show."""
+    """A card with a heading, ``tools`` beside and parts ``above`` what `Shown` has.
+
+    ``hides``: not seen while it has nothing to show.
+    """
 
     def __init__(
         self,
         heading: str,
         handover: Handover,
         *tools: pn.viewable.Viewable,
+        above: Iterable[pn.viewable.Viewable] = (),
         hides: bool = False,
     ):
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
         self.table = text("", "comparison.css", sizing_mode="stretch_width")
         self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown))
-        row = self.files.row("Download", f"download {heading[:1].lower()}{heading[1:]}")
+        row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
         self.results = column(self.figure, self.table, *row, kind="wb-stack", visible=False)
         title = column(
             text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"]), *tools, kind="wb-bar"
         )
-        self.view = column(title, self.said, self.results, kind="wb-card", visible=not hides)
+        self.view = column(
+            title, *above, self.said, self.results, kind="wb-card", visible=not hides
+        )
 
     def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
         """Show what ``work`` returns, done in a thread, unless the last key was this one."""
@@ -78,6 +83,8 @@ class Card:
         self.table.object = self.shown.table
         self.results.visible = bool(self.shown.picture or self.shown.table)
         self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
+        if self.view.visible and not self.view.objects:  # a hidden card takes no models
+            self.view.objects = self._parts
         if self.shown.picture is not before.picture:
             self.figure.objects = [
                 pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures
@@ -93,16 +100,6 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
     if shown.picture is None:
         raise FileError("there is no picture of this yet; wait, or choose other runs")
     return shown.picture, shown.paths
-
-
-def figure_html(picture: Picture, columns: int = 2) -> str:
-    """Return the picture as HTML, as wide as one column of a journal page or two."""
-    svg = draw(picture.panels, columns, ("svg",), picture.legend, picture.height)["svg"].decode()
-    drawn, style = inline(svg, picture.name, picture.title, picture.hover), "fill: currentColor"
-    return (
-        f'<figure style="margin: 0; max-width: {500 * columns}px; {style}" '
-        f'aria-label="{escape(picture.title)}">{drawn}</figure>'
-    )
 
 
 def by_label_html(table: Table, runs: list[tuple[str, ...]]) -> str:
