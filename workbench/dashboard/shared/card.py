@@ -68,9 +68,8 @@ class Card:
         title = column(
             text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"]), *tools, kind="wb-bar"
         )
-        self.view = column(
-            title, *above, self.said, self.results, kind="wb-card", visible=not hides
-        )
+        self._parts = [title, *above, self.said, self.results]
+        self.view = column(*(() if hides else self._parts), kind="wb-card", visible=not hides)
 
     def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
         """Show what ``work`` returns, done in a thread, unless the last key was this one."""
