@@ -47,7 +47,7 @@ def test_runs_of_a_sweep_start_stop_and_are_found_again_by_the_link(url, new_pag
     press(page, "Start")
     page.get_by_text(f"All {n} runs have ended.").wait_for(timeout=240_000)
     until(lambda: set(there(page, table)) == rows, "each has a row")
-    assert page.get_by_role("figure").count()
+    until(lambda: page.get_by_role("figure").count(), "the picture is drawn")
     body = page.locator("body").aria_snapshot()
     assert [line for line in body.splitlines() if NAMELESS.match(line)] == []
     again = new_page(page.url)
