@@ -11,7 +11,8 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
 CLOSED = re.compile(
-    r"(?:ERROR:asyncio:)?Task exception was never retrieved\nfuture: [^\n]*WebSocketClosed.*?\ntornado\.websocket\.WebSocketClosedError\n",
+    r"(?:ERROR:asyncio:)?Task exception was never retrieved\nfuture: [^\n]*WebSocketClosed.*?\n"
+    r"tornado\.websocket\.WebSocketClosedError\n",
     re.DOTALL,
 )
 """What tornado says of a tab that closes while it is sent something."""

@@ -11,6 +11,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
+from typing import Self
 
 from workbench.corpus import Corpus
 from workbench.corpus.catalog.named import DEFAULT
@@ -343,7 +344,7 @@ class RunRequest(ModelSettings, RunSettings, SplitSettings, StartSettings):
         check_kinds({engine: get_engine(engine) for engine in self.engines})
 
     @classmethod
-    def from_query(cls, texts: Mapping[str, str], corpus=None) -> "RunRequest":
+    def from_query(cls, texts: Mapping[str, str], corpus=None) -> Self:
         """Return the request that the texts of a form or a link describe; they are given by the names of `request_fields`.
 
         A text that should be a number and is not is kept, so that `mistakes` reports it. ``corpus`` are data without a name.
