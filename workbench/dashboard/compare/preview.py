@@ -3,6 +3,7 @@
 from html import escape
 
 import numpy as np
+from markupsafe import Markup
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.quality import describe_quality
@@ -95,31 +96,20 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
 def _documents(corpus: AnyCorpus) -> str:
     """The first documents as a table."""
     documents = None if corpus.table is None else corpus.table.texts
-    known = {
-        name: values
-        for name, values in (("Label", corpus.labels), ("Time", corpus.times))
-        if values is not None
-    }
-    head = "".join(
-        f"<th>{name}</th>"
-        for name in ("Document", *known, "Tokens", *(["Text"] if documents is not None else []))
-    )
+    beside = {"Label": corpus.labels, "Time": corpus.times}
+    known = {name: values for name, values in beside.items() if values is not None}
+    columns = [*texts("Document", *known), *numbers("Tokens")]
+    columns += texts("Text") if documents is not None else []
     rows = []
     for at, title in enumerate(corpus.titles[:MOST_DOCUMENTS]):
-        cells = [_short("" if values[at] is None else values[at]) for values in known.values()]
-        cells.append(f"{corpus.document_tokens[at]:,}")
+        cells = ("" if values[at] is None else values[at] for values in known.values())
+        row = [fitting(str(cell), MOST_NAME) for cell in (title, *cells)]
+        row.append(int(corpus.document_tokens[at]))
         if documents is not None:
-            cells.append(
-                escape(fitting(" ".join(documents[at][: 4 * MOST_LETTERS].split()), MOST_LETTERS))
-                or "<em>empty</em>"
-            )
-        rows.append(
-            f'<tr><th scope="row">{_short(title)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        )
-    return (
-        f'<div class="scroll"><table aria-label="first documents"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+            start = " ".join(documents[at][: 4 * MOST_LETTERS].split())
+            row.append(fitting(start, MOST_LETTERS) or Markup("<em>empty</em>"))
+        rows.append(row)
+    return f'<div class="scroll">{Table(columns, rows, "first documents").html()}</div>'
 
 
 def _words(corpus: AnyCorpus) -> str:
