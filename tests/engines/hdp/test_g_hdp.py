@@ -1,4 +1,4 @@
-"""The direct assignment sampler against exact posteriors, its prior and its twin; more in tests/kernels/hdp/test_gibbs.py."""
+"""The direct assignment sampler against exact posteriors and its twin; more in tests/kernels/hdp/test_gibbs.py."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from hdp_twins import (
     hdp_of,
     read_hdp_oracles,
 )
-from scipy.special import gammaln
 from toys import CORPORA, corpus_of, every_pair, simulated
 
 from workbench.engines import get_engine
@@ -114,49 +113,6 @@ def test_the_chain_follows_the_exact_posterior(case, n_sweeps, tolerance):
         *together,
     ]
     assert np.abs(deviations(samples[100:], expected)).max() < tolerance
-
-
-SIX_TOKENS, ALPHA = corpus_of([(0, 0, 6)]), 20.0
-"""With a single word the topics have their prior law, and that of their number is exact."""
-
-
-def law_of_the_number(n_tokens, alpha, shape, rate):
-    """P(K = k), k = 0 .. n: K ~ tables of T guests at gamma, T ~ tables of n guests at alpha, gamma ~ Gamma."""
-    stirling = np.zeros((n_tokens + 1, n_tokens + 1))  # unsigned, first kind
-    stirling[0, 0] = 1
-    for n in range(n_tokens):
-        stirling[n + 1] = n * stirling[n] + np.append(0, stirling[n, :-1])
-
-    def tables(n, concentration):
-        m = np.arange(n_tokens + 1)
-        return stirling[n] * np.exp(
-            m * np.log(concentration) + gammaln(concentration) - gammaln(concentration + n)
-        )
-
-    gammas = np.linspace(0, 40 / rate, 4001)[1:]
-    density = np.exp((shape - 1) * np.log(gammas) - rate * gammas)
-    of_tables = [
-        density @ np.array([tables(n, gamma) for gamma in gammas]) / density.sum()
-        for n in range(n_tokens + 1)
-    ]
-    return tables(n_tokens, alpha) @ np.array(of_tables)
-
-
-def deviation_of_the_number(engine):
-    """The largest |frequency - P(K = k)| / standard error of a chain of 10,000 sweeps, a wide prior on gamma."""
-    chosen = options(learn_alpha=False, alpha_total=ALPHA, a_gamma=1, b_gamma=0.5)
-    state, numbers = engine.init(SIX_TOKENS, hdp_of(chosen, 1), chosen, StepContext(0, 0)), []
-    for sweep in range(1, 10_001):
-        state, _ = engine.step(SIX_TOKENS, hdp_of(chosen, 1), chosen, state, StepContext(0, sweep))
-        numbers.append(np.count_nonzero(state.n_k))
-    expected = law_of_the_number(6, ALPHA, 1, 0.5)
-    assert expected.sum() == pytest.approx(1, abs=1e-4)
-    return np.abs(deviations(np.array(numbers)[:, None] == np.arange(1, 6), expected[1:6])).max()
-
-
-@pytest.mark.slow
-def test_with_one_word_the_number_of_topics_has_its_prior_law():
-    assert deviation_of_the_number(ENGINE) < 4
 
 
 # ---------------------------------------------------------------------- sweeps, counts, what is watched

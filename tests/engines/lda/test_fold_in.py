@@ -49,27 +49,6 @@ def test_gibbs_meets_the_exact_posterior_mean(toy):
     assert error.max() < 0.003, "too few draws to tell"
 
 
-def test_cvb0_comes_nearer_to_the_exact_posterior_mean_than_variational_bayes_on_average():
-    """50 random documents of 5 tokens, topics known from many tokens. Seen: 0.013 and 0.049 (spec B.4: 0.034, 0.096)."""
-    random, model = np.random.default_rng(5), LDA(2, (0.7, 0.4), 0.3)
-    off = []
-    for _ in range(50):
-        n_kw, counts = 5000 * random.dirichlet([0.5] * 4, 2), random.multinomial(5, [0.25] * 4)
-        pairs = [(w, n) for w, n in enumerate(counts) if n]
-        document, exact = (
-            corpus_of([(0, w, n) for w, n in pairs], 1, 4),
-            posterior_mean(model, n_kw, pairs),
-        )
-        off.append(
-            [
-                np.abs(way(learnt(model, n_kw), None, document, StepContext(0, 0))[0] - exact).max()
-                for way in WAYS[:2]
-            ]
-        )
-    by_variational_bayes, by_cvb0 = np.mean(off, axis=0)
-    assert by_cvb0 < 0.5 * by_variational_bayes
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_threads_and_slices_change_no_bit(way, monkeypatch):
     corpus, model = simulated(60, 50, 40), LDA(5, 0.2, 0.2)

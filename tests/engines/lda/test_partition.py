@@ -21,7 +21,6 @@ from workbench.engines.lda import cgs, cvb, hybrid
 from workbench.engines.lda.partition import (
     each_block,
     partition_of,
-    partition_pairs,
     shared_out,
 )
 from workbench.engines.lda.split import split_by_count
@@ -147,29 +146,6 @@ def test_parts_have_about_equal_numbers_of_tokens():
 
 def test_the_most_frequent_words_go_first_each_where_the_fewest_tokens_are():
     assert shared_out(np.array([1.0, 9.0, 5.0, 0.0, 5.0, 2.0]), 2).tolist() == [1, 0, 1, 0, 1, 0]
-
-
-@every_corpus
-@pytest.mark.parametrize("n_parts", [1, 3])
-def test_some_pairs_are_cut_as_all_of_them_are(corpus, n_parts):
-    """The same ranges and sets; in the columns only pairs that count so much, and where these stand among themselves."""
-    whole = partition_of(corpus, n_parts)
-    for least, most in ((1, 1), (2, 2**62), (1, 2**62), (2, 2), (9, 9)):
-        chosen = np.flatnonzero((corpus.counts >= least) & (corpus.counts <= most))
-        found = partition_pairs(corpus, n_parts, chosen)
-        assert found.ranges == whole.ranges
-        for own, of_all in zip(found.columns, whole.columns, strict=True):
-            pairs = np.arange(corpus.n_pairs)[of_all.pairs]
-            pairs = pairs[np.isin(pairs, chosen)]
-            assert np.array_equal(chosen[own.pairs], pairs)
-            assert np.array_equal(
-                np.repeat(np.arange(corpus.n_documents), np.diff(own.indptr)),
-                corpus.documents[pairs],
-            )
-            assert np.array_equal(own.words, corpus.words[pairs]) and np.array_equal(
-                own.counts, corpus.counts[pairs]
-            )
-            assert np.array_equal(own.tokens_before[: len(pairs)], corpus.tokens_before[:-1][pairs])
 
 
 def test_a_partition_is_made_once():

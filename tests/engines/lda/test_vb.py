@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 import twins
 from engines.lda.starts import MODELS, padded_rows, svb_state
-from toys import CORPORA, corpus_of, random_gamma, simulated
+from toys import CORPORA, random_gamma, simulated
 
 from workbench.engines import get_engine
 from workbench.engines.engine import StepContext
 from workbench.engines.lda import svb, vb
-from workbench.engines.lda.split import none_sampled
-from workbench.kernels.lda.standard_vb import NOTHING_SAMPLED
 from workbench.kernels.simd.vectors import pad_topics
 from workbench.models import LDA
 
@@ -63,47 +61,6 @@ def test_vb_converges_to_the_printed_optimum_of_the_collapsed_view(oracles, toy)
     for found, expected in zip(counts_of(state, 2), optimum, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=CONVERGED)
     assert bound(corpus, model, options, state) == pytest.approx(printed["F_final"], abs=CONVERGED)
-
-
-def test_the_bound_of_an_independent_program_at_its_parameters(oracles):
-    """scikit-learn's bound has gamma at its optimum given (alpha~, beta~), here the sum of log normalisers of one pass."""
-    printed = oracles["elbo_sklearn"]
-    documents, words = np.nonzero(printed["X"])
-    corpus = corpus_of(
-        np.array([documents, words, np.array(printed["X"])[documents, words]]).T, len(printed["X"])
-    )
-    a, b = np.array(printed["alpha_tilde"]), np.array(printed["beta_tilde_kw"])
-    alpha, beta, n_topics = np.full(a.shape[1], printed["alpha"]), printed["beta"], a.shape[1]
-
-    mean = (
-        padded_rows(a - alpha, float),
-        padded_rows(b.T - beta, float),
-        pad_topics(b.sum(axis=1) - corpus.n_words * beta),
-    )
-    state = vb.State(*mean, np.nan, alpha, beta)
-    entropy = svb.update_in_parallel(
-        corpus, none_sampled(corpus), state, NOTHING_SAMPLED, StepContext(0, 1)
-    )
-    n = twins.Counts(*(counts[..., :n_topics] for counts in mean))
-    log_weights = np.sum(n.n_dk * twins.psi(a)) + np.sum(
-        n.n_wk * (twins.psi(b) - twins.psi(b.sum(axis=1, keepdims=True))).T
-    )
-    log_normalisers = float(entropy) + log_weights
-    log_sizes = twins.psi(a.sum(axis=1)) @ corpus.document_tokens  # which gamma does not depend on
-    gamma = np.full((corpus.n_pairs, n_topics), 1 / n_topics)
-    without_words = twins.uncollapsed_bound(corpus, gamma, a, b, alpha, beta) - twins.entropy(
-        corpus, gamma
-    )
-    log_theta, log_phi = (
-        twins.psi(a) - twins.psi(a.sum(1, keepdims=True)),
-        twins.psi(b) - twins.psi(b.sum(1, keepdims=True)),
-    )
-    without_words -= sum(
-        n * np.mean(log_theta[d] + log_phi[:, w]) for d, w, n in twins.pairs_of(corpus)
-    )
-    assert without_words + log_normalisers - log_sizes == pytest.approx(
-        printed["elbo_with_optimal_gamma"], abs=CONVERGED
-    )
 
 
 # ---------------------------------------------------------------------- against the twin
