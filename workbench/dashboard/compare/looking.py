@@ -11,7 +11,7 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.places import is_run
 from workbench.runs.store.status import ALIVE
 
-LIVE_EVERY = 10
+LIVE_EVERY = 15
 """Seconds between two looks at runs that go on; sessions that see the same runs share one."""
 Looked = tuple[tuple[Path, int], ...]
 """(path, iteration) of each run; of one that goes on -1 - n, another n when it is to be looked at again."""
