@@ -44,6 +44,7 @@ class AnyCorpus:
     item: ClassVar[str] = "token"
     """The unit of a score: scores are per token."""
     name: str
+    vocabulary: Sequence[str]
     n_documents: int
     n_tokens: int
     input_names: tuple[str, ...]
@@ -63,6 +64,11 @@ class AnyCorpus:
     def n_items(self) -> int:
         """Number of items over which a score is averaged: tokens."""
         return self.n_tokens
+
+    @property
+    def n_words(self) -> int:
+        """Number of word types, unused ones included."""
+        return len(self.vocabulary)
 
     def same_rows(self, other: object) -> bool:
         """Return whether another corpus has as many documents and the same vocabulary, as a test set must have."""
@@ -466,11 +472,6 @@ class Corpus(SavedByHash, AnyCorpus):
     def n_documents(self) -> int:
         """Number of documents, empty ones included."""
         return len(self.indptr) - 1
-
-    @property
-    def n_words(self) -> int:
-        """Number of word types, unused ones included."""
-        return len(self.vocabulary)
 
     @property
     def n_pairs(self) -> int:

@@ -20,8 +20,8 @@ from workbench.data.arrays import sealed
 from workbench.data.drawing import (
     SHARE,
     check_fraction,
-    check_kind,
     check_seed,
+    check_type,
     check_whole,
     counts_drawn,
     draw_share,
@@ -291,7 +291,7 @@ def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
 
 def _check_corpus(corpus: object) -> None:
     """Raise an error unless the object is a `Corpus` in memory."""
-    check_kind(corpus, AnyCorpus, "Corpus")
+    check_type(corpus, AnyCorpus, "Corpus")
     corpus.require_memory("of these only tokens are held out, with hold_out_tokens")
 
 

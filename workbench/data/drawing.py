@@ -33,7 +33,7 @@ def check_seed(seed: object) -> None:
     check_whole(Named("split_seed", text="seed"), seed, 0)
 
 
-def check_kind(data: object, kind: type, name: str) -> None:
+def check_type(data: object, kind: type, name: str) -> None:
     """Raise DataError unless the data are of the type ``kind``, as when the name of a data set is given."""
     if not isinstance(data, kind):
         raise DataError(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.data.available_memory import check_fits
-from workbench.data.drawing import check_kind, draw_share
+from workbench.data.drawing import check_type, draw_share
 from workbench.errors import DataError, Named
 from workbench.records.records import MISSING, Records, merged
 
@@ -22,7 +22,7 @@ def hold_out_cells(
     the test records have no known cell. Equal seeds give equal splits everywhere. Raise DataError for an argument out of
     range, and for a split without test cells or without training cells.
     """
-    check_kind(records, Records, "Records")
+    check_type(records, Records, "Records")
     n_cells = records.n_records * records.n_fields
     check_fits(SPLITTING * n_cells, f"a split of {records.n_records:,} records", "hold out nothing")
     drawn = draw_share(
@@ -72,7 +72,7 @@ def hold_out_whole_records(
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
     """Return how many of each distinct record (record,) are held out; raise an error for a part without known cells."""
-    check_kind(records, Records, "Records")
+    check_type(records, Records, "Records")
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
     unseen = np.bincount(distinct[chosen], minlength=records.n_distinct)

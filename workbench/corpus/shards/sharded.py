@@ -325,11 +325,6 @@ class ShardedCorpus(AnyCorpus):
         return int(self.bounds[-1])
 
     @property
-    def n_words(self) -> int:
-        """Number of word types, unused ones included."""
-        return len(self.vocabulary)
-
-    @property
     def n_pairs(self) -> int:
         """Number of pairs: distinct words, summed over documents."""
         return int(self.first_pairs[-1])

@@ -44,7 +44,7 @@ from workbench.engines.lda import online_vb
 from workbench.engines.lda.hyperparameters import Learning
 from workbench.engines.options import split_options
 from workbench.errors import DataError, Named, nearest_or_all
-from workbench.runs.execution.control import ending_cleanly
+from workbench.runs.execution.control import MemoryControl, ending_cleanly
 from workbench.runs.execution.fit import finish
 from workbench.runs.execution.memory_check import Planned, check_room
 from workbench.runs.execution.run import Run, find_run
@@ -76,14 +76,13 @@ class Visited(NamedTuple):
     n_came: int  # documents read in the last pass, including those left out
 
 
-class _Control:
+class _Control(MemoryControl):
     """Handler of Ctrl-C: it interrupts at once while waiting for a document, otherwise after the batch."""
 
-    def __init__(self):
-        self.interrupted, self.waiting = False, False
+    waiting = False
 
     def interrupt(self) -> None:
-        self.interrupted = True
+        super().interrupt()
         if self.waiting:
             raise KeyboardInterrupt
 
