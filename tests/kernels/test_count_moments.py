@@ -12,11 +12,9 @@ from workbench.kernels.count_moments import (
     NEARLY_NONE,
     count_documents,
     expected_log_beta,
-    expected_log_joint,
     tables_of_documents,
     tables_of_words,
 )
-from workbench.kernels.hdp import conditional_vb
 from workbench.kernels.simd import functions
 
 digamma_tetragamma, log_gamma_trigamma = (
@@ -151,27 +149,6 @@ def test_tables_of_documents_and_of_words_meet_their_twin(prior):
         )
     else:  # one table wherever there is a token
         np.testing.assert_allclose(tables_k, documents.positive()[0].sum(axis=0), rtol=ROUNDING)
-
-
-def test_the_expected_log_joint_meets_its_twin():
-    corpus, n_topics = simulated(), 5
-    q = random_gamma(corpus, n_topics)
-    q[:, 4] = 1e-9
-    a, b = np.linspace(0.05, 2.0, n_topics), np.linspace(0.01, 0.4, corpus.n_words)
-    found = expected_log_joint(corpus, padded_rows(q, float), a, a.sum() + 1.3, b, b.sum() + 2.0)
-    assert found == pytest.approx(
-        twin.expected_joint(corpus, q, a.sum() + 1.3, (a, b, b.sum() + 2.0)), rel=ROUNDING
-    )
-
-
-def test_logs_of_zeros_are_those_of_the_twin():
-    corpus, n_topics = simulated(), 3
-    q = random_gamma(corpus, n_topics)
-    q[0] = [1, 0, 0]
-    found = np.zeros((corpus.n_documents, n_topics)), np.zeros((corpus.n_words, n_topics))
-    conditional_vb.add_log_zeros(corpus.indptr, corpus.words, corpus.counts, q, n_topics, *found)
-    for mine, sums in zip(found, twin.all_sums(corpus, q), strict=False):
-        np.testing.assert_allclose(mine, sums.log_zero, rtol=ROUNDING)
 
 
 def test_polygammas_are_right_to_rounding():

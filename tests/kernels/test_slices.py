@@ -81,18 +81,6 @@ def test_a_task_goes_slice_after_slice_and_tasks_come_in_order(n_threads):
     assert slices.each_task([], n_threads, lambda: None) == []
 
 
-def test_results_keep_their_order_when_the_first_task_ends_last():
-    def task(seconds, interrupt):
-        time.sleep(seconds)
-        return seconds
-
-    slow_first = [0.1, 0.0, 0.05, 0.0]
-    assert (
-        slices.each_task([partial(task, seconds) for seconds in slow_first], 3, lambda: None)
-        == slow_first
-    )
-
-
 def test_the_pulse_is_given_by_the_thread_of_the_caller_alone_while_it_waits_too():
     """The other's task outlasts the caller's by half a second: ten looks."""
     caller, pulses, both = threading.current_thread(), [], threading.Barrier(2, timeout=30)
@@ -170,20 +158,6 @@ def test_a_stop_in_tasks_within_tasks_comes_out():
     n_done = len(done)
     time.sleep(0.02)
     assert n_done == len(done) < 8000
-
-
-def test_tasks_within_tasks_end_with_any_number_of_threads():
-    def outer(number, interrupt):
-        return sum(
-            slices.each_slice(
-                lambda first, last: last - first, [(i, i + 1) for i in range(30)], 3, interrupt
-            )
-        )
-
-    assert (
-        slices.each_task([partial(outer, number) for number in range(10)], 3, lambda: None)
-        == [30] * 10
-    )
 
 
 # ---------------------------------------------------------------------- waves

@@ -9,9 +9,8 @@ from engines.lda.starts import assert_same_bits
 from hdp_twins import chosen_hdp, hdp_of
 from toys import corpus_of, random_gamma, simulated
 
-from workbench.corpus import Corpus
 from workbench.engines import get_engine
-from workbench.engines.engine import StepContext, WarmStart
+from workbench.engines.engine import StepContext
 from workbench.engines.hdp import cv_hdp, split_merge
 from workbench.engines.hdp.split_merge import MERGE, SPLIT, Inference, Move
 from workbench.kernels.hdp.conditional_vb import share_in_order
@@ -312,48 +311,3 @@ def test_moves_come_at_their_time_and_say_so():
 
 
 # ---------------------------------------------------------------------- bars
-
-
-def drawn_bars(n_documents, n_tokens, seed, side=5):
-    """One to three of the ten bars per document, as likely as each other, and the true topics as a start."""
-    random = np.random.default_rng(seed)
-    pixels = np.arange(side**2).reshape(side, side)
-    bars, triples = np.vstack([pixels, pixels.T]), []
-    for d in range(n_documents):
-        chosen = random.choice(len(bars), random.integers(1, 4), replace=False)
-        triples += [
-            (d, bars[k][random.integers(side)], k)
-            for k in chosen[random.integers(len(chosen), size=n_tokens)]
-        ]
-    documents, words, topics = np.array(sorted(triples)).T
-    corpus = Corpus.from_pairs(
-        documents, words, np.ones_like(words), n_documents=n_documents, n_words=side**2
-    )
-    return corpus, topics.astype(np.int32)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_documents", "n_tokens", "n_topics", "seed"),
-    [
-        (100, 50, 10, 1),
-        (100, 50, 20, 2),
-        (100, 50, 40, 0),
-        (200, 100, 10, 0),
-    ],
-)
-def test_moves_find_the_ten_bars_and_no_more(n_documents, n_tokens, n_topics, seed):
-    """With the bound of a run begun at the truth to 2e-4 per token (spec 17); benchmarks/split_merge.py has all 18 runs."""
-    corpus, topics = drawn_bars(n_documents, n_tokens, seed)
-    options = chosen_hdp(ENGINE, beta_total=2.5, moves_every=1)
-    empty = WarmStart(np.zeros((n_topics, 25)), np.zeros((n_documents, n_topics)), topics)
-    bounds = []
-    for start, given, n in ((empty, OPTIONS, 100), (None, options, 120)):
-        state = cv_hdp.init(corpus, hdp_of(given, n_topics), given, StepContext(seed, 0), start)
-        for step in range(1, n + 1):
-            state, _ = ENGINE.step(
-                corpus, hdp_of(given, n_topics), given, state, StepContext(seed, step)
-            )
-        bounds.append(cv_hdp.bound(corpus, hdp_of(given), given, state) / corpus.n_tokens)
-    assert bounds[1] > bounds[0] - 2e-4
-    assert ENGINE.watch(corpus, hdp_of(options, n_topics), options, state)["n_large_topics"] == 10

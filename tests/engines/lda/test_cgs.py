@@ -75,20 +75,6 @@ def test_samples_predict_with_the_printed_perplexity(oracles, toy):
     assert perplexity == pytest.approx(printed["perplexity_eq31"], rel=EXACT)
 
 
-def test_the_exact_predictive_has_the_printed_perplexity(oracles, toy):
-    printed, (corpus, model) = oracles["toyA"], toy
-    exact = twins.enumerate_topics(corpus, model.alphas, model.beta)
-    tables = [
-        twins.predictive(twins.sampled_counts(corpus, z, 2), model.alphas, model.beta)
-        for z in exact.topics
-    ]
-    table = np.tensordot(exact.probability, tables, 1)
-    perplexity = twins.perplexity(printed["perplexity"]["test"], table)
-    assert perplexity == pytest.approx(
-        printed["perplexity"]["perplexity_exact_predictive"], rel=EXACT
-    )
-
-
 def test_draws_that_held_out_tokens_are_scored_by_have_the_means_on_average():
     """Given the counts theta and phi are independent, so that the mean of sum_k theta_dk phi_kw is that of their means."""
     corpus, model = simulated(), LDA(4, (0.1, 0.3, 0.5, 2.0), 0.2)

@@ -85,22 +85,6 @@ def test_exact_meets_its_twin(toy, r):
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_from_the_variational_optimum_the_bound_lies_between_that_of_svb_and_the_evidence(seed):
-    """Six random corpora of 2 x 5 tokens."""
-    corpus, model = simulated(2, 4, 5, seed), LDA(2, 0.5, 0.5)
-    gamma = random_gamma(corpus, 2, seed)
-    for _ in range(200):
-        gamma = twins.variational_sweep(corpus, gamma, model.alphas, model.beta, "sequential")
-    evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
-    lowest = twins.bound(corpus, gamma, model.alphas, model.beta)
-    assert (
-        lowest - ROUNDING
-        <= hybrid_bound.exact(*whole(*at(corpus, model, gamma, 1)))
-        <= evidence + ROUNDING
-    )
-
-
 @pytest.mark.parametrize("name", HYBRIDS)
 def test_at_the_state_of_every_hybrid_the_bound_is_below_the_evidence(name, toy):
     """For cvb-cgs and cvb0-cgs it is not what the updates raise, but valid all the same."""

@@ -148,33 +148,6 @@ def test_the_bound_never_falls(name, prior, schedule):
             before = now
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("seed", range(4))
-def test_the_bound_lies_below_the_evidence(toy, schedule, seed):
-    corpus, model = toy
-    evidence = twins.enumerate_topics(corpus, model.alphas, model.beta).log_sum
-    state = ENGINE.init(corpus, model, svb.Options(schedule), StepContext(seed, 0))
-    for _ in range(30):
-        state = step(corpus, model, schedule, state)
-        assert bound(corpus, model, schedule, state) < evidence
-
-
-def test_the_collapsed_bound_is_the_uncollapsed_bound_at_its_best_parameters(oracles, toy):
-    """Invariant 4; and the printed bound at other parameters."""
-    corpus, model = toy
-    printed = oracles["toyA"]["elbo_arbitrary"]
-    arrays = (np.array(printed[name]) for name in ("gamma", "alpha_tilde", "beta_tilde_kw"))
-    assert twins.uncollapsed_bound(corpus, *arrays, model.alphas, model.beta) == pytest.approx(
-        printed["elbo"], abs=ORACLE
-    )
-    gamma = random_gamma(corpus, 2)
-    counts = twins.expected_counts(corpus, gamma)
-    best = model.alphas + counts.n_dk, model.beta + counts.n_wk.T
-    found = twins.uncollapsed_bound(corpus, gamma, *best, model.alphas, model.beta)
-    # rounding
-    assert found == pytest.approx(twins.bound(corpus, gamma, model.alphas, model.beta), abs=1e-12)
-
-
 def test_doubled_counts_cost_no_more_updates():
     corpus, model = simulated(), LDA(4, 0.3, 0.2)
     for schedule in SCHEDULES:

@@ -247,13 +247,6 @@ def test_predictions_are_those_of_mean_rows_path_by_path_and_sum_to_one(network)
         assert found[document].sum() == pytest.approx(1.0)
 
 
-def test_the_bound_stays_below_the_evidence():
-    corpus = twins.toy(((0,), (1, 2)))
-    for network in PRINTED_NETWORKS.values():
-        state = steps(ENGINE, corpus, network, begun(ENGINE, corpus, network), 100)
-        assert bound_of(ENGINE, corpus, network, state) < twins.exact(network, corpus).log_evidence
-
-
 def test_a_document_with_tokens_and_without_author_is_named():
     corpus = odd_corpus()
     corpus = corpus.with_pairs(

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 import twins
-from scipy.special import logsumexp, psi
-from toys import simulated
+from scipy.special import psi
 
 from workbench.corpus import Corpus
 from workbench.engines.lda.responsibilities import Entropy, Workspace
@@ -70,26 +69,6 @@ def test_a_padding_topic_weighs_nothing_and_an_empty_one_as_much_as_it_must(n_ch
     )
     # psi of -1/3e-8 is rounded to about 4e-9
     np.testing.assert_allclose(weights[0], [1.0] * 13 + [0.0] * 3, rtol=1e-8)
-
-
-@pytest.mark.parametrize("prior", [1e-8, 1e-4, 0.3])
-def test_the_log_domain_meets_its_twin_however_small_the_prior(prior):
-    """Small priors make psi of order 1/prior; its rounding is then that much larger."""
-    corpus, alpha = simulated(), np.full(6, prior)
-    gamma = np.eye(6)[RANDOM.integers(6, size=corpus.n_pairs)]
-    mean = twins.expected_counts(corpus, gamma)
-    sizes = psi(corpus.n_words * prior + mean.n_k)
-    for d, w, _ in twins.pairs_of(corpus)[::7]:
-        found, word_logs = np.empty(6), psi(prior + mean.n_wk[w]) - sizes
-        logs, faint = (psi(alpha + mean.n_dk[d])[None], word_logs[None]), np.zeros((1, 6))
-        log_normaliser = log_domain_gamma(0, logs[0], faint, 0, logs[1], faint, 6, found)
-        assert log_normaliser == pytest.approx(
-            logsumexp(psi(alpha + mean.n_dk[d]) + word_logs), rel=1e-14
-        )
-        expected = twins.responsibility([mean], [1.0], d, w, alpha, prior)
-        np.testing.assert_allclose(
-            found, expected, rtol=max(6 * SERIES_ERROR, 1e-15 / prior), atol=1e-300
-        )
 
 
 def test_entropy_takes_zero_responsibilities():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, brentq, minimize
+from scipy.optimize import approx_fprime, brentq
 from scipy.special import logsumexp, softmax
 from toys import called, corpus_of
 
@@ -215,28 +215,6 @@ def test_at_the_fixed_point_all_gradients_are_zero(n):
         assert of_pairs.sum(axis=0) == pytest.approx(counts[d], rel=1e-10) and of_pairs.sum(
             axis=1
         ) == pytest.approx(copies)
-
-
-@pytest.mark.parametrize("n", (3, 17))
-def test_a_general_optimiser_ends_at_the_same_bound(n):
-    """L-BFGS of all of lambda and log nu^2 at once, begun where the E-step begins."""
-    psi, variance, *_ = fitted(n, 3000, -1.0)
-    mean = problem(n)[0]
-    for d in (0, 2, 3):
-
-        def loss(x, d=d):
-            value, by_lambda, by_log_variance = bound_of(n, *rows_of(d), x[:n], np.exp(x[n:]))
-            return -value, -np.concatenate([by_lambda, by_log_variance])
-
-        found = minimize(
-            loss,
-            np.concatenate([mean, np.zeros(n)]),
-            jac=True,
-            options={"maxiter": 5000, "gtol": 1e-8},
-        )
-        assert -found.fun == pytest.approx(
-            bound_of(n, *rows_of(d), psi[d], variance[d])[0], abs=1e-6
-        )
 
 
 def test_documents_have_the_same_bits_in_any_company():
