@@ -192,5 +192,7 @@ def show(
         raise MeasureError(
             f"the view {view!r} finds nothing to draw in these runs; it needs {needs}"
         )
+    for card in cards:
+        card.play.visible = False  # no clock moves it here
     pn.extension(inline=True)
     return pn.Column(*cards, sizing_mode="stretch_width")
