@@ -584,8 +584,8 @@ MUTATIONS = [
         "neighbours share uniforms",
         "The start of a pair uses numbers of the next pair.",
         "kernels/lda/initial_topics.py",
-        "u = uniform(key, pair * n_topics + k)",
-        "u = uniform(key, pair + k)",
+        "u = sixteen_uniforms(key, pair * n_topics + k)",
+        "u = sixteen_uniforms(key, pair + k)",
         "kernels/lda/test_starting.py",
     ),
     Mutation(

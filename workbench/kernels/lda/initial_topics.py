@@ -8,15 +8,48 @@ A.12), and every token a uniform topic. From counts n of another run,
 is the responsibility of a pair and the distribution from which the topic of a token is drawn; if that run had other documents,
 n_dk is 0. If the topic of every token is known, the responsibility is the share of each topic among the tokens of a pair; a
 token whose topic was dropped counts equally for all topics.
+
+Uniforms are drawn sixteen at once, with the bits of `kernels.uniforms.uniform`.
 """
 
-import math
-
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from workbench.kernels.jit import inlined, kernel, lean
-from workbench.kernels.simd.vectors import LANES, load, store
-from workbench.kernels.uniforms import uniform
+from workbench.kernels.simd.libm_log import libm_log
+from workbench.kernels.simd.vectors import INT64, LANES, Vector, load, store
+from workbench.kernels.uniforms import GOLDEN, MIX_A, MIX_B, TO_UNIT, uniform
+
+INTEGERS, DOUBLES = (ir.VectorType(kind, LANES) for kind in (INT64, ir.DoubleType()))
+
+
+def _constant(number: int) -> ir.Constant:
+    return ir.Constant(INTEGERS, [number % 2**64] * LANES)
+
+
+@intrinsic
+def sixteen_uniforms(typing_context, key: np.uint64, index):
+    """Return the uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
+
+    def build(context, builder, sig, arguments):
+        first = builder.add(arguments[0], builder.mul(arguments[1], INT64(int(GOLDEN))))
+        one = builder.insert_element(ir.Constant(INTEGERS, ir.Undefined), first, ir.IntType(32)(0))
+        places = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        steps = ir.Constant(INTEGERS, [(lane + 1) * int(GOLDEN) % 2**64 for lane in range(LANES)])
+        bits = builder.add(
+            builder.shuffle_vector(one, ir.Constant(INTEGERS, ir.Undefined), places), steps
+        )
+        for shift, factor in ((30, int(MIX_A)), (27, int(MIX_B))):
+            bits = builder.mul(
+                builder.xor(bits, builder.lshr(bits, _constant(shift))), _constant(factor)
+            )
+        bits = builder.lshr(builder.xor(bits, builder.lshr(bits, _constant(31))), _constant(11))
+        return builder.fmul(builder.uitofp(bits, DOUBLES), ir.Constant(DOUBLES, [TO_UNIT] * LANES))
+
+    return Vector(types.float64)(types.uint64, types.int64), build
+
 
 WAYS = ("dirichlet", "noise", "hard")
 """Ways to draw a responsibility: from the flat Dirichlet; proportional to 1 + u, u uniform; one topic with certainty."""
@@ -38,9 +71,9 @@ def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int)
         for k in range(n_topics):
             gamma[first + k] = 1.0 if k == chosen else 0.0
         return
-    for k in range(n_topics):
-        u = uniform(key, pair * n_topics + k)
-        gamma[first + k] = 1.0 + u if way == NOISE else -math.log(1.0 - u)
+    for k in range(0, n_topics, LANES):
+        u = sixteen_uniforms(key, pair * n_topics + k)
+        store(gamma, first + k, 1.0 + u if way == NOISE else -1.0 * libm_log(1.0 - u))
 
 
 @inlined
