@@ -133,6 +133,19 @@ def added(counts, path, n=1) -> None:
         counts[cell[0]] += n
 
 
+def conditional(network, corpus, chosen, i) -> np.ndarray:
+    """(path,) p of the paths of token i given those chosen for all others."""
+    counts = Counter()
+    for j, path in enumerate(chosen):
+        if j != i:
+            added(counts, path)
+    d, w, _ = tokens_of(corpus)[i]
+    weights = np.array(
+        [weight(network, corpus, counts, path) for path in paths_of_token(network, corpus, d, w)]
+    )
+    return weights / weights.sum()
+
+
 def log_joint(network, corpus, chosen) -> float:
     """log p(words, paths), from gamma functions of all counts."""
     counts, total = Counter(), 0.0

@@ -146,6 +146,24 @@ def test_chains_follow_the_exact_posterior(name):
         assert np.all(np.abs(visits.mean(axis=0) - exact.posteriors[i]) < 5 * error + 2e-3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOYS)
+def test_the_first_token_of_a_sweep_is_drawn_from_its_conditional(name):
+    """Independent draws from the same counts."""
+    network, corpus = TOYS[name]
+    begun, n_draws = chain(network, corpus, 3, seed=8), 4000
+    d, w, _ = twins.tokens_of(corpus)[0]
+    expected = twins.conditional(network, corpus, paths_in(network, corpus, begun), 0)
+    drawn = Counter()
+    for seed in range(n_draws):
+        state = copied(begun)
+        ENGINE.step(corpus, network, PLAIN, state, StepContext(seed, 1))
+        drawn[int(state.places[0])] += 1
+    share = np.array([drawn[place] for place in places_of_paths(network, corpus, d, w)]) / n_draws
+    assert share.sum() == 1
+    assert np.all(np.abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / n_draws))
+
+
 @pytest.mark.parametrize("known", ["topics", "documents", "words"])
 def test_lda_as_a_network_starts_from_counts_as_cgs_does(known):
     network, model, corpus = twins.lda(4, 0.3, 0.2), LDA(4, 0.3, 0.2), simulated()
