@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An item of the ledger with one figure that reproduces it, if any, and the result."""
+    """An item of the ledger, the name of a reproducible figure for it, if any, and the result of that figure."""
 
     item: Item
     figure: str  # name of the figure; "" without one

@@ -139,7 +139,7 @@ def draw_correlations(
     above: float = ABOVE,
     marked: Iterable[tuple[str, str]] | None = None,
 ) -> Iterator[Picture]:
-    """Draw matrix and arcs for one run per label, of models with a covariance of psi.
+    """Draw topic correlations as a matrix and as arcs between topics, for one run of each label with a covariance of psi.
 
     ``marked``: pairs of topics with a frame, each given by words, as ("house committee congress law", "bush dukakis").
     """

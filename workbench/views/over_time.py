@@ -155,7 +155,7 @@ def draw_prevalence(view: View, shown: SideBySide) -> Iterator[Picture]:
 
 
 def draw_words_by_year(view: View, shown: SideBySide) -> Iterator[Picture]:
-    """Draw the topics whose words change most for one run per label, one panel per topic."""
+    """Draw for one run of each label the topics whose words change most, one panel per topic."""
     runs = shown.first("phi_by_time")
     chosen = {(label, topic): run for label, run in runs.items() for topic in moving_topics(run)}
     drawn, left_out = fitting_panels(chosen)

@@ -42,19 +42,19 @@ SAID = message(
 
 
 class Chains(Card):
-    """The card of the runs that are drawn; hidden where none of them samples."""
+    """The card *Convergence of chains* for the drawn runs; hidden if none of them samples."""
 
     def __init__(self, handover: Handover):
         super().__init__("Convergence of chains", handover, hides=True)
 
     def follow(self, runs: Looked) -> None:
-        """Have the numbers of these runs computed, unless they are there or on their way."""
+        """Compute the numbers of these runs in the background, unless that was done or has begun."""
         self.bring(runs, partial(convergence_of, runs))
 
 
 @lru_cache(maxsize=32)
 def convergence_of(runs: Looked) -> Shown:
-    """Return a row for each label that samples and has enough draws, and the ranks of those with several chains."""
+    """Return R-hat and effective sample size by label, and the ranks of draws of labels with several chains."""
     datasets, rows, names = [progress for *_, progress in begun(runs)], [], []
     for label, draws in draws_by_label(datasets).items() if datasets else ():
         if found := agreement(draws):
@@ -72,5 +72,5 @@ def convergence_of(runs: Looked) -> Shown:
 
 
 def named(quantity: str) -> str:
-    """Return what a quantity is called on the page."""
+    """Return the label of a quantity on the page."""
     return "sizes of the topics" if quantity == "sorted_share" else dimension(quantity).label

@@ -1,4 +1,4 @@
-"""What the live figure can show: axes, measures, and the charts that gather them."""
+"""What the live figure can show: its axes and measures, and the charts into which measures are grouped."""
 
 from workbench.engines import every_score
 from workbench.measures import DERIVED
@@ -52,12 +52,12 @@ WORDS = {"headline": "Recommended estimate", "close-up": "Zoom to end"}
 
 
 def names_by_label(names) -> dict[str, str]:
-    """Return the page's label of each of these axes, measures, ranges or groupings → its name."""
+    """Return a dict from the label on the page to the name, for axes, measures, ranges or groupings."""
     return {WORDS.get(name, capital(name)): name for name in names}
 
 
 def describe_measure(measure: str) -> str:
-    """What a measure means, as a sentence."""
+    """Return a sentence that explains a measure."""
     known = VARIABLES | DERIVED | {each.name: each for each in SCORES.values()}
     meanings = "; ".join(known[name].meaning for name in MEASURES[measure][0])
     return f"{capital(meanings)}."

@@ -1,4 +1,4 @@
-"""Which columns of a file are what, where their names and first values make it obvious."""
+"""Guess the roles of the columns of a file from their names and first values, where these are obvious."""
 
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.corpus.times import times_of
@@ -36,12 +36,12 @@ LEAST_WORDS = 4
 def columns_of(
     corpus: str | Received, format: str | None, encoding: str
 ) -> dict[str, list[str]] | None:
-    """Column → first values of the file of the form; None where there is no such file, which its field tells of.
+    """Return the first values of each column of the file in the form, by column; None if the form names no existing file.
 
     Raises
     ------
     DataError
-        What is wrong with a file that is there.
+        The file exists but cannot be read.
     """
     if isinstance(corpus, Received):
         path = corpus.there()
@@ -57,7 +57,7 @@ def columns_of(
 
 
 def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
-    """Field of the form → the column that it is for, of those that are obvious; no column is for two."""
+    """Return the column for each field of the form whose column is obvious; no column serves two fields."""
     found: dict[str, str] = {}
     for field, names in USUAL.items():
         known = {
@@ -76,7 +76,7 @@ def guessed(columns: dict[str, list[str]]) -> dict[str, str]:
 
 
 def _longest(columns: dict[str, list[str]]) -> str | None:
-    """The column of the most words."""
+    """Return the column with the most words."""
     words = {
         name: sum(len(value.split()) for value in values) / max(1, len(values))
         for name, values in columns.items()

@@ -35,7 +35,7 @@ CLOCKS = ("elapsed", "updates")
 
 
 class Comparison(Card):
-    """The card of the runs that `follow` is called with; the numbers come from a thread."""
+    """The card that compares the runs given to `follow`; the numbers are computed in a thread."""
 
     def __init__(self, handover: Handover):
         self.reference = styled(
@@ -52,7 +52,7 @@ class Comparison(Card):
         self._paths = ()
 
     def set_against(self, label: str) -> bool:
-        """Compares with a label, or the engine of one, though it may not be there yet."""
+        """Set the reference of the comparison: a label, or the engine of one, even if the store has no such run yet."""
         self._offer([label])
         self.reference.value = label
         return True
@@ -62,7 +62,7 @@ class Comparison(Card):
         self.reference.options = {BEST: ""} | {label: label for label in offered}
 
     def follow(self, runs: Looked, until: float | None) -> None:
-        """Has the numbers of these runs computed, unless they are there or on their way."""
+        """Compute the comparison of these runs in the background, unless that was done or has begun."""
         paths, asked = (
             [path for path, _ in runs],
             (runs, until or None, self.reference.value or None),
@@ -91,7 +91,7 @@ class Comparison(Card):
 
 @lru_cache(maxsize=32)
 def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[Shown, list[str]]:
-    """Return what the card shows of these runs, see `side_by_side`, and their labels."""
+    """Return what the card shows of these runs (see `side_by_side`), and the labels of the runs."""
     if not runs:
         raise MeasureError("no run is drawn; draw some in the table")
     found = side_by_side(runs, until, reference)
@@ -111,15 +111,15 @@ def compared(runs: Looked, until: float | None, reference: str | None) -> tuple[
 
 
 def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr.Dataset:
-    """Return the numbers of each label, of the runs with something held out; one that was removed meanwhile is left out.
+    """Return the results of each label, from its runs with held-out data; a run removed meanwhile is omitted.
 
-    The documents of runs that rest are scored.
-    until : a perplexity; by default the lowest that every run comes down to. reference : a label or an engine.
+    Documents are scored only for runs at rest.
+    until : target perplexity; by default the lowest that every run reaches. reference : a label or an engine.
 
     Variables are those of `paired_differences`, runs (names), n_runs, test_perplexity, mc_error, mc_source, documents_low,
-    documents_high (95 %), until, n_reached, has_course (else it is from another program, so that no time is known), and
-    elapsed and updates until then, means over the runs that came so far. Raises MeasureError for no run with a record and a
-    test set, or no such reference.
+    documents_high (95 %), until, n_reached, has_course (False for imported models, whose times are unknown), and elapsed and
+    updates until the target, means over the runs that reached it. Raises MeasureError if no run has a record and a test set, or
+    if the reference is unknown.
     """
     found, scored = [], {}
     for run, iteration, progress in begun(runs):
@@ -157,7 +157,7 @@ def side_by_side(runs: Looked, until: float | None, reference: str | None) -> xr
 
 
 def _scored(run: Run) -> dict:
-    """The scores of each document at its last checkpoint; empty where there is none."""
+    """Return the scores of each document at the last checkpoint, by hash of the run; empty without a checkpoint."""
     try:
         return {run.spec.hash: score_documents(run)}
     except (SpecError, OSError):
@@ -165,7 +165,7 @@ def _scored(run: Run) -> dict:
 
 
 def table_of(rows: pd.DataFrame) -> Table:
-    """Return the comparison as a table for people."""
+    """Return the comparison as a table, with headings and their explanations."""
     until, number = rows["until"].iloc[0], partial(Column, kind="number")
     references = "; ".join(dict.fromkeys(rows["reference"]))
     columns = [
@@ -197,7 +197,7 @@ def table_of(rows: pd.DataFrame) -> Table:
 
 
 def _cells(one) -> list:
-    """Return the cells of a label; ``one``: its row."""
+    """Return the cells of the row of a label; ``one`` has the numbers of the label."""
     digits = decimals(one.test_perplexity)
     interval = format_interval(one.difference_low, one.difference_high, digits, sign=True)
     difference = format_number(one.difference, digits, sign=True)

@@ -47,7 +47,7 @@ CLOSE_UP = 0.1
 
 
 class Drawn(NamedTuple):
-    """The content of the figure at the moment: enough to draw it again elsewhere."""
+    """The present content of the figure, enough to draw the figure again elsewhere."""
 
     # path, label, colour ("" of one that is not in the figure)
     runs: tuple[tuple[Path, str, str], ...]
@@ -63,11 +63,11 @@ class Drawn(NamedTuple):
 
 
 class Curve:
-    """The figure and its slots.
+    """The live figure with its slots; a slot draws one line.
 
     `assign` gives runs their slots and `show` their data; ``axis``, ``measure``, ``span``, ``smoothing`` and ``until`` (a
-    perplexity; None: the lowest that every run reaches, 0: none) choose what is visible; ``log`` has "x" and "y" where an axis
-    is to be logarithmic, which an axis with a number that is not above 0 never is.
+    perplexity; None: the lowest that every run reaches, 0: none) choose what is visible; ``log`` holds "x" and "y" for the axes
+    wanted logarithmic; an axis with values at or below 0 stays linear.
     """
 
     def __init__(self):
@@ -114,18 +114,18 @@ class Curve:
     # ------------------------------------------------------------------ what is seen
 
     def assign(self, names: list[str]) -> None:
-        """Assigns a slot to every run of ``names`` (at most eight); a run that has one keeps it."""
+        """Assign a slot to every run of ``names`` (at most eight); a run that has a slot keeps it."""
         self.assign_lines([Line(name, "", (name,)) for name in names], mean=False)
 
     def assign_lines(self, lines: list[Line], mean: bool = True) -> None:
-        """Assigns a slot to each of the lines (at most eight); a line that has one keeps it."""
+        """Assign a slot to each of the lines (at most eight); a line that has a slot keeps it."""
         self.mean, wanted = mean, {line.key: line for line in lines[:N_SLOTS]}
         self.drawn = [wanted.pop(line.key, NOTHING) for line in self.drawn]
         for line in wanted.values():
             self.drawn[self.drawn.index(NOTHING)] = line
 
     def colours(self) -> dict[str, str]:
-        """Name → colour of each run that is drawn, by itself or in a mean: that of its engine, see `workbench.views.style`."""
+        """Return the colour of each drawn run by name: the colour of its engine, see `workbench.views.style`."""
         return {
             name: colour
             for line, colour in zip(self.drawn, self._colours, strict=True)
@@ -133,15 +133,15 @@ class Curve:
         }
 
     def members(self) -> list[list[str]]:
-        """The runs of each slot."""
+        """Return the names of the runs of each slot."""
         return [list(line.names) for line in self.drawn]
 
     def labels(self) -> list[str]:
-        """The label of each slot in the legend."""
+        """Return the label of each slot in the legend."""
         return [self._labels.get(line.key, "") for line in self.drawn]
 
     def show(self, readings: dict[str, Reading]) -> None:
-        """Draws what was read of the runs: new rows are streamed, a slot with another run is filled anew."""
+        """Draw the readings of the runs: stream new rows, and fill a slot anew if its run has changed."""
         self._readings = {
             name: readings[name] for line in self.drawn for name in line.names if name in readings
         }
@@ -155,7 +155,7 @@ class Curve:
         self.draw()
 
     def _paint(self) -> None:
-        """Gives each line the colour of its engine; those of one colour differ in their dashes."""
+        """Give each line the colour of its engine, and lines of one colour different dashes."""
         labels = [next((reading.label for reading in self._of(line)), "") for line in self.drawn]
         self._colours = [look.colour if (look := look_of(label)) else GREY for label in labels]
         n_before = Counter()
@@ -172,15 +172,15 @@ class Curve:
         return [self._readings[name] for name in line.names if name in self._readings]
 
     def _has_no_course(self, line: Line) -> bool:
-        """Is the line of models that were imported? Their numbers are a level across the figure, at no iteration."""
+        """Return whether the line is of imported models; without known iterations they are drawn as horizontal lines."""
         return not all(reading.has_course for reading in self._of(line))
 
     def has_levels(self) -> bool:
-        """Whether a level is drawn."""
+        """Return whether a horizontal line of an imported model is drawn."""
         return any(level.visible for level in self._levels)
 
     def seen(self) -> Drawn:
-        """What is drawn; a run without a record is not."""
+        """Return the content of the figure, without the runs that have no record yet."""
         runs = tuple(
             (one.path, self._labels[line.key], colour)
             for line, colour in zip(self.drawn, self._colours, strict=True)
@@ -200,7 +200,7 @@ class Curve:
         )
 
     def target(self) -> float | None:
-        """The perplexity at which a line is drawn across; None where there is none."""
+        """Return the perplexity of the horizontal target line; None if there is no target."""
         if self.measure not in CHARTS["Perplexity"] or self.until == 0:
             return None
         if self.until is not None:
@@ -211,22 +211,22 @@ class Curve:
         return reached_by_each(best) if best else None
 
     def has_measure(self) -> bool:
-        """Whether any run that is drawn has the chosen measure; True where none is drawn."""
+        """Return whether any drawn run has the chosen measure; True if no run is drawn."""
         return any(map(self._has, self._readings.values())) or not self._readings
 
     def refused(self) -> list[str]:
-        """The axes that are linear though they were to be logarithmic: a number of theirs is not above 0."""
+        """Return the axes that stay linear although logarithmic was chosen, since not all their values are above 0."""
         return [axis for axis in self.log if not self.scales.logarithmic[axis]]
 
     def _has(self, reading: Reading) -> bool:
-        """Whether the run has the chosen measure; True before its first record."""
+        """Return whether the run has the chosen measure; True before its first record."""
         if not len(reading.numbers):
             return True
         columns = [COLUMNS.index(name) for name in MEASURES[self.measure][0]]
         return bool(np.isfinite(reading.numbers[:, columns]).any())
 
     def draw(self) -> None:
-        """Shows the chosen columns, in ranges that fit them."""
+        """Draw the chosen columns, with ranges that fit them."""
         x, x_label = AXES[self.axis]
         columns, y_label = MEASURES[self.measure]
         look = Look(columns, self.smoothing)
@@ -259,14 +259,14 @@ class Curve:
         self._fit(x, columns)
 
     def _draw_levels(self, columns: tuple[str, ...]) -> None:
-        """Draws the number of each line that has no course across the figure."""
+        """Draw a horizontal line for each imported model, at its value."""
         for level, line, mean in zip(self._levels, self.drawn, self._means, strict=True):
             own = mean.numbers[-1, COLUMNS.index(columns[0])] if len(mean.numbers) else np.nan
             seen = bool(np.isfinite(own)) and self._has_no_course(line)
             level.update(visible=seen, **({"location": float(own)} if seen else {}))
 
     def _draw_target(self, x: str, y: str) -> None:
-        """Draws the horizontal line at the target, and where each curve is first at or below it."""
+        """Draw the horizontal line at the target, and a mark where each curve is first at or below it."""
         target = self.target()
         self._across.update(visible=target is not None)
         self._crossings.update(visible=target is not None)
@@ -286,7 +286,7 @@ class Curve:
             known.data = data
 
     def _fit(self, x: str, columns: tuple[str, ...]) -> None:
-        """Chooses the scales of the axes, and ranges that fit the curves unless they were moved by hand."""
+        """Choose the scales of the axes, and fit the ranges to the curves unless the visitor has moved them."""
         across, seen = [], []
         bands = (
             [name for names in STRANDS[: len(columns)] for name in names[1:]] if self.mean else []
@@ -331,20 +331,20 @@ class Curve:
         self._moving = False
 
     def _moved(self, attribute, old, new) -> None:
-        """Notes that a range was changed by hand: it then stays until it is reset."""
+        """Note that the visitor has changed a range, which then stays until it is reset."""
         self._moved_by_hand = self._moved_by_hand or not self._moving
 
     def follow(self) -> None:
-        """Has the ranges follow the curves again."""
+        """Let the ranges fit the curves again, and draw."""
         self.release()
         self.draw()
 
     def release(self) -> None:
-        """Has the ranges follow the curves from the next `draw` on."""
+        """Let the ranges fit the curves from the next `draw` on."""
         self._moved_by_hand = False
 
     def part(self) -> Part:
-        """The part of the address with left, right, bottom and top, where they were changed by hand."""
+        """Return the part of the link for the ranges that the visitor set: left, right, bottom and top."""
 
         def now() -> str:
             across, up = self.figure.x_range, self.figure.y_range
@@ -367,7 +367,7 @@ class Curve:
 
 
 def _with_room(values: np.ndarray, logarithmic: bool) -> tuple[float, float]:
-    """A range around the values, a little larger, in which a logarithmic one is above 0."""
+    """Return a range around the values with a small margin; the range of a logarithmic axis stays above 0."""
     if not len(values):
         return (1.0, 10.0) if logarithmic else (-0.04, 1.04)
     low, high = (np.log(end) if logarithmic else end for end in (values.min(), values.max()))

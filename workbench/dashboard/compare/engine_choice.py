@@ -1,4 +1,4 @@
-"""The engines that can be ticked, by family, with what each is."""
+"""The tick boxes for engines, by family, each with a description."""
 
 from html import escape
 from typing import ClassVar
@@ -12,7 +12,7 @@ from workbench.engines import ENGINES, FIRST_CHOICE, get_engine
 
 
 def families() -> dict[str, list[str]]:
-    """Return the names of engines by family, the title of each being the name of its folder."""
+    """Return the names of the engines by title of their family; a family is the folder of the engine."""
     found: dict[str, list[str]] = {}
     for name, module in ENGINES.items():
         folder = module.split(".")[1] if module.startswith(".") else "plug-ins"
@@ -22,7 +22,7 @@ def families() -> dict[str, list[str]]:
 
 
 class EngineChoice(Box):
-    """Ticks of engines under a fold for each family; the first family is unfolded."""
+    """Tick boxes for engines in a fold for each family; the first fold is open."""
 
     value = param.List(doc="The engines that are ticked, in the order of the registry.")
 
@@ -46,7 +46,7 @@ class EngineChoice(Box):
         self._folds[first].value = self._folds[first].options
 
     def ticks(self, title: str) -> pn.widgets.CheckBoxGroup:
-        """Return the ticks of a family."""
+        """Return the tick boxes of a family."""
         if title not in self._ticks:
             made = in_form(pn.widgets.CheckBoxGroup(options=self._families[title], inline=True))
             made.param.watch(lambda event: self._take(title, event.new), "value")
@@ -54,7 +54,7 @@ class EngineChoice(Box):
         return self._ticks[title]
 
     def of_text(self, text: str) -> list[str]:
-        """Return the engines of a text of a link, in order; raises ValueError for a name that is no engine."""
+        """Return the engines listed in the text of a link, in order; raise ValueError if a name is no engine."""
         names = [name for name in text.split(",") if name]
         if unknown := set(names) - set(ENGINES):
             raise ValueError(unknown)

@@ -29,7 +29,7 @@ WIDEST = 18
 
 
 def grouped(hyper: bool) -> dict[tuple[str, ...], list[SharedOption]]:
-    """Return engines → the options that they alone share, those about priors or the others but r: of most engines first."""
+    """Return the options that only the same engines share, by engines, most engines first: those of priors, or the others."""
     groups: dict[tuple[str, ...], list[SharedOption]] = {}
     for one in shared_options():
         if one.is_hyper == hyper and one.key != SPLIT:
@@ -38,7 +38,7 @@ def grouped(hyper: bool) -> dict[tuple[str, ...], list[SharedOption]]:
 
 
 def corpora() -> dict[str, str]:
-    """Return menu entry → data set of the catalogs, those to be downloaded marked; a file where visitors may name one."""
+    """Return the data sets of the catalogs by menu entry, and an entry for a file if visitors may name or send one."""
     marked = {
         name: f"{name} (not downloaded)" if one.whereabouts() in MISSING else name
         for name, one in named_sets().items()
@@ -48,18 +48,18 @@ def corpora() -> dict[str, str]:
 
 
 def path_field() -> pn.widgets.TextInput:
-    """Return the field for the path of a file."""
+    """Return the text field for the path of a file."""
     example = "docword.….txt.gz, .csv, .jsonl, folder of .txt"
     return line("Path of the corpus", placeholder=example, wide=True)
 
 
 def corpus_field() -> pn.widgets.Select:
-    """Return the menu of the data sets."""
+    """Return the menu of data sets."""
     return menu("Corpus", corpora(), DEFAULT, wide=True)
 
 
 def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
-    """Return the field for a setting or option of a request, which holds its text; with another default or help if given."""
+    """Return the field for a setting or option of a request, holding text; ``default`` and ``help`` replace its own."""
     about = request_fields()[name]
     metadata, choices = about.metadata, about.metadata["choices"]
     default = about.default if default is None else default
@@ -82,7 +82,7 @@ def field_of(name: str, default=None, help: str = "") -> pn.widgets.Widget:
 
 
 def shown_value(field: pn.widgets.Widget) -> str:
-    """Return the value of a field as it shows it."""
+    """Return the value of a field as the field shows it."""
     if isinstance(field, pn.widgets.Select):
         return next((word for word, value in field.options.items() if value == field.value), "")
     return field.value or "empty"

@@ -1,4 +1,4 @@
-"""The card of the figure: what is drawn of which runs, what that means, and its files."""
+"""The card of the live figure: the choices of what is drawn, an explanation, and downloads."""
 
 from collections.abc import Callable
 from functools import partial
@@ -33,7 +33,7 @@ LOG = {"Log x": "x", "Log y": "y"}
 
 
 class Highlight(pn.custom.JSComponent):
-    """Highlights, in the browser alone, the run that is pointed at, has the focus or was clicked, wherever it is visible.
+    """Highlight in the browser, wherever it is shown, the run that the visitor points at, focuses or clicks.
 
     An element belongs to a run by ``data-run``, to several by ``data-runs``, a name a line. Files have no highlight.
     """
@@ -45,7 +45,7 @@ class Highlight(pn.custom.JSComponent):
 
 
 class FigureCard:
-    """The figure, the choices of what it shows, and buttons for its files."""
+    """The live figure with the choices of what it shows and the download buttons."""
 
     def __init__(self, handover: Handover):
         self.curve, self.highlight = Curve(), Highlight()
@@ -95,7 +95,7 @@ class FigureCard:
         self._empty = True  # no run can be read
 
     def parts(self) -> dict[str, Part]:
-        """All choices as parts of the link."""
+        """Return all choices as parts of the link."""
         return {
             "axis": widget_part(self.axis),
             "range": widget_part(self.span),
@@ -109,13 +109,13 @@ class FigureCard:
         }
 
     def watch(self, redraw: Callable[[Callable[[], None]], None]) -> None:
-        """Calls ``redraw`` with what draws the figure anew, from now on at each choice of what is seen."""
+        """Call ``redraw`` with the function that draws the figure anew, whenever a choice of the view changes."""
         self.chart.param.watch(self._chart_changed, "value")
         for widget in (self.axis, self.measure, self.span, self.smoothing, self.until, self.log):
             widget.param.watch(lambda event: redraw(self._look_anew), "value")
 
     def show(self, readable: dict[str, Reading]) -> None:
-        """Draws the runs that are picked, or the newest, as they were read."""
+        """Draw the readings of the runs that are picked, or of the newest runs if none is picked."""
         wanted = (
             list(readable)
             if self.picked is None
@@ -140,7 +140,7 @@ class FigureCard:
         self._describe()
 
     def toggled(self, name: str) -> list[str]:
-        """The runs that are drawn with one more, for which the oldest choice makes room, or without it."""
+        """Return the names of the drawn runs with ``name`` added (a full figure drops its oldest), or removed if drawn."""
         drawn = list(self.curve.colours())
         most = MOST if self.means else N_SLOTS
         return (
@@ -148,7 +148,7 @@ class FigureCard:
         )
 
     def compared(self) -> Drawn:
-        """What is drawn, and without a colour the runs that the figure has no room for: for a table or a report."""
+        """Return the drawn runs, followed by those that do not fit into the figure (without colour), for a table or report."""
         seen = self.curve.seen()
         return seen._replace(
             runs=(
@@ -159,11 +159,11 @@ class FigureCard:
 
     @property
     def means(self) -> bool:
-        """Is a line the mean of several runs?"""
+        """Return whether a line is the mean of several runs."""
         return self.lines.value != GROUPINGS[0]
 
     def look(self) -> None:
-        """Shows the chosen axis, measure and range, and what the measure means."""
+        """Show the chosen axis, measure and range, and the explanation of the measure."""
         self.curve.axis, self.curve.measure, self.curve.span = (
             self.axis.value,
             self.measure.value,
@@ -179,18 +179,18 @@ class FigureCard:
         self._describe()
 
     def _look_anew(self) -> None:
-        """Another look is seen whole, whatever part of the last one was."""
+        """Show the chosen view with ranges that fit, whatever ranges the visitor had set."""
         self.curve.release()
         self.look()
 
     def _chart_changed(self, event) -> None:
-        """Another chart was chosen: shows its first measure, unless it has the one that is seen already."""
+        """Show the first measure of the chosen chart, unless the chart has the present measure."""
         measures = CHARTS[self.chart.value]
         if self.measure.value not in measures:
             self.measure.param.update(options=names_by_label(measures), value=measures[0])
 
     def _describe(self) -> None:
-        """Writes below the figure what it shows, and whether there is nothing to see."""
+        """Write below the figure an explanation of the measure and of the marks, and why nothing is shown if so."""
         said = describe_measure(self.curve.measure)
         if self.curve.smoothing:
             said += " The faint curves are as recorded, before smoothing."
@@ -222,7 +222,7 @@ class FigureCard:
         return chart is not None
 
     def view(self) -> pn.Column:
-        """The card."""
+        """Return the card."""
         return column(
             column(labelled(self.chart, self.measure), labelled(self.axis), kind="wb-bar"),
             column(

@@ -1,4 +1,4 @@
-"""What a visitor of the Compare page takes away: the figure that is drawn, the report, whole runs."""
+"""The downloads of the Compare page: the drawn figure, the report, and complete runs."""
 
 import re
 import tempfile
@@ -43,11 +43,10 @@ LARGEST = 256 * 2**20
 
 
 def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
-    """Return the figure as it is on the page (lines, colours, measure, axis, smoothing, target, ranges), and its runs.
+    """Return the figure as the page shows it (lines, colours, measure, axis, smoothing, target, ranges), and its runs.
 
-    Its table has every record of the curves, nothing thinned: run, clocks and what is drawn. Of a mean: the label, how many
-    runs, and after each number its standard error (``_se``). Where something is smoothed it stands beside what was recorded
-    (``_smoothed``).
+    Its table has every record of the curves: the run, its clocks and the values drawn. The table of a mean has the label, the
+    number of runs, and after each value its standard error (``_se``). Smoothed values (``_smoothed``) follow the recorded ones.
     """
     x_name, x_label = AXES[drawn.axis]
     names, y_label = MEASURES[drawn.measure]
@@ -103,7 +102,7 @@ def _records(
     numbers: dict[str, np.ndarray],
     errors: dict[str, np.ndarray],
 ) -> pd.DataFrame:
-    """Return the records of a line; see `curve_picture`."""
+    """Return the records of a line as a table; see `curve_picture`."""
     columns = (
         {"label": label, "n_runs": len(runs), "runs": " ".join(run.name for run in runs)}
         if drawn.mean
@@ -136,7 +135,7 @@ def _sentences(drawn: Drawn) -> str:
 def _lines(
     drawn: Drawn,
 ) -> Iterator[tuple[str, str, list[Run], dict[str, np.ndarray], dict[str, np.ndarray]]]:
-    """Label, colour and runs of each line, and by column its numbers and standard errors (NaN of one run), nothing thinned."""
+    """Yield label, colour and runs of each line, and by column all values and standard errors (NaN for a single run)."""
     _require_runs(drawn)
     several = Counter(label for _, label, _ in drawn.runs)
     lines: dict[str | Path, tuple[str, str, list[Run]]] = {}
@@ -157,7 +156,7 @@ def _lines(
 
 
 def report_file(drawn: Drawn) -> File:
-    """The report of the runs that are drawn."""
+    """Return the report on the drawn runs."""
     _require_runs(drawn)
     with tempfile.TemporaryDirectory() as folder:
         path = write_report([path for path, *_ in drawn.runs], Path(folder) / "report.html")
@@ -165,7 +164,7 @@ def report_file(drawn: Drawn) -> File:
 
 
 def runs_file(paths: list[Path], form: str) -> File:
-    """Whole runs in a format of `export_run`, zipped, a folder each.
+    """Return a zip file with a folder for each run, in a format of `export_run`.
 
     Raises
     ------
@@ -197,7 +196,7 @@ def _require_runs(drawn: Drawn) -> None:
 
 
 def _stem(drawn: Drawn) -> str:
-    """What the figure shows, as the name of a file: docstrings-headline-perplexity-by-iterations."""
+    """Return the file name for the figure without its ending, as docstrings-headline-perplexity-by-iterations."""
     what = (
         f"{drawn.measure}-perplexity"
         if drawn.measure in CHARTS["Perplexity"]

@@ -1,4 +1,4 @@
-"""The lines of the figure: one a run, or the mean of the runs that differ in seed and split alone."""
+"""The lines of the figure: one for each run, or for the mean of the runs that differ only in seed and split."""
 
 from collections import Counter
 from functools import reduce
@@ -17,7 +17,7 @@ NEWEST, MOST = 64, 500
 
 
 class Line(NamedTuple):
-    """The runs that one slot of the figure shows."""
+    """The runs of one slot of the figure."""
 
     key: str  # stays while runs join the line, so that it keeps its slot
     label: str  # empty: what distinguishes the run from the others drawn
@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 
 def mean_lines(readings: list[Reading]) -> list[Line]:
-    """A line for all runs (the newest first) of a label, exactly as `workbench.measures.mean_curves` takes them together."""
+    """Return a line for each label with all its runs (newest first), grouped as in `workbench.measures.mean_curves`."""
     groups: dict[str, list[str]] = {}
     for reading, label in zip(
         readings, labels_of_specs([reading.spec for reading in readings]), strict=True
@@ -40,15 +40,15 @@ def mean_lines(readings: list[Reading]) -> list[Line]:
 
 
 def whole_lines(lines: list[Line], most: int) -> list[Line]:
-    """The first of them that have at most so many runs together, one at least: no line without some of its runs."""
+    """Return the first lines that have together at most ``most`` runs, but at least one line; no line is cut."""
     totals = np.cumsum([len(line.names) for line in lines])
     return lines[: max(1, int(np.searchsorted(totals, most, side="right")))]
 
 
 class Mean:
-    """The mean over runs and its standard error, at the iterations that all of them have; worked out once each.
+    """The mean over runs and its standard error, at the iterations that all runs have; each is computed once.
 
-    ``numbers`` is (point, COLUMNS), those of the run itself where it is one; ``errors`` the same of means, otherwise empty.
+    ``numbers`` (point, COLUMNS) are the means, or the values of a single run; ``errors`` has the same shape, empty for one run.
     """
 
     def __init__(self):
@@ -56,7 +56,7 @@ class Mean:
         self.numbers, self.errors = NO_ROWS, NO_ROWS
 
     def follow(self, readings: list[Reading]) -> None:
-        """Adds the new records of the runs that have begun."""
+        """Add the new records of the runs that have begun."""
         begun = [reading for reading in readings if len(reading.numbers)]
         of = tuple((reading.name, reading.stride) for reading in begun)
         shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
@@ -79,7 +79,7 @@ class Mean:
 
 
 def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(point, COLUMNS) mean and standard error over runs, (point, COLUMNS) each, at the iterations that all of them have."""
+    """Return mean and standard error over runs, (point, COLUMNS) each, at the iterations that all runs have."""
     shared = reduce(np.intersect1d, [rows[:, 0] for rows in tables])
     rows = np.stack([rows[np.isin(rows[:, 0], shared)] for rows in tables])
     if len(tables) == 1:
@@ -89,7 +89,7 @@ def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def telling_labels(readings: list[Reading]) -> dict[str, str]:
-    """Return name → the label of each run, with its seed or its name where others have the same."""
+    """Return the label of each run by name, with the seed or the name appended if several runs have the same label."""
     specs = {one.name: one.spec for one in readings if one.spec is not None}
     labels = {one.name: one.label for one in readings}
     labels |= zip(specs, labels_of_specs(list(specs.values())) if specs else (), strict=True)

@@ -1,4 +1,4 @@
-"""What runs went through: splits and merges, priors of topics, and which run began from which."""
+"""Cards on the history of runs: splits and merges, learnt priors of topics, and which run started from which."""
 
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -18,20 +18,20 @@ from workbench.views.lineage import lineage_picture
 
 
 class Moves(Card):
-    """The card with the splits and merges of one run; hidden for a run that tries none."""
+    """The card with the splits and merges of a run; hidden if the run tries none."""
 
     def __init__(self, handover: Handover):
         super().__init__("Splits and merges", handover, hides=True)
 
     def follow(self, reading: Reading | None) -> None:
-        """Show the moves of the run."""
+        """Show the splits and merges of the run."""
         runs = looked_at([reading]) if reading is not None and reading.moves else ()
         self.bring(runs, partial(moves_of, runs))
 
 
 @lru_cache(maxsize=8)
 def moves_of(runs: Looked) -> Shown:
-    """Return how many moves were kept, and the moves of the run as picture and table, the latest first."""
+    """Return the splits and merges of the run, latest first, as picture and table, and how many were accepted."""
     for run, _, progress in begun(runs):
         tried = moves(progress)
         columns = [
@@ -55,19 +55,19 @@ def moves_of(runs: Looked) -> Shown:
 
 
 class Priors(Card):
-    """The card with the priors of topics of the runs that are drawn; hidden where none learns one for each topic."""
+    """The card with the learnt priors of topics of the drawn runs; hidden if no run learns one for each topic."""
 
     def __init__(self, handover: Handover):
         super().__init__("Priors of topics", handover, hides=True)
 
     def follow(self, runs: Looked) -> None:
-        """Show the priors of these runs."""
+        """Show the learnt priors of topics of these runs."""
         self.bring(runs, partial(priors_of, runs))
 
 
 @lru_cache(maxsize=8)
 def priors_of(runs: Looked) -> Shown:
-    """Return the picture of the priors of topics, if any of the runs learns them."""
+    """Return the picture of the learnt priors of topics; without a picture if no run learns them."""
     datasets = [progress for *_, progress in begun(runs)]
     picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
     said = message(picture.caption) if picture else ""
@@ -75,13 +75,13 @@ def priors_of(runs: Looked) -> Shown:
 
 
 class Lineage(Card):
-    """The card with the tree of which run began from which; hidden where every run began at random."""
+    """The card with the tree of which run started from which; hidden if every run started at random."""
 
     def __init__(self, handover: Handover):
         super().__init__("Warm starts", handover, hides=True)
 
     def follow(self, readings: Iterable[Reading]) -> None:
-        """Show the tree of these runs, the newest first."""
+        """Show the tree of these runs, newest first."""
         known = {one.name: one for one in readings if one.spec is not None}
         edges = edges_of([(name, one.spec) for name, one in reversed(known.items())])
         related = {name for edge in edges for name in (edge.run, edge.parent)}

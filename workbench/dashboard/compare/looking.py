@@ -1,4 +1,4 @@
-"""How far the runs are that a card of the Compare page looks at, and what they have recorded."""
+"""The runs that a card of the Compare page shows, with their last iterations and records."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ Looked = tuple[tuple[Path, int], ...]
 
 
 def looked_at(readings: Iterable[Reading]) -> Looked:
-    """Return the runs, ordered by path, with how far they are."""
+    """Return the runs, ordered by path, with their last iterations."""
     window = int(time.monotonic() // LIVE_EVERY)
     return tuple(
         sorted(
@@ -29,7 +29,7 @@ def looked_at(readings: Iterable[Reading]) -> Looked:
 
 
 def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
-    """Yield (run, iteration as in `Looked`, what it has recorded) of each run that has an iteration and is still there."""
+    """Yield run, last iteration and records of each run that has an iteration and still exists."""
     for path, iteration in runs:
         try:
             run = Run(path)

@@ -1,4 +1,4 @@
-"""Mistakes of a request as sentences of the page, by field: those of `RunRequest`, and what this server does not allow."""
+"""Error sentences for the fields of the form: mistakes in a `RunRequest`, and what this server does not allow."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ OF_CORPUS = (*reading_names(records=False), *names(SplitSettings))
 
 
 def mistakes_in(request: RunRequest) -> dict[str, str]:
-    """Return field → sentence about what is wrong with it, as found without the corpus; each sentence once."""
+    """Return the error sentence of each field of a request, checked without reading the corpus; each sentence once."""
     found: dict[str, str] = {}
     for field, error in (
         *_mistakes_of_files(request),
@@ -37,9 +37,9 @@ def mistakes_in(request: RunRequest) -> dict[str, str]:
 
 
 def mistake_of(error: CorpusError, corpus: str | Received) -> dict[str, str]:
-    """Return the sentence about a corpus that could not be read or split, by its field.
+    """Return the error sentence for a corpus that could not be read or split, by field.
 
-    A path at its beginning, which stands in the form, is left out.
+    A path at the beginning of the sentence is left out, since the form shows it.
     """
     received = isinstance(corpus, Received)
     path, said = corpus.path if received else policy().find(corpus) or Path(corpus), worded(error)
@@ -56,7 +56,7 @@ def mistake_of(error: CorpusError, corpus: str | Received) -> dict[str, str]:
 
 
 def _mistakes_of_files(request: RunRequest) -> Iterator[tuple[str, InputError]]:
-    """Yield what is wrong with a corpus that is a file, if anything."""
+    """Yield the error of a corpus file, by field, if there is one."""
     corpus = request.corpus
     try:
         if isinstance(corpus, Received):
@@ -72,7 +72,7 @@ def _mistakes_of_files(request: RunRequest) -> Iterator[tuple[str, InputError]]:
 
 
 def _beyond_limits(request: RunRequest) -> Iterator[tuple[str, InputError]]:
-    """Yield the fields whose numbers are larger than this server allows: iterations, topics, and other sizes."""
+    """Yield an error for each field whose number exceeds a limit of this server: iterations, topics and other sizes."""
     sizes = {"n_topics": request.n_topics, **(request.sizes or {})}
     limited = [("n_iterations", "n_iterations", "iterations", request.n_iterations)]
     limited += [(name, name, "topics", value) for name, value in sizes.items()]

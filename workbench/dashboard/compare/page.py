@@ -59,7 +59,7 @@ RUNS, READING = "<h2>Runs</h2>", "The runs are being read …"
 
 
 class ComparePage:
-    """The page of one visitor, brought to what the store holds every second."""
+    """The page of one visitor, updated from the store every second."""
 
     def __init__(self, store: Path):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
@@ -125,7 +125,7 @@ class ComparePage:
     # ------------------------------------------------------------------ every second
 
     def tick(self) -> None:
-        """Brings the page to the latest listing of the store."""
+        """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show_progress()
         names = [path.name for path, *_ in self.figure.compared().runs]
@@ -140,7 +140,7 @@ class ComparePage:
         self._write_link()  # ranges may have been moved meanwhile
 
     def _show_progress(self) -> None:
-        """Shows how many runs have been read while they are read for the first time, and what to do where there is none."""
+        """Show how many runs were read while the store is first read, and what to do if it has no run."""
         progress = self._monitor.progress
         self.heading.object = RUNS + message(
             f"{progress[0]:,} of {progress[1]:,} runs read" if progress else ""
@@ -149,7 +149,7 @@ class ComparePage:
             self.table.empty = what_to_do(self.store)
 
     def _take(self, listing: Listing) -> None:
-        """Brings everything but the comparison to a listing, unless it is known."""
+        """Update everything but the comparison to a listing, unless the page already shows the listing."""
         if listing.version == self._version:
             return
         self._version = listing.version
@@ -175,7 +175,7 @@ class ComparePage:
         self.lineage.follow(self._known.values())
 
     def _show_chosen(self) -> None:
-        """Shows the moves of the run that was ticked last, or the newest, and links to the topics of those that are chosen."""
+        """Show the splits and merges of the run ticked last, or of the newest run, and links to topics of the ticked runs."""
         readable = [name for name, reading in self._known.items() if reading.spec is not None]
         one = [self._ticked_last] if self._ticked_last in readable else readable[:1]
         self.moves.follow(self._known[one[0]] if one else None)
@@ -185,7 +185,7 @@ class ComparePage:
     # ------------------------------------------------------------------ what the visitor does
 
     def start(self, request: RunRequest) -> None:
-        """Starts the runs of the form; the page goes on while the corpus is read."""
+        """Start the runs of the form; the page stays usable while the corpus is read."""
         try:
             policy().limits.check("session", self._n_started + request.n_runs())
         except PolicyError as error:
@@ -207,7 +207,7 @@ class ComparePage:
         in_background(self._document, lambda: start_runs(self.store, request), then)
 
     def look_at_data(self, request: RunRequest) -> None:
-        """Shows the corpus of the form as it is read; the page goes on meanwhile."""
+        """Show a preview of the corpus of the form; the page stays usable while the corpus is read."""
         self.settings.say("Reading the corpus …", busy=True)
 
         def then(result, error) -> None:
@@ -225,7 +225,7 @@ class ComparePage:
         )
 
     def look_at_columns(self, asked: tuple) -> None:
-        """Offers the columns of the file that the form names; the obvious ones are chosen, but for a link, which says them."""
+        """Offer the columns of the file in the form; choose the obvious ones unless the link sets the columns."""
         guess = self._followed
 
         def then(found, error) -> None:
@@ -234,7 +234,7 @@ class ComparePage:
         self._columns.submit(asked, partial(columns_of, *asked), then)
 
     def draw(self, name: str) -> None:
-        """Draws the run, or draws it no more."""
+        """Draw the run, or remove it from the figure if it is drawn."""
         self._pick(self.figure.toggled(name))
 
     def _draw_chosen(self, event) -> None:
@@ -257,7 +257,7 @@ class ComparePage:
         self._redraw(self._show_curves)
 
     def _redraw(self, draw: Callable[[], None]) -> None:
-        """Draws at the session's next event, and brings the link to it in the same message."""
+        """Draw at the session's next event, and update the link in the same message."""
 
         def work() -> None:
             draw()
@@ -272,7 +272,7 @@ class ComparePage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """The whole page; ties it to the session."""
+        """Return the page, and tie it to the session."""
         figures = [self.figure.curve.figure]
         whole = column(
             *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None
@@ -312,12 +312,12 @@ class ComparePage:
 
 
 def page() -> pn.Column:
-    """The page for one visitor, of the store that WORKBENCH_STORE names."""
+    """Return the page for one visitor, for the store that WORKBENCH_STORE names."""
     return page_or_sentence(lambda: ComparePage(default_store()).view())
 
 
 def what_to_do(store: Path) -> str:
-    """What to do where there is no run."""
+    """Return a sentence on what to do if the store has no run."""
     if policy().read_only:
         return "No run yet."
     terminal = (
@@ -329,7 +329,7 @@ def what_to_do(store: Path) -> str:
 
 
 def topic_links(names: list[str]) -> str:
-    """Links to the Topics page as HTML, of as many runs as are drawn."""
+    """Return HTML links to the Topics page, for at most as many runs as the figure draws."""
     links = [
         f'<a href="topics?{urlencode({"run": name})}">Topics of {escape(name)}</a>'
         for name in names[:N_SLOTS]

@@ -1,4 +1,4 @@
-"""The card with a corpus as it is read, before a run is started: sizes, what is doubtful, the first documents, the words."""
+"""The preview card of a corpus before runs are started: sizes, warnings, first documents and words."""
 
 from html import escape
 
@@ -28,7 +28,7 @@ RULES = {
 
 
 class Preview:
-    """The card; hidden until something is to be shown."""
+    """The preview card; hidden until it has something to show."""
 
     def __init__(self):
         self.html = text("", "preview.css", sizing_mode="stretch_width")
@@ -40,18 +40,18 @@ class Preview:
         dropped: dict | None = None,
         read: dict | None = None,
     ) -> None:
-        """Shows a corpus or records; see `described`."""
+        """Show a corpus or records; see `described`."""
         self.html.object, self.card.visible = described(data, dropped, read), True
 
     def clear(self) -> None:
-        """Shows nothing."""
+        """Show nothing."""
         self.html.object, self.card.visible = "", False
 
 
 def described(
     data: AnyCorpus | Records, dropped: dict | None = None, read: dict | None = None
 ) -> str:
-    """Data as HTML; ``dropped``: what was left out of texts, see `noting_dropped`; ``read``: the options of reading."""
+    """Return HTML about the data; ``dropped``: what texts lost, see `noting_dropped`; ``read``: options of reading."""
     sizes = " · ".join(f"{n:,} {what}" for what, n in data.describe().items())
     parts = [f"<h2>Preview of {_short(data.name)}</h2>", message(f"{sizes}.")]
     if isinstance(data, AnyCorpus):
@@ -71,7 +71,7 @@ def described(
 
 
 def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
-    """What each rule left out of the texts as a table: those that were asked for, and stop words."""
+    """Return an HTML table of what each rule left out of the texts, for the rules in use and for stop words."""
     if FOUND not in dropped:
         return ""
     words, tokens = dropped[FOUND]
@@ -94,7 +94,7 @@ def _left_out(corpus: Corpus, dropped: dict[str, list[int]], read: dict) -> str:
 
 
 def _documents(corpus: AnyCorpus) -> str:
-    """The first documents as a table."""
+    """Return an HTML table of the first documents."""
     documents = None if corpus.table is None else corpus.table.texts
     beside = {"Label": corpus.labels, "Time": corpus.times}
     known = {name: values for name, values in beside.items() if values is not None}
@@ -113,7 +113,7 @@ def _documents(corpus: AnyCorpus) -> str:
 
 
 def _words(corpus: AnyCorpus) -> str:
-    """The most frequent words with their tokens."""
+    """Return HTML with the most frequent words and their numbers of tokens."""
     totals = corpus.word_tokens
     order = np.argsort(-totals, kind="stable")[:MOST_WORDS]
     words = " ".join(

@@ -1,4 +1,4 @@
-"""The card *Settings and results*: what settings have to do with a result, over the runs that the table shows."""
+"""The card *Settings and results*: how a result depends on the settings, over the runs in the table."""
 
 import math
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ NOTHING = "Runs that differ in a setting are compared here."
 
 
 class Results(Card):
-    """A panel for each of the settings in which runs differ, or for the one that is chosen."""
+    """A panel for each setting in which the runs differ, or for the chosen setting."""
 
     def __init__(self, handover: Handover):
         self.setting, self.result = (
@@ -52,7 +52,7 @@ class Results(Card):
         )
 
     def follow(self, readings: Iterable[Reading], settings: dict[str, str]) -> None:
-        """Show these runs; ``settings``: those in which runs differ, and what they are called."""
+        """Show these runs; ``settings`` has the label of each setting in which runs differ."""
         own = {self.setting.value: called(self.setting.value)} if self.setting.value else {}
         offered = {EVERY: ""} | {title: name for name, title in (own | settings).items()}
         if self.setting.options != offered:
@@ -62,7 +62,7 @@ class Results(Card):
         self.bring(key, partial(results_of, seen, *key[1:]))
 
     def parts(self) -> dict[str, Part]:
-        """Return setting and result as parts of the address."""
+        """Return the chosen setting and result as parts of the link."""
 
         def take(name: str) -> bool:
             if fits := not name or is_setting(name):
@@ -77,7 +77,7 @@ class Results(Card):
 
 
 def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
-    """Return the picture of the runs that have recorded the measure."""
+    """Return the picture of the result against the settings, for the runs that recorded the measure."""
     numbers = [one.latest[COLUMNS.index(measure)] for one in readings]
     labels = labels_of_specs([one.spec for one in readings]) if readings else []
     results = [

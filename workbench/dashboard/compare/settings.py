@@ -1,4 +1,4 @@
-"""The form of the Compare page: fields whose texts make a `RunRequest`, with the mistakes of that under them."""
+"""The form of the Compare page: its fields describe a `RunRequest`, and mistakes stand under the fields."""
 
 from functools import partial
 from html import escape
@@ -64,10 +64,10 @@ FOLDS = {"fold:corpus": "Preprocessing", "fold:options": "Options", "fold:priors
 
 
 class Settings:
-    """The form with its buttons.
+    """The form for runs, with its buttons.
 
-    ``on_start`` is called with a checked request, ``on_preview`` with one of which the corpus is checked, and
-    ``on_file`` with what `columns_of` takes when another file is named; who finds its columns calls `offer_columns`.
+    ``on_start`` is called with a valid request, ``on_preview`` with one whose corpus settings are valid. ``on_file`` is called
+    with the arguments of `columns_of` when another file is named; pass the columns found to `offer_columns`.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Settings:
         self._look_ahead()
 
     def _make(self, name: str) -> pn.viewable.Viewable:
-        """Return the part of a name."""
+        """Return the widget of a name: a field, a heading or a fold."""
         kind, _, rest = name.partition(":")
         if kind == "heading":
             return text(css_classes=[WIDE])
@@ -121,7 +121,7 @@ class Settings:
         return made
 
     def _changed(self, name: str, event) -> None:
-        """Take a changed field."""
+        """Update the form after a field has changed."""
         if name == "upload" and event.new is None:
             self.inbox.clear()
         self._show_fields()
@@ -131,11 +131,11 @@ class Settings:
         self.on_change()
 
     def text(self, name: str) -> str:
-        """Return the text of a field as a link has it."""
+        """Return the value of a field as the text in a link."""
         return written(self.fields[name].value) if name in self.fields else self._usual[name]
 
     def parts(self) -> dict[str, Part]:
-        """Return the parts of a link."""
+        """Return the parts of the link."""
         return {
             name: Part(
                 partial(self.text, name),
@@ -146,7 +146,7 @@ class Settings:
         }
 
     def request(self) -> RunRequest:
-        """Return what is to be run."""
+        """Return the request that the form describes."""
         texts = {name: self.text(name) for name in self.fields if name in self._usual}
         if not policy().takes_paths:
             texts.pop("path", None)
@@ -159,7 +159,7 @@ class Settings:
         guess: bool,
         error: Exception | None,
     ) -> None:
-        """Offer the columns of a file, the obvious ones chosen if ``guess``; or show what is wrong with it."""
+        """Offer the columns of a file, the obvious ones chosen if ``guess``; or show the error."""
         if asked != self._file:
             return
         self._columns = columns
@@ -176,12 +176,12 @@ class Settings:
         self._show_fields()
 
     def keep_pace(self, readings: list[Reading]) -> None:
-        """Take the runs of the store (newest first), from whose pace the duration of new ones is estimated."""
+        """Set the runs of the store (newest first) from whose pace the duration of new runs is estimated."""
         self._pace = paces(readings)
         self._say_ahead()
 
     def offer(self, runs: list[str]) -> None:
-        """Offer the runs of the store as starts of others."""
+        """Offer the runs of the store as starting points of new runs."""
         self._runs = runs
         if "start" in self.fields:
             start = self.fields["start"]
@@ -195,7 +195,7 @@ class Settings:
         self.said.say(sentence, kind)
 
     def refuse(self, error: Exception) -> None:
-        """Enable Start again; show what is wrong with the corpus under its field, all else under the button."""
+        """Enable Start again, and show the error: about the corpus under its field, any other under the button."""
         if isinstance(error, CorpusError):
             self._refused = (
                 _about_corpus(self._submitted),
@@ -228,7 +228,7 @@ class Settings:
     # ------------------------------------------------------------------ mistakes
 
     def _look_over(self, name: str) -> None:
-        """Show the mistake of a changed field, and those of the mistakes shown before that are still there."""
+        """Show the mistake in a changed field, and remove those shown before that are corrected."""
         mistakes = self._look_ahead()
         self._tell(
             {
@@ -239,9 +239,9 @@ class Settings:
         )
 
     def _look_ahead(self) -> dict[str, str]:
-        """Show how many runs will be started, nothing if there are mistakes; return these by field.
+        """Show how many runs would start, or nothing if there are mistakes; return the mistakes by field.
 
-        A corpus that was refused stays so until something about it is changed.
+        The error of a refused corpus stays until a setting of the corpus changes.
         """
         request = self.request()
         mistakes = self._placed(mistakes_in(request))
@@ -256,13 +256,13 @@ class Settings:
         return mistakes
 
     def _say_ahead(self) -> None:
-        """Show the number of runs, and their duration at the pace of the runs of the store, which changes every second."""
+        """Show the number of runs and their estimated duration, which follows the pace of runs in the store."""
         self.ahead.object = (
             "" if self._ready is None else message(describe_sweep(self._ready, self._pace))
         )
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
-        """Return the mistakes by the field that shows them: for the corpus it may be the path."""
+        """Return the mistakes by the field that shows them; those about the corpus belong to the path if a path is used."""
         sent = self._received is not None or not policy().takes_paths
         placed = {"corpus": "upload" if sent else "path"} if self._is_file else {}
         if self._of_records:
@@ -270,7 +270,7 @@ class Settings:
         return {placed.get(field, field): sentence for field, sentence in mistakes.items()}
 
     def _tell(self, mistakes: dict[str, str]) -> None:
-        """Show each sentence under its field, unfolded, and no others."""
+        """Show each sentence under its field, with its fold open, and no others."""
         if mistakes == self.form.wrong:
             return
         if self.form.wrong:
@@ -284,16 +284,16 @@ class Settings:
 
     @property
     def _received(self) -> Received | None:
-        """Return the file that was sent."""
+        """Return the file that the visitor sent; None without one."""
         return self.fields["upload"].value if "upload" in self.fields else None
 
     def _take_file(self, received: Received) -> None:
-        """Take a file that has arrived as the corpus."""
+        """Use a received file as the corpus."""
         self.fields["upload"].value = received
         self.fields["corpus"].value = FILE
 
     def _ask_columns(self) -> None:
-        """Ask for the columns if another file is named, or is to be read in another way."""
+        """Ask for the columns if another file is named, or if the file is to be read in another way."""
         asked = None
         if self._is_file and not self._of_records:
             request = self.request()
@@ -313,19 +313,19 @@ class Settings:
 
     @property
     def _is_file(self) -> bool:
-        """Whether the corpus is a file."""
+        """Return whether the corpus is a file."""
         return self.text("corpus") == FILE
 
     @property
     def _of_records(self) -> bool:
-        """Whether all ticked engines infer from records."""
+        """Return whether all ticked engines infer from records."""
         return self.request().of_records
 
     def _is_unusual(self, name: str) -> bool:
         return self.text(name) != self._usual[name]
 
     def _idle(self) -> set[str]:
-        """Return the fields without effect on the chosen corpus and the ticked engines."""
+        """Return the fields that have no effect with the chosen corpus and the ticked engines."""
         request = self.request()
         file, records, ticked = self._is_file, request.of_records, set(request.engines)
         engines = [get_engine(name) for name in ticked]
@@ -349,7 +349,7 @@ class Settings:
         return {name for name, there in has.items() if not there}
 
     def _show_fields(self) -> None:
-        """Show the fields with an effect: those of a fold while it is open, else those without their defaults as its title."""
+        """Show the fields that have an effect; a closed fold shows its changed settings as its title."""
         idle, titles = self._idle(), {"heading:engines": "Engines"}
         hidden = idle | (set() if self._is_file else {"upload"})
         for fold, folded in self._folded.items():
@@ -391,12 +391,12 @@ class Settings:
 
 
 def _about_corpus(request: RunRequest) -> tuple:
-    """Return what a corpus is refused for."""
+    """Return the settings that can cause a corpus to be refused."""
     return request.corpus, request.read, *(getattr(request, name) for name in names(SplitSettings))
 
 
 def _order() -> tuple[list[str], dict[str, list[str]], dict[str, tuple]]:
-    """Return the parts in order, the fields of each fold, and the headings of options: their fold, engines, first option."""
+    """Return the widget names in order, the fields of each fold, and for each heading its fold, engines and first option."""
     preprocessing = [name for name in (*READING, *READING_RECORDS) if name not in ALWAYS]
     split = [name for name in OF_DOCUMENTS if name in request_fields() and name != "start"]
     folded = {

@@ -1,6 +1,6 @@
-"""The empty live figure, and what it draws: lines with every glyph that they may need, made beforehand, and points beside them.
+"""The empty live figure, and its slots: lines with all their glyphs, made beforehand.
 
-The points are where a perplexity is reached.
+A slot also has points where its line reaches a perplexity.
 """
 
 from typing import NamedTuple
@@ -71,7 +71,7 @@ here $snap_y{0,0.[0000]} · @n_active_topics{0} topics with a token</div>
 
 
 def plot() -> figure:
-    """The figure, without a glyph."""
+    """Return the figure, without glyphs."""
     made = figure(
         height=420,
         sizing_mode="stretch_width",
@@ -104,7 +104,7 @@ def plot() -> figure:
 
 
 class Scales:
-    """The scales of the axes of a figure, linear and logarithmic, with their ticks, all made beforehand."""
+    """The linear and logarithmic scales of the axes of a figure with their ticks, all made beforehand."""
 
     def __init__(self, made: figure):
         self._figure, self.logarithmic = made, {"x": False, "y": False}
@@ -116,7 +116,7 @@ class Scales:
             self._put(axis)
 
     def choose(self, **logarithmic: bool) -> None:
-        """Makes these axes, ``x`` and ``y``, logarithmic or linear."""
+        """Set each given axis, ``x`` or ``y``, to logarithmic (True) or linear (False)."""
         for axis, wanted in logarithmic.items():
             if wanted != self.logarithmic[axis]:
                 self.logarithmic[axis] = wanted
@@ -129,10 +129,10 @@ class Scales:
 
 
 def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> GlyphRenderer:
-    """The glyph in the figure, not seen yet, drawn with the columns of the source.
+    """Add a glyph to the figure, invisible at first, with the columns of ``source``; return its renderer.
 
-    The figure's own methods (`figure.line` and others) make two further glyphs of each, for what is selected and what is
-    muted, which this figure never has; without them the figure is made in two thirds of the time.
+    The figure's own methods (`figure.line` and others) make two more glyphs for each, for selected and muted ones, which this
+    figure never uses; without them the figure is made in two thirds of the time.
     """
     renderer = GlyphRenderer(
         data_source=source,
@@ -148,7 +148,7 @@ def add(made: figure, source: ColumnDataSource, glyph: Glyph, **settings) -> Gly
 
 
 def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer]) -> None:
-    """Adds the legend, above the figure and as many lines as it needs, and a tooltip at the points of the lines."""
+    """Add the legend, above the figure in as many rows as it needs, and a tooltip at the points of the lines."""
     made.add_layout(
         Legend(
             items=items,
@@ -169,14 +169,14 @@ def add_legend(made: figure, items: list[LegendItem], points: list[GlyphRenderer
 
 
 class Look(NamedTuple):
-    """Which columns are drawn, and how smooth."""
+    """The columns to draw and the smoothing."""
 
     columns: tuple[str, ...]  # of COLUMNS: thick, thin
     smoothing: float
 
 
 class Strand(NamedTuple):
-    """The glyphs of one quantity, or their renderers."""
+    """The glyphs, or the glyph renderers, of one quantity."""
 
     band: GlyphRenderer | Glyph
     raw: GlyphRenderer | Glyph
@@ -184,7 +184,7 @@ class Strand(NamedTuple):
 
 
 class Slot:
-    """Data and glyphs of one line. `fill` streams rows that are new; nothing else is sent again."""
+    """Data and glyphs of one line; `fill` streams only new rows to the browser."""
 
     def __init__(self, plot: figure, at: int, first: tuple[str, str]):
         self.source = ColumnDataSource(
@@ -216,14 +216,14 @@ class Slot:
         self._of, self._look = (), Look((), 0.0)
 
     def paint(self, colour: str, dash) -> None:
-        """Sets colour and dashes of the lines."""
+        """Set colour and dashes of the lines."""
         for strand in self.strands:
             strand.band.glyph.update(fill_color=colour)
             for line in (strand.raw, strand.line):
                 line.glyph.update(line_color=colour, line_dash=dash)
 
     def fill(self, of: tuple, numbers: np.ndarray, errors: np.ndarray, look: Look) -> None:
-        """Sets the data to these rows of these runs; ``errors`` are empty where there are none."""
+        """Set the data to the rows of the runs ``of``; ``errors`` is empty for a single run."""
         known = len(self.source.data["iteration"])
         anew = self._of != of or known > len(numbers)
         if not anew and known == len(numbers) and look == self._look:
@@ -256,12 +256,12 @@ class Slot:
 
 
 def _sent(values: np.ndarray) -> np.ndarray | list[float]:
-    """New rows in the form in which they are sent: an array takes two messages of its own, a list none."""
+    """Return new rows in the form in which they are sent: few as a list, in one message, many as an array, in three."""
     return values if len(values) > FEW else values.tolist()
 
 
 def _drawn(numbers: np.ndarray, errors: np.ndarray, look: Look) -> dict[str, np.ndarray]:
-    """The columns of STRANDS; NaN where there is nothing of them."""
+    """Return the columns of STRANDS by name; NaN where the line has no value."""
     nothing, found = np.full(len(numbers), np.nan), {}
     for at, names in enumerate(STRANDS):
         column = COLUMNS.index(look.columns[at]) if at < len(look.columns) else None
@@ -279,7 +279,7 @@ def _columns(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def crossings(lines: list[tuple[np.ndarray, str]], column: str, target: float) -> dict:
-    """The first row of each line at which a column is at most the target, and its colour; of (numbers, colour) of each."""
+    """Return for each line (numbers, colour) the first row at which a column is at most the target, with the colour."""
     found = [(rows[rows[:, COLUMNS.index(column)] <= target][:1], colour) for rows, colour in lines]
     return _columns(np.concatenate([rows for rows, _ in found])) | {
         "colour": [colour for rows, colour in found if len(rows)]

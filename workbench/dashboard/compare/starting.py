@@ -1,4 +1,4 @@
-"""The runs that the form describes: how many they are, about how long they will take, and their start."""
+"""The runs that the form describes: their number, their estimated duration, and their start."""
 
 import contextlib
 import math
@@ -47,7 +47,7 @@ SETTLED = 5
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
-    """(engine, corpus) → seconds for a topic and an iteration, of the newest run that has a pace (readings: newest first)."""
+    """Return seconds per topic and iteration by (engine, corpus), from the newest run that has a pace."""
     found: dict[tuple[str, str], float] = {}
     for reading in readings:
         iteration, elapsed = reading.latest[0], reading.latest[ELAPSED]
@@ -76,19 +76,19 @@ def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> s
 
 
 def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], str, str]:
-    """Create and start the runs of a request, so many at a time.
+    """Create and start the runs of a request, at most ``jobs`` of them in parallel.
 
-    Everything is checked before the first folder is made, so that nothing is started half. There are as many threads as the
-    largest partition has parts, if the machine has them.
+    All runs are checked before the first folder is made, so either all or none are created. The number of threads is the number
+    of parts in the largest partition, if the machine has so many.
 
     Returns
     -------
     started, finished : lists of Run
-        ``finished`` were there already, with all the iterations asked for.
+        ``finished`` existed already, with all iterations of the request.
     memory : str
-        What those started will take of it, in words.
+        Memory that the started runs will need, in words.
     others : str
-        That other kernels made the beginning of some, if so.
+        A warning if some runs began with other kernels, else empty.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], 
 def start_cells(
     store: Path, cells: list[Planned], jobs: int
 ) -> tuple[list[Run], list[Run], str, str]:
-    """Creates and starts runs that are laid out, in order, so many at a time; see `start_runs`."""
+    """Create and start prepared runs in order, at most ``jobs`` in parallel; see `start_runs`."""
     policy().check_change()
     cells = shared(cells)
     coming = unfinished(store, cells)
@@ -128,14 +128,14 @@ def start_cells(
 
 
 def check_waiting(store: Path, n: int) -> None:
-    """Raises PolicyError where with n more runs too many would be unfinished."""
+    """Raise PolicyError if ``n`` more runs would make too many unfinished ones."""
     limits = policy().limits
     if limits.waiting < math.inf:
         limits.check("waiting", n + sum(map(_at_work, run_paths(store))))
 
 
 def _at_work(path: Path) -> bool:
-    """Has the run not ended yet? One that cannot be read does nothing."""
+    """Return whether the run has not ended; False if it cannot be read."""
     try:
         return read_status(path)["state"] in ALIVE
     except InputError:
@@ -143,9 +143,9 @@ def _at_work(path: Path) -> bool:
 
 
 def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
-    """Raises PolicyError where runs would take more memory than they may, together with the unfinished ones of the store.
+    """Raise PolicyError if the runs, with the unfinished ones of the store, would exceed the memory limit.
 
-    Of all runs the largest `SLOTS` are counted, as no more of a store compute at a time.
+    Of all runs the largest `SLOTS` are counted, since at most so many runs of a store compute at once.
     """
     most = policy().limits.memory
     if most == math.inf or not (coming := list(coming)):
@@ -164,20 +164,20 @@ def check_memory(store: Path, coming: Iterable[Planned], jobs: int) -> None:
 
 
 def planned_of(path: Path) -> Planned:
-    """A run of the store, with its data."""
+    """Return a run of the store with its data."""
     spec = Run(path).spec
     return Planned(spec, *corpora_of(path.parent, spec))
 
 
 def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
-    """The runs that can be read; the others do nothing."""
+    """Yield the runs of the paths that can be read, and skip the others."""
     for path in paths:
         with contextlib.suppress(InputError):
             yield planned_of(path)
 
 
 def shared(cells: list[Planned]) -> list[Planned]:
-    """The cells with equal corpora held once."""
+    """Return the runs with equal corpora replaced by one object."""
     held: dict[str, Corpus] = {}
 
     def once(documents: Corpus | None) -> Corpus | None:
@@ -187,7 +187,7 @@ def shared(cells: list[Planned]) -> list[Planned]:
 
 
 def summary_of_start(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
-    """One sentence about the runs that were started and those that were there."""
+    """Return a sentence about the runs that were started and those that existed."""
     begun = started and f"{counted(len(started))} started, {memory}"
     were = "was" if len(finished) == 1 else "were"
     there = finished and (
@@ -199,7 +199,7 @@ def summary_of_start(started: list[Run], finished: list[Run], memory: str, other
 def data_of(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> Corpus | Records:
-    """The data that an engine infers from, kept for the next start; a file that has changed since is read again.
+    """Return the data for an engine, cached for the next start; a changed file is read again.
 
     read : how a file is read, as `load_corpus` or `read_records` takes it.
     """
@@ -209,7 +209,7 @@ def data_of(
 def previewed(
     name_or_path: str | Path | Received | Corpus, read: dict, engine: str
 ) -> tuple[Corpus | Records, dict]:
-    """The same, and what was left out of the texts of a file, as `workbench.corpus.texts.counting.noting_dropped` notes it."""
+    """Return the data as `data_of` does, and what was left out of texts, as `noting_dropped` of `texts.counting` records it."""
     if isinstance(name_or_path, AnyCorpus | Records):
         return name_or_path, {}
     kind = get_engine(engine).model.data
@@ -224,8 +224,11 @@ def previewed(
 
 @lru_cache(maxsize=2)
 def _loaded(name_or_path: str, changed: int, kind: type, **read) -> tuple[Corpus | Records, dict]:
-    """What is in the catalog as it is, and a folder of shards, of which one is in memory at a time, read here; any other path,
-    and a name with options, which may be of any size, within limits."""
+    """Return the data, and what was left out of texts.
+
+    A data set of the catalog without options is read complete, a folder of shards one shard at a time. Anything else may be of
+    any size, and is read within limits.
+    """
     if name_or_path in named_sets() or is_sharded(name_or_path):
         return whole_if_one(load_data(name_or_path, kind, **read)), {}
     dropped: dict[str, list[int]] = {}

@@ -34,7 +34,7 @@ DONE = {
 
 
 class Steering:
-    """Four buttons and a sentence. Removing asks for a second click."""
+    """The four buttons and a sentence below them; Remove asks for a second click."""
 
     def __init__(self, table: RunTable, on_change):
         self._table, self._on_change = table, on_change
@@ -47,12 +47,12 @@ class Steering:
         table.param.watch(lambda event: self._update(), "chosen")
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Sets the states of all runs."""
+        """Set the states of all runs."""
         self._states = {reading.name: (reading.state, reading.path) for reading in readings}
         self._update()
 
     def targets(self, action: str) -> tuple[str, ...]:
-        """The chosen runs that the action makes sense for."""
+        """Return the names of the chosen runs to which the action applies."""
         return tuple(
             name
             for name in self._table.chosen
@@ -60,7 +60,7 @@ class Steering:
         )
 
     def press(self, action: str) -> None:
-        """Sends the action to the runs; a removal only at the second click."""
+        """Apply the action to the chosen runs; remove them only at the second click."""
         names = self.targets(action)
         if not names or policy().read_only:
             return
@@ -108,7 +108,7 @@ class Steering:
 
 
 def each_of(paths: list[Path], action: str) -> None:
-    """Sends the action to each run; one that refuses does not stop the others, but raises StoreError when all are asked."""
+    """Apply the action to each run; raise StoreError at the end if some refused."""
     refused = []
     for path in paths:
         try:

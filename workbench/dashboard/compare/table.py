@@ -1,4 +1,4 @@
-"""The table of every run of the store: which are drawn, which are chosen, how far they are.
+"""The table of every run of the store: which runs are drawn and chosen, and their progress.
 
 The browser finds, sorts and groups them (`finding.js`), updates the cells in place and draws those that are seen
 (`table.js`); it takes every value as text. After the first look only rows that have changed are sent.
@@ -37,7 +37,7 @@ USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time
 
 
 class RunTable(Drawn):
-    """The table. ``chosen`` are the runs that the buttons act on; a click on a swatch calls ``on_draw``."""
+    """The table of runs; ``chosen`` has those that the buttons act on, and a click on a swatch calls ``on_draw``."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
     news = param.String(
@@ -80,7 +80,7 @@ class RunTable(Drawn):
             self._on_draw(name)
 
     def show(self, readings: tuple[Reading, ...]) -> None:
-        """Sets the rows to what was read; nothing is sent when nothing has changed."""
+        """Set the rows to the readings; only changed rows are sent to the browser."""
         before = self._known
         if list(before) != [reading.name for reading in readings]:
             self._settings = {reading.name: self._settings_of(reading) for reading in readings}
@@ -100,12 +100,12 @@ class RunTable(Drawn):
         self.chosen = [name for name in self.chosen if name in self._known]
 
     def _row(self, reading: Reading) -> dict:
-        """The cells of a run, the very same where nothing new was read."""
+        """Return the cells of a run; the same object if nothing new was read."""
         known, cells = self._known.get(reading.name, (None, {}))
         return cells if known is reading else row(reading)
 
     def _settings_of(self, reading: Reading) -> dict:
-        """The settings of a run; an option that has the name of a column has another here."""
+        """Return the settings of a run by key of the table, see `key_of`."""
         known = self._settings.get(reading.name)
         if known is None and reading.spec is not None:
             found = settings_of(reading.spec)
@@ -117,7 +117,7 @@ class RunTable(Drawn):
         return {setting: own[setting] for setting in self.settings if setting in own}
 
     def parts(self) -> dict[str, Part]:
-        """Search, order, groups and columns as parts of the address."""
+        """Return search, order, groups and columns as parts of the link."""
         usual = ",".join(USUAL)
 
         def take(text: str) -> bool:
@@ -142,7 +142,7 @@ class RunTable(Drawn):
 
 
 def key_of(setting: str) -> str:
-    """What the table calls a setting, which is not the name of a column unless it is in that column."""
+    """Return the key of a setting in the table; with a suffix if another column has its name."""
     return (
         f"{setting}_option"
         if setting in USUAL and setting not in ("corpus", "K", "seed")
@@ -151,7 +151,7 @@ def key_of(setting: str) -> str:
 
 
 def is_setting(key: str) -> bool:
-    """Is there a setting that the table calls so?"""
+    """Return whether a key of the table stands for a setting."""
     return any(
         key_of(name) == key
         for name in (key, key.removesuffix("_option"))
@@ -160,13 +160,13 @@ def is_setting(key: str) -> bool:
 
 
 def called(key: str) -> str:
-    """What a setting is called on the page."""
+    """Return the label of a setting, given its key in the table."""
     name = key if key in every_setting() else key.removesuffix("_option")
     return "Split" if name == "split" else label_of(name)
 
 
 def row(reading: Reading) -> dict:
-    """The cells of a run, as text."""
+    """Return the cells of a run, as texts and as numbers for sorting."""
     spec, status, latest = reading.spec, reading.status, reading.latest
     topics, told_topics = n_topics(reading) if spec else (None, DASH)
     held_out = spec is None or spec.test is not None
@@ -210,7 +210,7 @@ def row(reading: Reading) -> dict:
 
 
 def why(status: dict) -> str:
-    """Why a run cannot go on by itself, and what to do; empty where all is well."""
+    """Return why a run cannot continue by itself, and what to do; empty if nothing is wrong."""
     message = policy().shown(str(status["message"])).rstrip(".")
     if status["state"] == FAILED:
         return f"{message or 'It failed'}. Fix that, choose the run and press Resume; worker.log in its folder may say more."
@@ -221,14 +221,14 @@ def why(status: dict) -> str:
 
 
 def known(number: float | None) -> float | None:
-    """The number, None for one that is not finite."""
+    """Return the number, or None if it is not finite."""
     return float(number) if number is not None and math.isfinite(number) else None
 
 
 def n_topics(reading: Reading) -> tuple[int | None, str]:
-    """K, None where the model has no topics, and as text.
+    """Return the number of topics (None for a model without topics), and its text.
 
-    Of an HDP, whose number of topics is found, the topics that have a token; in the text those asked for in brackets too.
+    An HDP learns the number: it counts the topics that have a token, and the text adds the initial number in brackets.
     """
     asked, active = reading.spec.n_topics, reading.latest[ACTIVE]
     if not reading.spec.parts()[1].nonparametric or not math.isfinite(active):
@@ -237,7 +237,7 @@ def n_topics(reading: Reading) -> tuple[int | None, str]:
 
 
 def learnt(reading: Reading) -> str:
-    """The priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
+    """Return the priors that a run learns, with their last values: ``learns alpha (in all 0.84), gamma (2.1)``."""
     parts = [
         f"{LEARNT[name][0]} ({LEARNT[name][2]}{reading.latest[LEARNT[name][1]]:.3g})"
         for name in reading.learns

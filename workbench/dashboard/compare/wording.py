@@ -14,7 +14,7 @@ EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 
 
 def label_of(name: str) -> str:
-    """Return the label of a setting or an option: the declared one, else its name in words."""
+    """Return the label of a setting or option: the declared one, else its name in words."""
     known = request_fields()
     options = (one.field for one in shared_options() if one.field.name == name)
     about = known.get(name) or known.get(f"{OF_FILES}{name}") or next(options, None)
@@ -23,12 +23,12 @@ def label_of(name: str) -> str:
 
 
 def counted(n: int) -> str:
-    """Return a number of runs in words."""
+    """Return a number of runs in words: "1 run", "3 runs"."""
     return "1 run" if n == 1 else f"{n:,} runs"
 
 
 def labelled(text: str, choices: tuple = ()) -> str:
-    """Return a text about an option with labels for the names of other options, and its choices as the menu has them."""
+    """Return a text about an option, with other options and the choices named as on the page."""
     words = [
         f"“{label_of(word)}”" if OPTION.fullmatch(word) and word not in choices else word
         for word in text.split(" ")
@@ -40,7 +40,7 @@ def labelled(text: str, choices: tuple = ()) -> str:
 
 
 def worded(error: ValueError) -> str:
-    """Return the error as one sentence with the labels of the page."""
+    """Return the message of an error with the labels of the page, as one sentence."""
     return sentence_of(ValueError(one_sentence(getattr(error, "parts", (str(error),)), _worded)))
 
 
@@ -58,7 +58,7 @@ def _worded(part) -> str:
 
 
 def label_of_value(value) -> str:
-    """Return a value of an option as its menu shows it."""
+    """Return the label of an option's value in its menu."""
     return {"True": "yes", "False": "no", "None": "none"}.get(
         str(value), str(value).replace("_", " ")
     )

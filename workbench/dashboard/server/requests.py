@@ -134,7 +134,7 @@ class _Refusal(RequestHandler):
         self.finish(self._why)
 
     def data_received(self, block: bytes) -> None:
-        """Never called: the answer is there before."""
+        """Ignore the body of the request: `prepare` has already answered."""
 
 
 class _Headers(OutputTransform):

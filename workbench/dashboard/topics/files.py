@@ -95,7 +95,7 @@ def salient_file(shown: Shown) -> File:
 
 
 def documents_file(shown: Shown, form: str = "csv") -> File:
-    """Documents that show the chosen topic best as CSV, of all topics where none is chosen; or those that are looked for."""
+    """Return documents as CSV: those found by the search, else the most typical of the chosen topic or of every topic."""
     return of_documents(lambda run: _documents_file(shown, run), shown.require())
 
 

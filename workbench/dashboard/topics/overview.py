@@ -124,7 +124,7 @@ def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
 
 
 def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
-    """What list and map show of each topic, largest first."""
+    """Return the entries of the list and the map, one for each topic, largest topic first."""
     run = counts_of(moment)
     order = topics_by_size(run)
     nodes = (

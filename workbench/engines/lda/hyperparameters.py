@@ -129,9 +129,9 @@ def due(options: Options, step: int, samples: bool) -> bool:
 
 
 class Counts(NamedTuple):
-    """Expected and sampled counts by document, by word or by topic; arrays (row, topic), padded, None if there are none.
+    """Expected counts, sampled counts, or both, each (row, topic); a row is a document, a word, or all tokens.
 
-    The count of a cell in a chain is the expected plus the sampled count.
+    Columns beyond the number of topics are padding. The count of a cell in a chain is the expected plus the sampled count.
     """
 
     mean: np.ndarray | None = None

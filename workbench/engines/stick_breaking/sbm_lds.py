@@ -343,7 +343,7 @@ def draw_sequences(
 
 
 def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the variance of C by name if it is learnt."""
+    """Return {"sigma_c2": the variance of C} if the model learns it, else {}."""
     return {"sigma_c2": state.sigma_c2} if model.learn_sigma_c2 else {}
 
 

@@ -233,7 +233,7 @@ def log_gamma_rise(x, n):
 
 @kernel
 def log_gamma_tail(z):
-    """Return the terms of Stirling's series for lnG(y) in z = 1 / y, from the second on."""
+    """Return the sum of Stirling's series for log Gamma(y) from its second term on, with z = 1 / y."""
     s = z * z
     return (
         -z

@@ -286,7 +286,7 @@ class _Maps:
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
-        """Store an array with sum of (state times stride) over the nodes for each cell of ``scope``; return its start."""
+        """Store for each cell of ``scope`` the sum over nodes of state times stride; return the start of the stored array."""
         key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
         if key not in self._known:
             cells = np.zeros(1, np.int64)

@@ -65,7 +65,7 @@ def new_lock(folder: Path) -> Lock:
 
 
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
-    """Start queued runs, in order, whenever fewer than ``jobs`` runs are computed; return when the queue is empty."""
+    """Start queued runs in order, keeping at most ``jobs`` runs active; return when the queue is empty."""
     beaten = 0.0
     while waiting := [path for path in waiting if is_queued(path)]:
         at_work = [

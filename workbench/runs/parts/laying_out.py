@@ -246,7 +246,7 @@ class InRows:
 
 
 def sent(corpus: AnyCorpus) -> str | AnyCorpus:
-    """Return a corpus in the form that is sent to another process: the path of its folder, or the corpus if it has none."""
+    """Return what is sent to another process for a corpus: the path of its folder, or the corpus itself if it has no folder."""
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 

@@ -197,7 +197,7 @@ class Part:
         self.average.put({name: getattr(average, name) for name in names})
 
     def counts(self, shared: dict) -> dict[str, np.ndarray]:
-        """Return the arrays of a snapshot by name, with the rows of the part's documents."""
+        """Return the arrays of a snapshot by name; those with a row per document have only the documents of this part."""
         return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
 
     def rows_of(self, name: str, shared: dict) -> np.ndarray:
