@@ -1,4 +1,4 @@
-"""One visitor's desk: settings, the live curve, the table of runs, and the pages that put them together."""
+"""The pages of the dashboard: each shows one visitor forms, live figures and tables of the runs of a store."""
 
 from importlib.util import find_spec
 

@@ -18,7 +18,7 @@ HIGHEST = 9.0
 
 
 def holoviews():
-    """Return the package with its matplotlib backend; if it is missing, the error names the extra."""
+    """Return the package holoviews with its matplotlib backend; if it is missing, raise an error that names the extra."""
     try:
         import holoviews
         import holoviews.plotting.mpl
@@ -35,7 +35,7 @@ def element(kind: str, *data, label: str = "", vdims=None, **look):
 
 
 def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
-    """Return "Polygons" or "Contours", each in the colour that its outline names as ``colour``."""
+    """Return "Polygons" or "Contours", each with the colour that its outline has as ``colour``."""
     # HoloViews takes this one where all have the same, and else the colour of each
     first = next((outline["colour"] for outline in outlines), INK)
     one = {"facecolor": first} if kind == "Polygons" else {}
@@ -51,7 +51,7 @@ def axis(name: str, label: str, unit: str | None = None):
 def band(
     edges: tuple, x, y, colour: str, alpha: float = 0.25, label: str = "", linewidth: float = 0.0
 ):
-    """Draw the area between two curves, ``edges`` as (x, low, high), in a pale colour."""
+    """Return the area between two curves in a pale colour, with ``edges`` as (x, low, high)."""
     # HoloViews adds the current backend's `color`, which overrides `facecolor`: so both are set
     return element(
         "Area",
@@ -90,7 +90,7 @@ def text_labels(
 
 
 def panel(parts, **options):
-    """Return the elements of one panel as `holoviews.Overlay`, by default with the shape of a panel of curves."""
+    """Return the elements of a panel as `holoviews.Overlay`, by default with the shape of a panel of curves."""
     hv = holoviews()
     options = {"aspect": 1.5, "fig_inches": 3.4, "show_legend": False, "fig_rcparams": RC} | options
     return hv.Overlay(parts).opts(**options, backend="matplotlib")
@@ -136,10 +136,10 @@ def height_of(panels: list) -> float:
 
 
 def rows_below(n_panels: int, above: float, most: int, fewest: int) -> int:
-    """Return how many rows each of several panels below each other may have; ``above``: inches of a panel besides its rows."""
+    """Return how many rows each of several panels below one another may have; ``above``: inches of a panel besides its rows."""
     return min(max(int((PAGE / n_panels - above) / ROW), fewest), most)
 
 
 def fitting(text: str, letters: int) -> str:
-    """Return the text, cut with an ellipsis if it has more letters."""
+    """Return the text, shortened with an ellipsis if it has more than ``letters`` letters."""
     return text if len(text) <= letters else text[: letters - 1] + "…"

@@ -1,4 +1,4 @@
-"""Live pictures on pages and in notebooks: hover texts, zoom, a tap that chooses a topic, the controls of the view."""
+"""Interactive pictures on pages and in notebooks: hover texts, zoom, choosing a topic, and the controls of the view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -23,7 +23,7 @@ NONE = -1
 
 
 def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
-    """Return the panels of a picture as figures of Bokeh, for one session; in any thread."""
+    """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
     across, width, height = arrangement(len(picture.panels), columns, picture.height)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
     made = []
@@ -39,20 +39,20 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
 
 
 def with_topics(drawn: figure) -> list[ColumnDataSource]:
-    """Return the data of a figure that stand for topics."""
+    """Return the data sources of a figure whose points stand for topics."""
     return [
         each.data_source for each in drawn.select(GlyphRenderer) if TOPIC in each.data_source.data
     ]
 
 
 class PictureCard(pn.viewable.Viewer):
-    """A picture of a view, shown live: the same that `workbench.report.figures` writes to files.
+    """A picture of a view, shown interactively: the same that `workbench.report.figures` writes to files.
 
     ``card = PictureCard(changed)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
-    ``card.caption`` by themselves. ``card.show(picture, view.controls(run))`` shows a picture, and does nothing for the one
-    that is shown. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on what has a
-    dimension `TOPIC` sets ``card.chosen``, and what has the chosen topic stands out. Figures may be made by `figures_of` in
-    a thread and be given to `show`. ``styled`` gives widgets the style of a page.
+    ``card.caption`` separately. ``card.show(picture, view.controls(run))`` shows a picture, and does nothing for the present
+    one. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on an element with the
+    dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised. `figures_of` can make the figures
+    in a thread, to be passed to `show`. ``styled`` gives widgets the style of a page.
     """
 
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
@@ -79,7 +79,7 @@ class PictureCard(pn.viewable.Viewer):
 
     @property
     def options(self) -> dict[str, object]:
-        """Return what is chosen, by option of the view."""
+        """Return the chosen values by option of the view."""
         return {each.option: widget.value for each, widget in self._widgets.items()}
 
     def show(
@@ -88,7 +88,7 @@ class PictureCard(pn.viewable.Viewer):
         controls: Sequence[Control] = (),
         figures: list[figure] | None = None,
     ) -> None:
-        """Show a picture with its controls, or nothing where it is None."""
+        """Show a picture with its controls; nothing if it is None."""
         if picture is self.picture:
             return
         self.picture = picture
@@ -105,7 +105,7 @@ class PictureCard(pn.viewable.Viewer):
 
     @param.depends("chosen", watch=True)
     def _mark(self) -> None:
-        """Let what has the chosen topic stand out."""
+        """Emphasise the elements of the chosen topic."""
         self._marking = True
         for source in self._sources:
             topics = enumerate(source.data[TOPIC])
@@ -113,7 +113,7 @@ class PictureCard(pn.viewable.Viewer):
         self._marking = False
 
     def tick(self) -> None:
-        """Move the slider one step where it plays and the last step is drawn."""
+        """Move the slider one step if it plays and the last step is drawn."""
         for each, widget in self._widgets.items():
             playing = isinstance(each, Slider) and each.plays and self.play.value
             if playing and not self.pending:
@@ -121,7 +121,7 @@ class PictureCard(pn.viewable.Viewer):
                 widget.value = each.low if after > each.high + 1e-9 else after
 
     def _take(self, controls: Sequence[Control]) -> None:
-        """Show widgets for the controls; those that were there keep what was chosen."""
+        """Show widgets for the controls; those already shown keep their values."""
         if list(controls) != list(self._widgets):
             self._widgets = {
                 each: self._widgets.get(each) or self._widget(each) for each in controls
@@ -167,7 +167,7 @@ def show(
     corpora: Mapping[str, Corpus] | None = None,
     **options,
 ) -> pn.viewable.Viewer:
-    """Return a view of runs as the last line of a cell shows it: live, with the controls of the view.
+    """Return an interactive view of runs, to be the last line of a notebook cell, with the controls of the view.
 
     ``view`` is a name of `workbench.views.VIEWS`, such as "topic-map"; ``runs``, ``columns`` and ``corpora`` as for
     `workbench.views.pictures`, and ``options`` those of the view.

@@ -1,6 +1,6 @@
-"""The look of a panel, which is written for matplotlib, as options of HoloViews' Bokeh back end.
+"""The look of a panel, written for matplotlib, translated into options of HoloViews' Bokeh back end.
 
-Nothing is drawn a second time: the options of each element and of its panel are read where `elements.py` put them.
+Nothing is drawn twice: the options of each element and of its panel are read from where `elements.py` put them.
 """
 
 import math
@@ -61,9 +61,9 @@ TOLD = "told"
 def in_bokeh(
     panel, size: tuple[float, float], hover: Mapping[str, Iterator[list[str]]] | None = None
 ):
-    """Return a copy of a panel with its look for Bokeh, ``size`` inches large; narrower where the page is.
+    """Return a copy of a panel with its look for Bokeh, ``size`` inches large; narrower if the page is.
 
-    ``hover`` has by kind of element the hover texts of the next elements; see `Picture.hover`.
+    ``hover`` has the hover texts of the next elements, by kind of element; see `Picture.hover`.
     """
     hv = holoviews()
     from holoviews.plotting import bokeh  # noqa: F401
@@ -100,7 +100,7 @@ def in_bokeh(
 
 
 def _markers(part, kind: str) -> list:
-    """Return the markers of a curve: at all its points, or at a few of them where a hook would set those."""
+    """Return the markers of a curve: at all its points, or at few of them if a hook would thin them."""
     hv = holoviews()
     style, hooks = _options(part, "style"), _options(part, "plot").get("hooks", [])
     few = [hook.keywords["marker"] for hook in hooks if "marker" in getattr(hook, "keywords", {})]
@@ -114,7 +114,7 @@ def _markers(part, kind: str) -> list:
 
 
 def _plain(plot, panel) -> None:
-    """Let the page show behind a panel, and its axes have ticks and upright labels that fit (a HoloViews hook)."""
+    """Make the background of a panel transparent, and give its axes ticks and upright labels that fit (a HoloViews hook)."""
     made = plot.state
     made.background_fill_color = made.border_fill_color = made.outline_line_color = None
     made.toolbar.logo = None
@@ -127,7 +127,7 @@ def _plain(plot, panel) -> None:
 
 
 def _options(part, group: str) -> dict:
-    """Return what an element or a panel has for matplotlib, without cycles of colours, which are HoloViews' defaults."""
+    """Return the matplotlib options of an element or panel, without the cycles of colours that are HoloViews' defaults."""
     hv = holoviews()
     found = hv.Store.lookup_options("matplotlib", part, group).kwargs
     return {name: value for name, value in found.items() if not isinstance(value, hv.Cycle)}
@@ -169,7 +169,7 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
 
 
 def _style(kind: str, style: dict) -> dict:
-    """Return the options of Bokeh for a style of matplotlib."""
+    """Return the Bokeh options for a style of matplotlib."""
     if kind == "Labels":
         return _letters(style)
     made = {name: style[name] for name in ("alpha", "cmap") if name in style}
@@ -196,7 +196,7 @@ def _style(kind: str, style: dict) -> dict:
 
 
 def _colour(colour: object) -> object:
-    """Return a colour of matplotlib as Bokeh reads it; what is none, as the name of a dimension, as it is."""
+    """Return a colour of matplotlib in the form that Bokeh reads; anything else, as the name of a dimension, unchanged."""
     from matplotlib.colors import is_color_like, to_hex
 
     if not is_color_like(colour):
@@ -206,7 +206,7 @@ def _colour(colour: object) -> object:
 
 
 def _letters(style: dict) -> dict:
-    """Return the options of Bokeh for a text."""
+    """Return the Bokeh options of a text."""
     return {
         "text_color": _colour(style.get("color", INK)),
         "text_font_size": f"{style.get('size', RC['font.size']) * POINT:.1f}px",
@@ -219,7 +219,7 @@ def _letters(style: dict) -> dict:
 
 
 def _dash(line: str | tuple, width: float) -> str | Sequence[int]:
-    """Return the dash of Bokeh."""
+    """Return the dash pattern for Bokeh."""
     return (
         DASHES[line] if isinstance(line, str) else [round(part * width * POINT) for part in line[1]]
     )

@@ -1,1 +1,1 @@
-"""The Compare page: settings beside the live curves and the table of every run of the store."""
+"""The Compare page: a form for runs beside the live figure and the table of every run of the store."""

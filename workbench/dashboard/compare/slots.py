@@ -256,7 +256,7 @@ class Slot:
 
 
 def _sent(values: np.ndarray) -> np.ndarray | list[float]:
-    """Return new rows in the form in which they are sent: few as a list, in one message, many as an array, in three."""
+    """Return new rows in the form to send: few as a list, many as an array, which takes two more messages."""
     return values if len(values) > FEW else values.tolist()
 
 

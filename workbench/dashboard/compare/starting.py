@@ -78,7 +78,7 @@ def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> s
 def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], str, str]:
     """Create and start the runs of a request, at most ``jobs`` of them in parallel.
 
-    All runs are checked before the first folder is made, so either all or none are created. The number of threads is the number
+    All runs are checked before the first folder is made, so a mistake prevents all of them. The number of threads is the number
     of parts in the largest partition, if the machine has so many.
 
     Returns

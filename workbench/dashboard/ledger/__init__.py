@@ -1,1 +1,1 @@
-"""The Ledger page: what the papers have, what our runs say of it, and what was not run."""
+"""The Ledger page: the claims of the papers, the results of our runs for each, and what was not run."""

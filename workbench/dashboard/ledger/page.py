@@ -1,4 +1,4 @@
-"""The Ledger page: every figure, table and number of the papers, what our runs say of it, and what was not run."""
+"""The Ledger page: each figure, table and number of the papers, the results of our runs for it, and what was not run."""
 
 from functools import lru_cache, partial
 from html import escape
@@ -34,7 +34,7 @@ NOTE = (
 
 
 class LedgerPage:
-    """The page of one visitor, which follows the ledger of the store."""
+    """The page of one visitor, which shows the ledger of the store."""
 
     def __init__(self, store: Path | None = None):
         self._file, self._seen = Path(store or default_store()) / FILE, None
@@ -62,7 +62,7 @@ class LedgerPage:
         self.verdict.param.watch(self._chosen, "value")
 
     def tick(self) -> None:
-        """Reads the results that have been written, once the page is drawn."""
+        """Read the results again if their files have changed."""
         seen = _state(self._file), _state(SHIPPED)
         if seen == self._seen:
             return
@@ -87,14 +87,14 @@ class LedgerPage:
 
     @property
     def shown(self) -> list[Entry]:
-        """The rows of the verdict that is chosen."""
+        """Return the rows that have the chosen verdict."""
         return with_verdict(self._rows, self.verdict.value)
 
     def _file_of(self, form: str):
         return partial(ledger_file, self.shown, form)
 
     def view(self) -> pn.Column:
-        """The whole page; ties it to the session."""
+        """Return the page, and tie it to the session."""
         head = column(
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),
@@ -112,12 +112,12 @@ class LedgerPage:
 
 
 def page() -> pn.Column:
-    """The page for one visitor."""
+    """Return the page for one visitor."""
     return page_or_sentence(lambda: LedgerPage().view())
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """When a file was changed and its size; None where it is not there."""
+    """Return the time of the last change and the size of a file; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:
@@ -127,7 +127,7 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=8)
 def _entries(own: Path | None, of_own, of_shipped) -> tuple[Entry, ...]:
-    """The ledger, for every session, until a file is another one."""
+    """Return the entries of the ledger, cached for all sessions until a file of results changes."""
     return tuple(
         row._replace(source=OWN) if own and row.source == str(own) else row for row in entries(own)
     )

@@ -1,4 +1,4 @@
-"""The ledger as HTML, a table for each paper, in it a group of rows for each item; and as files."""
+"""The ledger as HTML (a table for each paper, with a group of rows for each item) and as files."""
 
 from collections.abc import Iterable
 from html import escape
@@ -21,7 +21,7 @@ KINDS = {HOLDS: "good", FAILS: "bad"}
 
 
 def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
-    """The entries that have lines of a verdict, with these lines alone; all of them where it is empty."""
+    """Return the entries that have lines with a verdict, with only these lines; all entries if ``verdict`` is empty."""
     if not verdict:
         return list(rows)
     chosen = [
@@ -32,7 +32,7 @@ def with_verdict(rows: Iterable[Entry], verdict: str) -> list[Entry]:
 
 
 def ledger_html(rows: list[Entry]) -> str:
-    """The ledger as HTML: a heading and a table for each paper, all texts escaped."""
+    """Return the ledger as HTML: a heading and a table for each paper, with all texts escaped."""
     return (
         "".join(
             f'<h2>{escape(paper)}</h2><table aria-label="{escape(paper)}"><thead><tr><th scope="col">Verdict</th>'
@@ -44,7 +44,7 @@ def ledger_html(rows: list[Entry]) -> str:
 
 
 def ledger_file(rows: list[Entry], form: str) -> File:
-    """What is shown: as csv a row for each line, as md a page of Markdown."""
+    """Return the ledger as a file: CSV with a row for each line, or a page of Markdown."""
     if form == "md":
         return File("ledger.md", to_markdown(rows).encode())
     table = pd.DataFrame(
@@ -71,7 +71,7 @@ def ledger_file(rows: list[Entry], form: str) -> File:
 
 
 def _group(entry: Entry) -> str:
-    """An item: its target and what made it, then a row for each line."""
+    """Return the rows of an item: a head with its target, result and command, then one row for each line."""
     item = entry.item
     why = f" {item.why}" if entry.figure and item.why else ""
     about = [f'<p class="target">{escape(item.target + why)}</p>']

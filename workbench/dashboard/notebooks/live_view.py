@@ -1,7 +1,7 @@
-"""A live view of runs in a notebook cell: curve, progress, time left, and the buttons that steer them.
+"""A live view of runs in a notebook cell: curve, progress, time left, and buttons to pause, resume and stop them.
 
-It is made of the parts of the Compare page. The kernel's own loop brings it up to date once a second, between cells,
-so that the kernel stays free and nothing is left behind: docs/decisions/notebook_views.md.
+It is made of the parts of the Compare page. The kernel's own loop updates it once a second, between cells, so that the
+kernel stays free and no thread remains: docs/decisions/notebook_views.md.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ LOOK_EVERY = 0.2
 def watch(
     runs=None, store=None, axis: str = "iterations", measure: str | None = None
 ) -> LiveView | None:
-    """A live view of one run or several for a notebook cell; in a terminal, bars of text until the runs have ended.
+    """Return a live view of one or several runs for a notebook cell; in a terminal, show progress bars until the runs end.
 
     Parameters
     ----------
     runs : Run, path or name, or several of them; optional
-        Default: the runs of the store that have not ended, or the newest where all have. Eight are drawn at a time.
+        Default: the active runs of the store, or the newest if all have ended. At most eight are drawn at once.
     store : path, optional
-        Where names are looked up; default ``WORKBENCH_STORE`` or ``./runs``.
+        Store in which names are looked up; default ``WORKBENCH_STORE`` or ``./runs``.
     axis : "iterations", "steps", "updates" or "seconds"
     measure : str, optional
-        What is drawn first, a key of `workbench.dashboard.compare.charts.MEASURES`; by default "headline", which is the test
-        perplexity, or "training" where no run has test tokens.
+        Measure to draw first, a key of `workbench.dashboard.compare.charts.MEASURES`; by default "headline" (the test
+        perplexity), or "training" if no run has test tokens.
 
     Returns
     -------
     LiveView
-        The last line of a cell shows it. It follows the runs until they have ended or it is gone from the notebook. None
-        in a terminal: the bars were shown; Ctrl-C leaves them, and the runs go on.
+        Displayed if it is the last line of a cell. It is updated until the runs end or it is removed from the notebook. None
+        in a terminal, after showing the bars; Ctrl-C leaves them, and the runs continue.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def watch(
 
 
 def _paths(runs, store) -> list[Path]:
-    """The folders of the runs, each once."""
+    """Return the folders of the runs, without duplicates."""
     if runs is None:
         home = default_store() if store is None else Path(store)
         known = run_paths(home)
@@ -99,7 +99,7 @@ def _paths(runs, store) -> list[Path]:
 
 
 class LiveView:
-    """The live view of runs. It follows them from when it is displayed; displayed again, it moves there."""
+    """The live view of runs, updated while it is displayed; displaying it again moves it there."""
 
     def __init__(self, paths: list[Path], axis: str = "iterations", measure: str | None = None):
         self._followers = {path: Follower(path) for path in paths}
@@ -124,11 +124,11 @@ class LiveView:
 
     @property
     def names(self) -> list[str]:
-        """The runs that are followed."""
+        """Return the names of the runs in the view."""
         return [path.name for path in self._followers]
 
     def add(self, path: Path) -> None:
-        """Follows this run too, and draws it; the buttons act on it alone."""
+        """Add a run to the view, draw it, and choose only this run for the buttons."""
         if path not in self._followers:
             self._followers[path] = Follower(path)
         self._picked = [*(name for name in self.curve.colours() if name != path.name), path.name][
@@ -139,7 +139,7 @@ class LiveView:
         self.follow()
 
     def make(self) -> None:
-        """The figure, the table and the buttons, filled; a figure of Bokeh is at one place only."""
+        """Make the figure, the table and the buttons anew, since a Bokeh figure can be displayed only once."""
         self.curve, self.table = Curve(), RunTable(on_draw=self.draw, chosen=list(self._picked))
         self.steering = Steering(self.table, self.follow)
         self.awaited = text(sizing_mode="stretch_width", visible=False)
@@ -156,7 +156,7 @@ class LiveView:
         )
 
     def tick(self) -> None:
-        """Shows what the runs have committed, for the last time when they have ended or the view is gone."""
+        """Show what the runs have committed; stop updating when all have ended or the view is no longer displayed."""
         self._readings = {path.name: self._read(path) for path in self._followers}
         readings = tuple(self._readings.values())
         self._show_curves()
@@ -183,13 +183,13 @@ class LiveView:
         self.table.colours = self.curve.colours()
 
     def _look(self, event=None) -> None:
-        """Shows the chosen axis and measure."""
+        """Show the chosen axis and measure."""
         self.curve.axis, self.curve.measure = self.axis.value, self.measure.value
         self.curve.follow()
         self._send()
 
     def draw(self, name: str) -> None:
-        """Draws the run in the place of the oldest choice, or removes it from the figure."""
+        """Draw the run, in a full figure in place of the oldest choice; remove it if it is drawn."""
         drawn = list(self.curve.colours())
         self._picked = (
             [other for other in drawn if other != name]
@@ -199,11 +199,11 @@ class LiveView:
         self._show_curves()
 
     def follow(self) -> None:
-        """Updates the view once a second from now on."""
+        """Update the view once a second from now on."""
         self._ticks.start()
 
     def _send(self) -> None:
-        """Sends what has changed in the figure."""
+        """Send the changes of the figure to the browser."""
         if hasattr(self, "card"):
             self.card.send_changes()
 
@@ -216,7 +216,7 @@ class LiveView:
 
 
 def awaited(readings: Iterable[Reading]) -> str:
-    """What the runs wait for that have no iteration yet; empty where all have."""
+    """Return why runs without an iteration are still waiting, in sentences; empty if all have begun."""
     waiting: dict[str, list[str]] = {}
     for reading in readings:
         if reading.state in AWAITED and not reading.status["iteration"]:
@@ -227,7 +227,7 @@ def awaited(readings: Iterable[Reading]) -> str:
 
 
 def _follow_as_text(runs: list[Run]) -> None:
-    """Bars that move with the runs until all have ended, or until Ctrl-C."""
+    """Show progress bars in the terminal until all runs have ended or Ctrl-C is pressed."""
     try:
         with bars(runs) as move:
             while any(run.state not in ENDED for run in runs):

@@ -1,6 +1,6 @@
-"""What a view needs in a notebook: whether there is one, Panel in its page without another host, and a way to send changes.
+"""Helpers of views in notebooks: load Panel into the page without another host, and send changes to the browser.
 
-Why it is so, and what of Panel is mended: docs/decisions/notebook_views.md.
+Reasons, and the faults of Panel that are mended here: docs/decisions/notebook_views.md.
 """
 
 import sys
@@ -26,11 +26,11 @@ _SHOWN_BY: set[str | None] = set()
 
 
 class Cell(pn.Column):
-    """The output of a cell. Events of its widgets are handled on the kernel's loop, where its ticks are.
+    """The output of a notebook cell; events of its widgets are handled on the loop of the kernel, as are the ticks.
 
-    JupyterLab handles them in threads of their own ("comms over subshells"), which would mix their messages with those of a
-    tick and change Bokeh's models meanwhile. Changes are taken in before the clicks of the same message: Panel holds the
-    changes of a message until its end, and what a click sends would throw them away.
+    JupyterLab handles widget events in threads of their own ("comms over subshells"), which would mix their messages with those
+    of a tick and change Bokeh's models meanwhile. Changes are applied before the clicks of the same message: Panel holds the
+    changes of a message until its end, and what a click sends would discard them.
     """
 
     def __init__(self, *parts, kind: str):
@@ -45,18 +45,18 @@ class Cell(pn.Column):
         self._places: dict[Document, Comm] = {}
 
     def get_root(self, doc: Document | None = None, comm: Comm | None = None, preprocess=True):
-        """Return the Bokeh model of the cell, and keep what its changes are sent with."""
+        """Return the Bokeh model of the cell, and store the comm that its changes are sent through."""
         if doc is not None and comm is not None:
             self._places[doc] = comm
         return super().get_root(doc, comm, preprocess)
 
     @property
     def is_shown(self) -> bool:
-        """Return whether the output of some cell has this. Panel reports nowhere else that an output is gone."""
+        """Return whether the view is displayed in the output of some cell; Panel does not report that an output is gone."""
         return bool(self._models)
 
     def send_changes(self) -> None:
-        """Send what has changed in Bokeh's models; Panel sends the rest by itself."""
+        """Send the changes of Bokeh's models; Panel sends all other changes by itself."""
         for document, comm in self._places.items() if self.is_shown else ():
             send_changes(document, comm)
 
@@ -74,10 +74,10 @@ class Cell(pn.Column):
 
 
 def load_panel() -> None:
-    """Puts what draws a view into the output of this cell, unless another cell's has it.
+    """Put the scripts that a view needs into the output of this cell, unless the output of another cell has them.
 
-    A cell that is executed again has lost its output, and so may a page that was loaded again: there it is put again,
-    or the view would stay blank.
+    A cell that is executed again has lost its output, and so may a page that was loaded again: then they are put in again, or
+    the view would stay blank.
     """
     from IPython.display import publish_display_data
     from IPython.utils.capture import capture_output
@@ -94,18 +94,19 @@ def load_panel() -> None:
 
 
 def changes_of(document: Document) -> list[DocumentPatchedEvent]:
-    """Return the changes that a document holds: what Panel sends itself is binary and too fast.
+    """Return the changes that a document holds.
 
-    ``unhold`` would call the callbacks of Bokeh's models too, which take changes for those of a reader's hand.
+    Panel would send them in binary form and too fast. ``unhold`` would also call the callbacks of Bokeh's models, which take
+    them for changes by the visitor.
     """
     return list(document.callbacks._held_events)
 
 
 def send_changes(document: Document, comm: Comm) -> None:
-    """Send what has changed in a document that is displayed in a notebook: each change of data alone, others together.
+    """Send the held changes of a document displayed in a notebook: each change of data in a message of its own.
 
-    Bokeh reads data in several steps, and fails where they become shorter meanwhile, as they may within one message. As
-    text and in few messages: in binary every column would be two more, and what comes too fast is lost on the way.
+    Bokeh reads data in several steps, and fails if they become shorter meanwhile, as they may within one message. The messages
+    are text and few: a binary one needs two more for each column, and messages that come too fast are lost.
     """
     for _, together in groupby(
         enumerate(changes_of(document)), lambda one: one[0] if isinstance(one[1], DATA) else -1

@@ -1,4 +1,4 @@
-"""Sliders in a notebook cell: r, K and the priors of a run, Start, and the live view of what was started below."""
+"""Sliders in a notebook cell for r, K and the priors of a run, a Start button, and the live view of the started runs."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ SPLITS = {"0": 0, "1": 1, "2": 2, "3": 3, "5": 5, "10": 10, "∞": "inf"}
 
 
 def tune(corpus: Corpus | str | Path, engine: str = DEFAULT_HYBRID, store=None) -> Tune:
-    """Sliders for a notebook cell. Each press of Start makes a run in the store, drawn live below with those before it.
+    """Return sliders for a notebook cell; each press of Start starts a run in the store and draws it live below.
 
     Parameters
     ----------
     corpus : Corpus, name or path
         A tenth of its tokens is held out, the same for every run, so that the curves can be compared.
     engine : str
-        The one that is chosen first; the others are in the menu.
+        Engine chosen first; the menu has the others.
     store : path, optional
-        Where the runs are kept; default ``WORKBENCH_STORE`` or ``./runs``.
+        Store for the runs; default ``WORKBENCH_STORE`` or ``./runs``.
 
     Raises
     ------
     ValueError
-        An engine that there is not; no notebook around.
+        There is no such engine, or this is no notebook.
     """
     get_engine(engine)
     if not in_notebook():
@@ -57,7 +57,7 @@ def tune(corpus: Corpus | str | Path, engine: str = DEFAULT_HYBRID, store=None) 
 
 
 class Tune:
-    """The sliders and the view below them."""
+    """The sliders, with the live view below them."""
 
     def __init__(self, corpus: Corpus | str | Path, engine: str, store: Path):
         self._corpus, self._store, known = corpus, store, request_fields()
@@ -104,14 +104,14 @@ class Tune:
         )
 
     def _show_sliders(self, event=None) -> None:
-        """Shows the sliders of what the engine has."""
+        """Show the sliders for the settings that the engine has."""
         has = model_fields(get_engine(self.engine.value))
         for name in ("alpha", "beta"):
             self.sliders[name].visible = name in has
         self.sliders["r"].visible = shared_option(self.engine.value, "r") is not None
 
     def request(self) -> RunRequest:
-        """Return what is to be run."""
+        """Return the request that the sliders describe."""
         slid = {name: slider.value for name, slider in self.sliders.items() if slider.visible}
         engine, options = self.engine.value, {"r": slid.pop("r")} if "r" in slid else {}
         return RunRequest(
@@ -149,7 +149,7 @@ class Tune:
 
 
 class Steps(SingleSelectBase):
-    """A slider over values with names. Of Panel's own the browser knows the places alone, and reads those out."""
+    """A slider over values with names, which screen readers read out; for Panel's own slider they read only positions."""
 
     tooltips = param.Boolean(default=False)
 

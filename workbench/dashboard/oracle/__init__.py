@@ -1,1 +1,1 @@
-"""The Oracle page: every engine beside the exact posterior of a toy corpus that is typed into a table."""
+"""The Oracle page: every engine of LDA compared with the exact posterior of a small corpus typed into a table."""

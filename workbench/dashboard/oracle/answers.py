@@ -1,4 +1,4 @@
-"""The exact posterior of a toy, and what every engine makes of it: computed in memory, shown as figures and tables."""
+"""The exact posterior of a toy corpus and the result of every engine on it, computed in memory, as figures and tables."""
 
 from functools import lru_cache, partial
 
@@ -41,30 +41,30 @@ HEADINGS = {
 
 
 def toy_of(toy: Toy) -> tuple[Corpus, LDA]:
-    """Corpus and model of the texts of a toy.
+    """Return corpus and model of a toy.
 
     Raises
     ------
     InputError
-        One sentence, with the field.
+        One sentence, with the wrong field.
     """
     return corpus_of(toy.counts), model_of(toy.n_topics, toy.alpha, toy.beta)
 
 
 @lru_cache(maxsize=32)
 def exact_of(toy: Toy) -> xr.Dataset:
-    """The exact posterior, for every session that has this toy now."""
+    """Return the exact posterior of a toy, cached for all sessions."""
     return exact(*toy_of(toy))
 
 
 @lru_cache(maxsize=256)
 def answer_of(toy: Toy, engine: str) -> xr.Dataset:
-    """An engine beside it, for the same sessions."""
+    """Return the result of an engine on a toy, compared with the exact posterior; cached for all sessions."""
     return against_exact(exact_of(toy), *toy_of(toy), engine)
 
 
 def exact_shown(found: xr.Dataset) -> Shown:
-    """The evidence, the predictive probabilities and those that two tokens have one topic."""
+    """Return the card of the exact posterior: evidence, p(w|d), and the probabilities that two tokens have the same topic."""
     said = (
         f"log p(words) = {format_number(float(found['log_evidence']), 6)} nats, exact: the sum over all "
         f"{found.attrs['n_states']:,} assignments of topics to {found.sizes['token']} tokens."
@@ -80,7 +80,7 @@ def exact_shown(found: xr.Dataset) -> Shown:
 
 
 def answers_shown(answers: list[xr.Dataset]) -> Shown:
-    """A row for each engine that has answered; bars of bounds and distances when all have."""
+    """Return the card of the engines: a row for each engine that has run, and bars of bounds and distances after the last."""
     number = partial(Column, kind="number", digits=4)
     columns = [
         Column("Engine"),
@@ -103,7 +103,7 @@ def answers_shown(answers: list[xr.Dataset]) -> Shown:
 
 
 def said_of(answers: list[xr.Dataset]) -> str:
-    """Which engine is at work, or what the table shows."""
+    """Return which engine is running, or an explanation of the finished table."""
     engines = lda_engines()
     if len(answers) < len(engines):
         return f"{engines[len(answers)]} runs from {N_STARTS} starts, engine {len(answers) + 1} of {len(engines)} …"

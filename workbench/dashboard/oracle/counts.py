@@ -1,4 +1,4 @@
-"""A small table of counts that is typed into: a row for each document, a column for each word."""
+"""A small editable table of counts, with a row for each document and a column for each word."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from workbench.dashboard.shared.drawn import Drawn, code, style
 
 
 class Counts(Drawn):
-    """The table; what is typed goes to ``on_change`` as the text of the whole table, see `toys.written`."""
+    """The table; after each edit ``on_change`` is called with the text of the complete table, see `toys.written`."""
 
     cells = param.List(doc="Texts of the cells, row by row.")
     wrong = param.String(doc="A sentence about what is wrong with them, or nothing.")
@@ -23,11 +23,11 @@ class Counts(Drawn):
         super().__init__(cells=cells_of(counts))
 
     def show(self, counts: str) -> None:
-        """Shows the table of a text."""
+        """Show the table that a text describes."""
         self.cells = cells_of(counts)
 
     def _handle_msg(self, said) -> None:
-        """A cell that was typed, or the number of rows and columns that there are to be."""
+        """Take a message of the browser: the text typed into a cell, or the new number of rows and columns."""
         try:
             cells = [list(row) for row in self.cells]
             if "size" in said:

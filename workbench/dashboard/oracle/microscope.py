@@ -1,4 +1,4 @@
-"""One count of an engine, or of probabilities that are typed: its distribution, and each approximation of an expectation."""
+"""The card *One count*: the exact distribution of a count, and each approximation of an expectation over it."""
 
 from functools import partial
 from typing import NamedTuple
@@ -38,7 +38,7 @@ SAID = (
 
 
 class Asked(NamedTuple):
-    """What the card is about."""
+    """The count and the function that the card shows."""
 
     toy: Toy | None
     kind: str
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class MicroscopeCard(Card):
-    """The card; ``fields`` are those of its form, ``parts`` those of a link."""
+    """The card; ``fields`` are those of its form, ``parts`` those of the link."""
 
     def __init__(self, handover: Handover):
         self.fields, self._toy = microscope_fields(), None
@@ -63,12 +63,12 @@ class MicroscopeCard(Card):
             field.param.watch(self.look, "value")
 
     def take(self, toy: Toy | None) -> None:
-        """Takes the responsibilities of this toy from now on; None where it is none."""
+        """Set the toy whose counts can be shown; None if the present toy is invalid."""
         self._toy = toy
         self.look()
 
     def look(self, event=None) -> None:
-        """Computes what the fields ask for, in a thread."""
+        """Compute the distribution of the count that the fields describe, in a thread."""
         kind = self.fields["count"].value
         hidden = OF_ENGINE if kind == TYPED else ("q", "which") if kind == "all" else ("q",)
         self.form.show([name for name in self.fields if name not in hidden])
@@ -77,7 +77,7 @@ class MicroscopeCard(Card):
         self.bring(asked, partial(seen_of, asked))
 
     def show(self, found: Live | None, error: Exception | None = None) -> None:
-        """Show this, or under its field why there is nothing to show."""
+        """Show the result, or the error under its field."""
         field = getattr(error, "field", None)
         self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
         super().show(found, None if self.form.wrong else error)
@@ -98,7 +98,7 @@ class MicroscopeCard(Card):
 
 
 def microscope_fields() -> dict[str, pn.widgets.Widget]:
-    """The fields of the card by their names in a link."""
+    """Return the fields of the card by their names in the link."""
     engines = {name: name for name in lda_engines()}
     return {
         "count": menu(
@@ -132,12 +132,12 @@ def microscope_fields() -> dict[str, pn.widgets.Widget]:
 
 
 def seen_of(asked: Asked) -> Shown:
-    """The count that is asked for.
+    """Return what the card shows: distribution, moments and expectations of the count.
 
     Raises
     ------
     InputError
-        One sentence, with its field where it has one.
+        One sentence, with the wrong field if it is known.
     """
     q, prior, name = _typed(asked) if asked.kind == TYPED else _of_engine(asked)
     if asked.prior.strip():
@@ -150,7 +150,7 @@ def seen_of(asked: Asked) -> Shown:
 
 
 def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
-    """Probabilities of the tokens of a count, its prior, and its name."""
+    """Return p(topic) of the tokens of an engine's count, the prior that is added to the count, and the name of the count."""
     if asked.toy is None:
         raise InputError(
             "there is no toy whose tokens could be counted; mend it, or type probabilities"
@@ -178,7 +178,7 @@ def _of_engine(asked: Asked) -> tuple[np.ndarray, float, str]:
 
 
 def _typed(asked: Asked) -> tuple[list[float], float, str]:
-    """The probabilities that were typed; a number times a whole number stands for several."""
+    """Return the typed probabilities, the default prior and a name; 0.1*20 stands for twenty probabilities."""
     found: list[float] = []
     for part in asked.typed.split(","):
         value, times, copies = part.partition("*")
@@ -219,7 +219,7 @@ def _check(field: str, value, most: int, name: str) -> None:
 
 
 def _table(found: xr.Dataset) -> str:
-    """Expectations by each approximation, a row for each function, with the errors."""
+    """Return an HTML table of expectations, a row for each function, with each approximation and its error."""
     columns = [
         Column("Expectation of"),
         *(Column(NAMES[name], kind="number", meaning=why) for name, why in APPROXIMATIONS.items()),
@@ -237,5 +237,5 @@ def _table(found: xr.Dataset) -> str:
 
 
 def _signed(error: float) -> str:
-    """An error with two digits."""
+    """Return an error with its sign and two digits."""
     return f"{error:+.1e}".replace("-", "−", 1) if error < 0 else f"{error:+.1e}"

@@ -1,4 +1,4 @@
-"""The Oracle page: a toy that can be enumerated, its exact posterior, and every engine of LDA beside it."""
+"""The Oracle page: a toy corpus that can be enumerated, its exact posterior, and every engine of LDA compared with it."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ OWN = ""
 
 
 class OraclePage:
-    """The page of one visitor: what is typed is computed at once, in memory, the exact posterior first."""
+    """The page of one visitor: each change of the toy is computed at once, in memory, the exact posterior first."""
 
     def __init__(self):
         self._document, self._latest = pn.state.curdoc, LatestTask()
@@ -76,12 +76,12 @@ class OraclePage:
 
     @property
     def toy(self) -> Toy:
-        """What is typed."""
+        """Return the toy that the fields describe."""
         n_topics, alpha, beta = (self.fields[name].value for name in Toy._fields[1:])
         return Toy(self._counts, n_topics, alpha, beta)
 
     def tick(self) -> None:
-        """Computes what is new, once the page is drawn."""
+        """Compute the toy if it has changed."""
         self._compute()
         write_address(self.parts)
 
@@ -93,13 +93,13 @@ class OraclePage:
         self._changed()
 
     def _take_counts(self, counts: str) -> bool:
-        """Counts of a link, whatever they are: the page tells what is wrong with them."""
+        """Set the counts from a link; the page reports their mistakes later, so every text is accepted."""
         self._counts = written(cells_of(counts[:LONGEST]))
         self.counts.show(self._counts)
         return True
 
     def _choose(self, event) -> None:
-        """Takes one of the toys that are offered."""
+        """Fill the fields with the chosen example."""
         chosen = TOYS.get(self.fields["toy"].value)
         if chosen is None or chosen == self.toy:
             return
@@ -119,7 +119,7 @@ class OraclePage:
     # ------------------------------------------------------------------ what is computed
 
     def _compute(self) -> None:
-        """Has the exact posterior of another toy computed, then each engine; or says what is wrong with it."""
+        """Compute the exact posterior of a changed toy in a thread, then each engine; or show what is wrong with the toy."""
         toy = self.toy
         if toy == self._known:
             return
@@ -145,7 +145,7 @@ class OraclePage:
         self._next(toy)
 
     def _next(self, toy: Toy) -> None:
-        """Shows the engines that have answered, and has the next one run."""
+        """Show the engines that have run, and run the next one."""
         self.engines.show(live(answers_shown(self._answers)))
         engines, n = lda_engines(), len(self._answers)
         if n < len(engines):
@@ -163,7 +163,7 @@ class OraclePage:
         self._next(toy)
 
     def _show_wrong(self, error: Exception) -> None:
-        """Says under its field what is wrong, and shows nothing of a toy that there is not."""
+        """Show the error under its field, and clear the results."""
         field = getattr(error, "field", None)
         self.form.wrong = {field: sentence_of(error)} if field in self.fields else {}
         self.counts.wrong = "" if self.form.wrong else sentence_of(error)
@@ -174,7 +174,7 @@ class OraclePage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """The whole page; ties it to the session."""
+        """Return the page, and tie it to the session."""
         toy = column(
             text("<h2>Toy corpus</h2>"),
             self.said,
@@ -198,12 +198,12 @@ class OraclePage:
 
 
 def page() -> pn.Column:
-    """The page for one visitor."""
+    """Return the page for one visitor."""
     return page_or_sentence(lambda: OraclePage().view())
 
 
 def _fields(first: Toy) -> dict[str, pn.widgets.Widget]:
-    """The fields of the form by their names in a link."""
+    """Return the fields of the form by their names in the link."""
     return {
         "toy": menu(
             "Toy",

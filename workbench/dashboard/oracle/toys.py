@@ -1,4 +1,4 @@
-"""The toy corpus of the Oracle page: those that are offered, how a table of counts is written, and what is wrong with one."""
+"""The toy corpus of the Oracle page: the examples, the text form of a table of counts, and checks of it."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ LONGEST = 12
 
 
 class Toy(NamedTuple):
-    """Texts of the fields: rows of counts, with commas within and semicolons between them; topics; priors."""
+    """A toy as the texts of the fields: counts (commas between words, semicolons between documents), topics and priors."""
 
     counts: str
     n_topics: int
@@ -35,7 +35,7 @@ TOYS = {
 
 
 def cells_of(counts: str) -> list[list[str]]:
-    """The cells of a table (document, word) as they were typed; rows as long as the longest, and no more than there may be."""
+    """Return the cells of a table as texts [document][word], cut to the largest size, short rows filled with zeros."""
     rows = [
         [cell.strip()[:LONGEST] for cell in row.split(",")[:MOST_COLUMNS]]
         for row in counts.split(";")[:MOST_ROWS]
@@ -45,7 +45,7 @@ def cells_of(counts: str) -> list[list[str]]:
 
 
 def written(cells: list[list[str]]) -> str:
-    """The text of a table."""
+    """Return the text form of a table."""
     return ";".join(
         ",".join(cell.replace(",", " ").replace(";", " ").strip()[:LONGEST] for cell in row)
         for row in cells
@@ -53,12 +53,12 @@ def written(cells: list[list[str]]) -> str:
 
 
 def corpus_of(counts: str) -> Corpus:
-    """The corpus of a table.
+    """Return the corpus of a table in text form.
 
     Raises
     ------
     InputError
-        One sentence: the first cell that is no count, a table without a token, or more tokens than a toy has.
+        One sentence on the first invalid count, on a table without tokens, or on more tokens than a toy may have.
     """
     table = np.array(
         [
@@ -90,12 +90,12 @@ def corpus_of(counts: str) -> Corpus:
 
 
 def model_of(n_topics, alpha: str, beta: str) -> LDA:
-    """The model of the fields.
+    """Return the LDA model of the fields.
 
     Raises
     ------
     InputError
-        One sentence, with the field.
+        One sentence, with the wrong field.
     """
     if n_topics is None or n_topics > MOST_TOPICS:
         wanted = f"a whole number from 1 to {MOST_TOPICS} for a toy"
@@ -105,7 +105,7 @@ def model_of(n_topics, alpha: str, beta: str) -> LDA:
 
 
 def name_of(toy: Toy) -> str:
-    """The name of a toy that is offered; "" for one's own."""
+    """Return the name of the example that equals a toy; "" if none does."""
     return next((name for name, known in TOYS.items() if known == toy), "")
 
 

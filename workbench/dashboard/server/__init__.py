@@ -1,1 +1,1 @@
-"""The pages on a server: which requests are answered, who may come in, and how it begins and ends."""
+"""The pages on a server: which requests are answered, who may sign in, and how the server starts and stops."""

@@ -1,5 +1,7 @@
-"""Who may come in: whoever knows the password, or the people whom a provider of OAuth names. The pages of Panel's own login
-are kept but for what they look like and how passwords are compared."""
+"""Sign-in to the server: with its password, or with an account of an OAuth provider.
+
+The pages of Panel's own login are used, with our style and another comparison of passwords.
+"""
 
 import asyncio
 import hmac
@@ -35,16 +37,16 @@ _QUEUES: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 class ServerError(InputError):
-    """What keeps the server from being started, in one sentence."""
+    """Why the server cannot start, in one sentence."""
 
 
 def read_password(path: Path) -> str:
-    """The first line of a file that nobody but its owner can read.
+    """Return the password in the first line of a file that only its owner can read.
 
     Raises
     ------
     ServerError
-        No such file, others can read it, or the password is short.
+        The file does not exist, others can read it, or the password is too short.
     """
     path = Path(path).expanduser()
     try:
@@ -68,10 +70,10 @@ def read_password(path: Path) -> str:
 
 
 def cookie_secret(of: str) -> str:
-    """What the cookies of a server are signed with: made once for this account, and another for each ``of``.
+    """Return the secret that signs the cookies of a server; it depends on this account and on ``of``.
 
-    It lies in the user's state folder, readable by the owner alone; ``of`` is the password, so that a new one lets nobody
-    in who came in with the old, and cookies of one server open no other.
+    Its file lies in the user's state folder, readable only by the owner. ``of`` contains the password or the OAuth key: a new
+    password ends all old sign-ins, and servers with different passwords do not accept each other's cookies.
     """
     path = platformdirs.user_state_path("workbench") / "cookie-secret"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -89,7 +91,7 @@ def cookie_secret(of: str) -> str:
 
 
 def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProvider:
-    """Lets in who knows the password. ``secure``: browsers reach the server by https, and send the cookie there alone."""
+    """Return the sign-in with a password; ``secure``: browsers reach the server by https and send the cookie only there."""
     pn.config.cookie_secret = cookie_secret(f"password {password}")
     settings = {"password": password.encode(), "start": f"{prefix}/compare", "secure": secure}
 
@@ -100,7 +102,7 @@ def password_provider(password: str, prefix: str, secure: bool) -> BasicAuthProv
 
 
 def oauth_provider(name: str, users: tuple[str, ...]) -> OAuthProvider:
-    """Lets in people whom a provider of OAuth vouches for; its key and secret are in PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET."""
+    """Return the sign-in with an OAuth provider, with key and secret in PANEL_OAUTH_KEY and PANEL_OAUTH_SECRET."""
     if name not in AUTH_PROVIDERS:
         raise ServerError(
             f"no provider of OAuth is called '{name}'; {nearest_or_all(name, AUTH_PROVIDERS)}",
@@ -137,7 +139,7 @@ def _template() -> jinja2.Template:
 
 
 class LoginHandler(BasicLoginHandler):
-    """The login page: one password, of which each address may try one a second."""
+    """The login page for the password; after a wrong password an address has to wait a second."""
 
     def initialize(self, password: bytes, start: str, secure: bool) -> None:
         self._password, self._start, self._secure = password, start, secure

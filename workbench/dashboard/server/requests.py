@@ -1,8 +1,8 @@
-"""Which requests the server answers, and the headers that every answer has.
+"""Which requests the server answers, and the headers of every answer.
 
-A page of another site can have a browser send requests here, and a name that its owner points at this machine (DNS
-rebinding) makes the browser take both for one site. So the names that the server is reached by are listed, and a request under
-another, or from the page of another, is refused before anything else looks at it, of documents, files and web sockets alike.
+A page of another site can make a browser send requests here; and if its owner points the site's name at this machine (DNS
+rebinding), the browser takes both for one site. So the names of the server are listed, and a request under another name, or
+from a page of another site, is refused before anything else handles it: for documents, files and web sockets alike.
 """
 
 import ipaddress
@@ -41,10 +41,10 @@ TAKEN_AWAY = (
 
 
 def guard(server, origins: tuple[str, ...]) -> None:
-    """Has a server refuse requests under other names and from other pages, and sets the headers of all that it answers.
+    """Let the server refuse requests under other names and from other sites' pages, and set the headers of all answers.
 
-    origins : names with which browsers reach the server beside localhost, this machine's name and addresses in numbers: a
-        host, with a port where it has one, and perhaps https:// in front.
+    origins : names of the server in browsers, besides localhost, the name of this machine and numerical addresses: a host, with
+        its port if it has one, and optionally https:// in front.
     """
     application = server._tornado  # Bokeh makes it, and takes no routes that come before its own
     application.default_router.rules.insert(0, Rule(_Refused(origins), _Refusal))
@@ -52,29 +52,29 @@ def guard(server, origins: tuple[str, ...]) -> None:
 
 
 def answer_without_tracebacks() -> None:
-    """Have Bokeh answer a message that cannot be handled with a sentence: it sends the browser the whole traceback.
+    """Let Bokeh answer a message that fails with a sentence instead of the traceback.
 
-    The log of the server has it. To be called once; a second call changes nothing.
+    The log of the server has the traceback. Call this once; a second call changes nothing.
     """
     ServerConnection.error = _error
 
 
 def _error(self, message, text: str):
-    """Send a connection, ``self``, the answer to a message that could not be handled."""
+    """Return the answer to a message that could not be handled; ``self`` is the connection."""
     answer = self.protocol.create("ERROR", message.header["msgid"], NOT_HANDLED)
     answer.content["traceback"] = None
     return answer
 
 
 def host_of(origin: str) -> str:
-    """Host and port of an origin: stats.example.org of https://stats.example.org."""
+    """Return host and port of an origin, such as stats.example.org of https://stats.example.org."""
     return urlsplit(origin if "//" in origin else f"//{origin}").netloc.lower()
 
 
 def refusal(request, origins: tuple[str, ...]) -> str:
-    """Why a request is not answered, in one sentence; empty where it is.
+    """Return why a request is refused, in one sentence; empty if it is allowed.
 
-    A host in numbers is answered whatever they are: a name cannot be rebound to it.
+    Any numerical host is allowed, since DNS rebinding needs a name.
     """
     hosts = {host_of(origin) for origin in origins}
     names = {"localhost", socket.gethostname().lower()} | {_name(host) for host in hosts}
@@ -94,7 +94,7 @@ def refusal(request, origins: tuple[str, ...]) -> str:
 
 
 def _name(host: str) -> str:
-    """The host without its port, in lower case; empty where it is none."""
+    """Return the host without its port, in lower case; empty if ``host`` is invalid."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -102,7 +102,7 @@ def _name(host: str) -> str:
 
 
 def _is_number(name: str) -> bool:
-    """Is the host an address of four numbers? Those of IPv6, in brackets, Panel cannot serve pages under."""
+    """Return whether the host is an IPv4 address; Panel cannot serve pages under IPv6 addresses."""
     try:
         ipaddress.IPv4Address(name)
     except ValueError:
@@ -111,7 +111,7 @@ def _is_number(name: str) -> bool:
 
 
 class _Refused(Matcher):
-    """The requests that are refused."""
+    """Match the requests that are refused."""
 
     def __init__(self, origins: tuple[str, ...]):
         self._origins = origins
@@ -123,7 +123,7 @@ class _Refused(Matcher):
 
 @stream_request_body
 class _Refusal(RequestHandler):
-    """Answers 403 with the reason, whatever is asked for; of what is sent nothing is read."""
+    """Answer every request with status 403 and the reason, without reading its body."""
 
     def initialize(self, why: str) -> None:
         self._why = why
@@ -138,7 +138,7 @@ class _Refusal(RequestHandler):
 
 
 class _Headers(OutputTransform):
-    """Sets the headers; scripts that the page came with get a nonce of this answer, which no one else can know."""
+    """Set the security headers of an answer; its scripts get a nonce, which others cannot guess."""
 
     def transform_first_chunk(self, status_code, headers, chunk, finishing):
         nonce = secrets.token_hex(len(NONCE) // 2)

@@ -1,4 +1,4 @@
-"""`workbench serve`: the pages on a server, of this machine alone unless it is told otherwise."""
+"""`workbench serve`: serve the pages, only to this machine by default."""
 
 import contextlib
 import errno
@@ -52,12 +52,12 @@ AROUND = 8 * MIB
 
 @dataclass(frozen=True)
 class Serving:
-    """How the pages are served; checked when it is made.
+    """Settings of the server, checked when they are made.
 
     Raises
     ------
     ServerError
-        What cannot be, or should not: a server that others reach has a password or is told that it needs none.
+        Settings that are impossible or unsafe: a server for others needs a password, OAuth or an explicit ``no_password``.
     """
 
     port: int = PORT  # 0 chooses a free one
@@ -115,16 +115,16 @@ class Serving:
 
     @property
     def others(self) -> bool:
-        """Do people reach the server from other machines, directly or through a proxy that stands before it?"""
+        """Return whether people reach the server from other machines, directly or through a proxy."""
         return self.address not in LOCAL or bool(self.origins)
 
     @property
     def path(self) -> str:
-        """The prefix with a slash in front and none behind, or nothing."""
+        """Return the prefix with a slash in front and none at the end; empty without a prefix."""
         return "/" + self.prefix.strip("/") if self.prefix.strip("/") else ""
 
     def policy(self) -> Policy:
-        """What visitors may do."""
+        """Return what visitors may do."""
         usual = OF_OTHERS if self.others else Limits()
         folders = tuple(Path(folder).expanduser().resolve() for folder in self.data)
         limits = usual._replace(**dict(map(_limit, self.limits)))
@@ -139,7 +139,7 @@ class Serving:
 
 
 def _limit(text: str) -> tuple[str, float]:
-    """Name and number of NAME=N."""
+    """Return name and number of a text NAME=N."""
     name, _, n = text.partition("=")
     try:
         number = float(n)
@@ -153,12 +153,12 @@ def _limit(text: str) -> tuple[str, float]:
 def serve(
     serving: Serving | None = None, store: str | Path | None = None, show: bool = False
 ) -> None:
-    """Serves the pages until it is interrupted or terminated; ``/`` leads to ``/compare``.
+    """Serve the pages until interrupted or terminated; ``/`` redirects to ``/compare``.
 
     Parameters
     ----------
     serving : Serving, optional
-        By default on port 5006, for this machine alone.
+        Default: port 5006, for this machine only.
     store : path, optional
         Folder of the runs; default ``WORKBENCH_STORE`` or ``./runs``.
     show : bool
@@ -167,7 +167,7 @@ def serve(
     Raises
     ------
     ServerError
-        The port is taken, the address is none of this machine's, or the password cannot be used.
+        The port is taken, the address does not belong to this machine, or the password cannot be used.
     """
     serving = serving or Serving()
     if store is not None:
@@ -195,7 +195,7 @@ def serve(
 
 
 def _end() -> None:
-    """Ends the process; work that threads have begun and not done by then is left, as after a kill."""
+    """End the process; threads get a moment to finish, and the rest of their work is dropped, as after a kill."""
     for pool in (STARTS, LOOKS, SEARCHES, FILES, UPLOADS):
         pool.shutdown(wait=False, cancel_futures=True)
     until = time.monotonic() + ENDING
@@ -210,7 +210,7 @@ def _end() -> None:
 
 
 def make_server(serving: Serving):
-    """The server of the pages, not started yet, and the policy of this process set; see `serve`."""
+    """Return the server of the pages, not started yet, after setting the policy of this process; see `serve`."""
     set_policy(serving.policy())
     import_before_threads()
     answer_without_tracebacks()
@@ -262,14 +262,14 @@ def make_server(serving: Serving):
 
 
 def import_before_threads() -> None:
-    """Imports what others import when it is used first: by two threads at once, some of it is met half imported."""
+    """Import modules that libraries load at first use: if two threads did so at once, one would find them half imported."""
     for name in LAZY:
         with contextlib.suppress(ImportError):
             import_module(name)
 
 
 def _refused(serving: Serving, error: Exception) -> ServerError:
-    """The sentence for an address that the machine does not give."""
+    """Return the error for an address or port that cannot be used."""
     if serving.port and getattr(error, "errno", None) == errno.EADDRINUSE:
         said = f"port {serving.port} is taken, perhaps by another workbench serve; --port 0 takes a free one"
         return ServerError(said, field="port")
@@ -281,7 +281,7 @@ def _refused(serving: Serving, error: Exception) -> ServerError:
 
 
 def _free_port(address: str, port: int) -> int:
-    """The port, or any one for 0; raises OSError where it cannot be had."""
+    """Return the port, or a free one for 0; raise OSError if it cannot be used."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
         # a server that has just ended keeps it for a minute else

@@ -1,4 +1,4 @@
-"""Takes files that pages send, block by block to disk: see `workbench.dashboard.shared.received`."""
+"""Receive uploaded files block by block on disk; see `workbench.dashboard.shared.received`."""
 
 import re
 from collections.abc import Callable
@@ -17,9 +17,9 @@ TOKEN, NAME = "X-Upload-Token", "X-File-Name"
 
 @stream_request_body
 class UploadHandler(AuthRequestHandler):
-    """Answers 204 when a file has arrived, else a sentence; what may not come is refused before any of it is read.
+    """Answer 204 when a file has arrived, else an error sentence; a file that is not allowed is refused before it is read.
 
-    Requests under other names and from other sites' pages do not get here, see `workbench.dashboard.server.requests`.
+    `workbench.dashboard.server.requests` has refused requests under other names and from other sites' pages before.
     """
 
     def initialize(self) -> None:
@@ -67,7 +67,7 @@ class UploadHandler(AuthRequestHandler):
         self._drop()
 
     async def _do(self, work: Callable, *given):
-        """What a function gives in the thread of uploads; None where it fails, which is answered."""
+        """Return the result of a function that runs in the upload thread; if it fails, answer with the error, return None."""
         try:
             return await IOLoop.current().run_in_executor(UPLOADS, work, *given)
         except PolicyError as error:

@@ -1,1 +1,1 @@
-"""What the pages share: their frame, downloads, and the numbers of runs that are read from the store."""
+"""Parts that the pages share: the page frame, downloads, and the records of runs read from the store."""

@@ -1,4 +1,4 @@
-"""Work that takes a while, done in threads, so that no page freezes meanwhile; of some only the latest request matters."""
+"""Long work in threads, so that no page freezes; for some tasks only the latest request counts."""
 
 import logging
 import sys
@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 
 
 def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this process."""
+    """Return whether a Jupyter kernel runs this process."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
 
@@ -34,13 +34,13 @@ def in_background(
     then: Callable[[object, Exception | None], None],
     workers: ThreadPoolExecutor = STARTS,
 ) -> None:
-    """Does ``work`` in a thread, then calls ``then(result, error)`` in the session; without one, all of it now.
+    """Do ``work`` in a thread, then call ``then(result, error)`` in the session; without a session, do both at once.
 
-    In a notebook there is no session, and the loop is the kernel's.
+    A notebook has no session; there ``then`` is called on the loop of the kernel.
 
-    To be called where the session lives, in the thread of the server. The worker comes back through the server's
-    loop: even `add_next_tick_callback` of a document makes that document the current one of the whole process, and
-    another session that works at that moment then mixes its models with those of this one.
+    Call this in the thread of the server, where the session lives. The result comes back through the loop of the server, since
+    `add_next_tick_callback` of a document would make it the current document of the whole process, and another session at work
+    at that moment would mix its models with those of this one.
     """
     loop = IOLoop.current() if document is not None or in_notebook() else None
 
@@ -70,7 +70,7 @@ def in_background(
 
 
 def _shutting_down(workers: ThreadPoolExecutor) -> bool:
-    """Whether the process is being ended: no thread pool takes work then."""
+    """Return whether the process is ending, so that thread pools accept no more work."""
     try:
         workers.submit(int)
     except RuntimeError:
@@ -79,13 +79,13 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 
 
 def sentence_of(error: Exception) -> str:
-    """The error as one sentence that begins with a capital, as visitors may see it."""
+    """Return the message of an error as one sentence with a capital letter, without what visitors may not see."""
     sentence = policy().shown(" ".join(str(error).split()) or type(error).__name__)
     return sentence[0].upper() + sentence[1:]
 
 
 class LatestTask:
-    """Does what was requested last, in a thread; a request that equals the one before is not done again."""
+    """Do the latest request in a thread; a request equal to the last is not repeated."""
 
     def __init__(self, workers=LOOKS):
         self.document, self._workers = pn.state.curdoc, workers
@@ -98,9 +98,9 @@ class LatestTask:
         then: Callable[[object, Exception | None], None],
         first: Callable[[], None] = lambda: None,
     ) -> None:
-        """Does ``work`` and calls ``then(result, error)``, unless ``wanted``, the key of the request, was the last one.
+        """Do ``work`` and call ``then(result, error)``, unless ``wanted``, the key of the request, equals the last key.
 
-        ``first`` is called before, in the session: to show that something is under way.
+        ``first`` is called before, in the session: to show that something is in progress.
         """
         if wanted != self._wanted:
             self._wanted, self._request = wanted, (work, then)
@@ -108,7 +108,7 @@ class LatestTask:
             self._go()
 
     def reset(self) -> None:
-        """Does the next request whatever it is; the result of one that is under way is dropped."""
+        """Forget the last key, so that any next request is done, and drop the result of one in progress."""
         self._wanted = self._request = None
 
     def _go(self) -> None:

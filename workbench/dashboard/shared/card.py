@@ -1,4 +1,4 @@
-"""Cards with a sentence, a picture, its table and its files."""
+"""Cards with a sentence, a picture, a table and downloads."""
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
@@ -20,7 +20,7 @@ from workbench.views.style import looks
 
 
 class Shown(NamedTuple):
-    """What a card shows."""
+    """The content of a card."""
 
     said: str = ""  # HTML
     picture: Picture | None = None
@@ -33,12 +33,12 @@ Live = tuple[Shown, list[figure]]
 
 
 def live(shown: Shown) -> Live:
-    """Return what a card shows with the figures of its picture; in any thread."""
+    """Return the content of a card with the figures of its picture; can be called in any thread."""
     return shown, page_figures(shown.picture) if shown.picture else []
 
 
 def page_figures(picture: Picture) -> list[figure]:
-    """Return the figures of a picture for one session, in the colours of the page; in any thread."""
+    """Return the figures of a picture for one session, in the colours of the page; can be called in any thread."""
     figures = figures_of(picture)
     for each in figures:
         each.stylesheets = [PICTURE_CSS]
@@ -46,9 +46,9 @@ def page_figures(picture: Picture) -> list[figure]:
 
 
 class Card:
-    """A card with a heading, ``tools`` beside and parts ``above`` what `Shown` has.
+    """A card with a heading, ``tools`` beside it, and components ``above`` the content.
 
-    ``hides``: not seen while it has nothing to show.
+    ``hides``: whether the card is hidden while it has nothing to show.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class Card:
         self.view = column(*(() if hides else self._parts), kind="wb-card", visible=not hides)
 
     def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
-        """Show what ``work`` returns, done in a thread, unless the last key was this one."""
+        """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key."""
         self._task.submit(key, lambda: live(work()), self.show)
 
     def show(self, found: Live | None, error: Exception | None = None) -> None:
-        """Show this, or why there is nothing to show."""
+        """Show the content, or the error instead."""
         before, (self.shown, figures) = self.shown, found or (Shown(), [])
         self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
         self.table.object = self.shown.table
@@ -90,7 +90,7 @@ class Card:
             ]
 
     def wait(self) -> None:
-        """Say that the results are being computed, if there are none yet."""
+        """Show that the results are being computed, unless the card shows something."""
         if not self.said.object:
             self.said.object = message("The results of the runs are being computed …")
 
@@ -102,9 +102,9 @@ def _picture_of(shown: Shown) -> tuple[Picture, tuple[Path, ...]]:
 
 
 def by_label_html(table: Table, runs: list[tuple[str, ...]]) -> str:
-    """Return a table with a row for each label, in the colour of its engine; ``runs``: names of the runs of each.
+    """Return an HTML table with a row for each label, in the colour of its engine; ``runs``: names of the runs of each row.
 
-    By these `highlight.js` finds the row.
+    `highlight.js` finds a row by the names of its runs.
     """
     style = looks(str(label) for label, *_ in table.rows)
     rows = zip(table.rows, runs, strict=True)
@@ -117,5 +117,5 @@ def by_label_html(table: Table, runs: list[tuple[str, ...]]) -> str:
 
 
 def paragraph(sentence: str) -> str:
-    """Return the sentence as HTML, with a capital letter in front."""
+    """Return the sentence as an HTML paragraph, with a capital letter in front."""
     return f'<p role="status">{escape(sentence[0].upper() + sentence[1:])}</p>' if sentence else ""

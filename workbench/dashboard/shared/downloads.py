@@ -1,4 +1,4 @@
-"""Buttons that download files, which are made at the click, in a thread, and sent on the page's own connection."""
+"""Download buttons: the file is made in a thread after the click, and sent over the connection of the page."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ WIDTHS = {"one column": 1, "two columns": 2}
 
 
 class Handover(pn.custom.JSComponent):
-    """Sends a file to the browser, which saves it; nothing of it is visible, and no other address is requested."""
+    """Send a file to the browser, which saves it; the component is invisible, and no other address is requested."""
 
     file = param.Dict(
         default={},
@@ -40,11 +40,12 @@ class Downloads:
     Parameters
     ----------
     handover : Handover
-        Of the session.
+        The component of the session that sends the files.
     makers : dict
-        Label of a button → a function without arguments that is called at the click and returns what makes the file.
+        Label of a button → a function that is called at the click and returns a function that makes the file, both without
+        arguments.
     figures : dict
-        The same for figures, which stand first: the function takes the number of columns of a page that they fill.
+        The same for figures, whose buttons come first: the first function takes the width as a number of page columns.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class Downloads:
 
     @property
     def parts(self) -> list:
-        """The choice of a width, where there are figures, and the buttons."""
+        """Return the choice of the width, if there are figures, and the buttons."""
         return [*([self.width] if self.width else []), *self.buttons.values()]
 
     def row(self, said: str, name: str) -> list:
-        """The buttons after a label, as a group of that name, and the result of the last click."""
+        """Return the buttons after a label, in a group called ``name``, and the sentence on the last click."""
         return [in_row(said, name, *self.parts), self.said]
 
     def _make(self, work: Callable[[], File]) -> None:
@@ -99,9 +100,10 @@ def picture_downloads(
     picture: Callable[[], Callable[[], tuple[Picture, Iterable[Path]]]],
     more: dict[str, Callable[[], Callable[[], File]]] | None = None,
 ) -> Downloads:
-    """Buttons for a picture as svg, pdf, png and its table as csv, and for ``more`` files.
+    """Return buttons for a picture as SVG, PDF and PNG, for its table as CSV, and for ``more`` files.
 
-    ``picture`` is called at the click; what it returns is called in a thread, and gives a picture and the runs of its caption.
+    ``picture`` is called at the click and returns a function; that is called in a thread and returns a picture and the paths of
+    the runs in its caption.
     """
 
     def make(form: str, columns: int = 1) -> Callable[[], File]:

@@ -1,4 +1,4 @@
-"""Components that the browser draws: their JavaScript and their style sheets."""
+"""Components that are drawn in the browser, with their JavaScript and style sheets."""
 
 import panel as pn
 
@@ -6,7 +6,7 @@ from workbench.dashboard.shared.shell import SCRIPTS, STYLE
 
 
 class Drawn(pn.custom.JSComponent):
-    """A component that the browser draws from its parameters; nothing else is sent."""
+    """A component that the browser draws from its parameters, so that only these are sent."""
 
     __abstract = True
 
@@ -15,12 +15,15 @@ class Drawn(pn.custom.JSComponent):
 
 
 def code(*names: str) -> str:
-    """The JavaScript of a component, from files of this folder; a page loads no modules, so each has what all share."""
+    """Return the JavaScript of a component: the named files of this folder after the code that all components share.
+
+    A page loads no modules, so each component has a copy of the shared code.
+    """
     return "\n".join(
         (SCRIPTS / f"{name}.js").read_text(encoding="utf-8") for name in ("drawn", *names)
     )
 
 
 def style(*names: str) -> list[str]:
-    """The style sheets of a component, with what all share."""
+    """Return the style sheets of a component, after the one that all components share."""
     return [(STYLE / f"{name}.css").read_text(encoding="utf-8") for name in ("drawn", *names)]

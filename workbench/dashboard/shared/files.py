@@ -1,4 +1,4 @@
-"""A file for the visitor's browser, and a figure as one."""
+"""Files to download, and figures as such files."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class FileError(ValueError):
 
 
 class File(NamedTuple):
-    """A file for the visitor's browser."""
+    """A file to download."""
 
     name: str
     content: bytes
@@ -28,10 +28,10 @@ def picture_file(
     form: str,
     columns: int = 1,
 ) -> File:
-    """A figure for paper as svg, pdf or png, as wide as one or two columns of a journal page; as csv the table behind it.
+    """Return a figure as SVG, PDF or PNG, one or two columns of a journal page wide, or the table behind it as CSV.
 
-    The caption is inside: what is to be seen, and settings and seeds of the runs as `gather_started` gave them, if any, with
-    the command that makes them again.
+    The file contains the caption: what the figure shows and, if ``gathered`` has runs (from `gather_started`), their settings,
+    their seeds and the command that reproduces them.
     """
     if form == "csv":
         return File(f"{picture.name}.csv", table_of(picture))

@@ -1,4 +1,4 @@
-"""Fields of forms: Panel's widgets in the style of the page, and a form of them that shows what is wrong with each."""
+"""Fields in the style of the page, and a form of fields with error sentences under them."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -21,7 +21,7 @@ def line(
     placeholder: str = "",
     columns: list[str] | None = None,
 ):
-    """Return a field for a line of text; ``columns``: what it offers, where these become known."""
+    """Return a text field; ``columns``: suggestions, if columns of a file are known."""
     if columns is None:
         return _field(pn.widgets.TextInput, label, value, help, wide, placeholder=placeholder)
     offers = {"options": columns, "restrict": False, "min_characters": 0}
@@ -31,15 +31,15 @@ def line(
 
 
 def menu(label: str, options: dict[str, object], value, help: str = "", wide: bool = False):
-    """Return a field for one of several values; ``options``: what the menu says → the value.
+    """Return a menu; ``options``: entry → value.
 
-    An empty text among the values comes first, since Panel takes it for the first value.
+    If a value is an empty text it must be the first, since Panel takes an empty text for the first value.
     """
     return _field(pn.widgets.Select, label, value, help, wide, options=options)
 
 
 def whole_number(label: str, value: int | None, help: str = "", wide: bool = False, **settings):
-    """Return a field for a whole number, None where nothing is typed."""
+    """Return a field for a whole number, with value None while it is empty."""
     return _field(pn.widgets.IntInput, label, value, help, wide, **settings)
 
 
@@ -50,7 +50,7 @@ def _field(kind: type, label: str, value, help: str, wide: bool, **settings):
 
 
 class Fold(Toggles):
-    """A button that unfolds fields below it; ``value`` is its title while they are unfolded."""
+    """A button that opens the fields below it; ``value`` has its title while they are open."""
 
     def __init__(self, on_toggle: Callable[[], None]):
         super().__init__(label="Show more", css_classes=[WIDE, "wb-fold"], options=[""])
@@ -59,17 +59,17 @@ class Fold(Toggles):
 
     @property
     def is_open(self) -> bool:
-        """Whether the fields are unfolded."""
+        """Return whether the fields are open."""
         return bool(self.value)
 
     def show(self, title: str, is_open: bool) -> None:
-        """Show a title, and whether the fields are unfolded."""
+        """Show the title, and the fields as open or closed."""
         if self.options != [title] or self.is_open != is_open:
             self.param.update(options=[title], value=[title] if is_open else [])
 
 
 class Fields(dict):
-    """Fields by name, each made when it is first used."""
+    """Fields by name, each made at its first use."""
 
     def __init__(self, make: Callable[[str], pn.viewable.Viewable]):
         super().__init__()
@@ -81,7 +81,7 @@ class Fields(dict):
 
 
 class Form(Box):
-    """Fields, of which some are shown, each with what is wrong with it below."""
+    """A form that shows some of the fields, with an error sentence under each wrong one."""
 
     wrong = param.Dict(default={}, doc="Field → what is wrong with it, told below it.")
 
@@ -100,7 +100,7 @@ class Form(Box):
         self._lay_out()
 
     def show(self, seen: list[str]) -> None:
-        """Show these parts, in this order."""
+        """Show the fields with these names, in this order."""
         self.seen = seen
         self._lay_out()
 
@@ -123,5 +123,5 @@ class Form(Box):
 
 
 def as_sentence(text: str) -> str:
-    """Return the text with a capital letter in front and a full stop behind."""
+    """Return the text with a capital letter in front and a full stop at the end."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…')) else '.'}" if text else ""

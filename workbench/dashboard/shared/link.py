@@ -1,7 +1,7 @@
-"""What is chosen on a page, written into its address and read from it.
+"""The choices on a page as parts of its address (the link), written and read.
 
-Anybody can write an address, so every value is checked when it is read, and one that does not fit changes nothing. Usual
-values are left out of the address.
+Anybody can write an address, so every value is checked when it is read, and an invalid one changes nothing. Default values
+are left out of the address.
 """
 
 import math
@@ -18,7 +18,7 @@ LONGEST = 500
 
 
 class Part(NamedTuple):
-    """One value of the address: its present text, its usual text, and what sets it (False: the text does not fit)."""
+    """One value of the link: its present text, its default text, and a function that sets it (False: invalid text)."""
 
     now: Callable[[], str]
     usual: str
@@ -26,14 +26,14 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """The part of the address for a widget; its present value is the usual one."""
+    """Return the part of the link for a widget, whose present value is the default."""
     return Part(
         lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
     )
 
 
 def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text: True) -> Part:
-    """The part of the address for an attribute that holds a text, empty as a rule; ``known``: can it have this one?"""
+    """Return the part of the link for a text attribute with default ""; ``known``: whether a text is valid."""
 
     def take(text: str) -> bool:
         try:
@@ -47,7 +47,7 @@ def attribute_part(owner, name: str, known: Callable[[str], bool] = lambda text:
 
 
 def take(widget, text: str) -> bool:
-    """Sets a widget to a value that is given as text, if it can have it."""
+    """Set a widget to a value given as text; return whether the text is valid."""
     try:
         value = _value(widget, text[:LONGEST])
     except (ValueError, KeyError):
@@ -77,19 +77,19 @@ def _value(widget, text: str):
 
 
 def to_query(parts: dict[str, Part]) -> str:
-    """The query of the address with all unusual values: ``?axis=seconds&n_topics=20``, or nothing."""
+    """Return the query with all values that differ from the default: ``?axis=seconds&n_topics=20``, or nothing."""
     given = {name: part.now() for name, part in parts.items() if part.now() != part.usual}
     return "?" + urlencode(given, safe=",") if given else ""
 
 
 def from_query(search: str, parts: dict[str, Part]) -> list[str]:
-    """Sets the values of a query; returns the names of those that do not fit."""
+    """Set the values of a query; return the names of the invalid ones."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
 
 
 def follow_address(parts: dict[str, Part]) -> str:
-    """Sets the values in the address of this visitor's page; returns a sentence about those that do not fit, or nothing."""
+    """Set the values in the address of the visitor's page; return a sentence about invalid ones, or nothing."""
     refused = (
         from_query(pn.state.location.search or "", parts) if pn.state.location is not None else []
     )
@@ -101,6 +101,6 @@ def follow_address(parts: dict[str, Part]) -> str:
 
 
 def write_address(parts: dict[str, Part]) -> None:
-    """Writes what is chosen on this visitor's page into its address."""
+    """Write the choices on the visitor's page into its address."""
     if pn.state.location is not None:
         pn.state.location.search = to_query(parts)

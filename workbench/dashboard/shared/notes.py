@@ -1,4 +1,4 @@
-"""The card for notes and tags of the chosen runs: a note of one run, tags of one or many."""
+"""The card *Notes and tags* for the chosen runs: a note of one run, tags of one or several."""
 
 from collections.abc import Callable, Iterable
 
@@ -19,7 +19,7 @@ HINTS = (
 
 
 class NotesCard:
-    """The fields, and the card that they are in; ``on_change`` is called after every change."""
+    """The card with its fields; ``on_change`` is called after every change."""
 
     def __init__(self, on_change: Callable[[], None]):
         self._on_change, self._document = on_change, pn.state.curdoc
@@ -54,7 +54,7 @@ class NotesCard:
 
     @property
     def _written(self) -> str:
-        """Return the note of the run that is chosen alone."""
+        """Return the note of the chosen run; empty unless exactly one run is chosen."""
         return self._chosen[0].notes.note if len(self._chosen) == 1 else ""
 
     def _note_changed(self, event) -> None:
@@ -77,7 +77,7 @@ class NotesCard:
             )
 
     def _write(self, change: Callable[[Reading], object]) -> None:
-        """Change what is written of the chosen runs."""
+        """Apply a change to the notes or tags of the chosen runs."""
         chosen = list(self._chosen)
 
         def then(result: object, error: Exception | None) -> None:

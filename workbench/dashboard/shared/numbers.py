@@ -1,4 +1,4 @@
-"""The numbers of a run that the page draws: as recorded, or computed from that."""
+"""The values of a run that the pages draw: recorded ones, and ones computed from them."""
 
 import numpy as np
 import xarray as xr
@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 def numbers_of(run: xr.Dataset) -> np.ndarray:
-    """(iteration, COLUMNS) float64 of a run's per-iteration part, or of some of its iterations."""
+    """Return the values of each iteration, (iteration, COLUMNS) float64, given the per-iteration part of a run."""
     return np.column_stack([_column(run, name) for name in COLUMNS])
 
 

@@ -1,4 +1,4 @@
-"""The picture of a card of a page: drawn in the background, with a sentence about it and its downloads."""
+"""A picture on a page, drawn in the background, with a sentence about it and its downloads."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from workbench.views.picture import Control, Picture
 
 
 class Drawn(NamedTuple):
-    """A picture, or none, a sentence about it, the controls of its view, and what else the card shows."""
+    """A picture or None, a sentence, the controls of the view, and further content of the card."""
 
     picture: Picture | None = None
     said: str = ""
@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
 
 
 class PagePicture(PictureCard):
-    """A picture of runs. ``table``, where it is given, makes the CSV in the place of the table of the picture."""
+    """A picture of runs; ``table``, if given, makes the CSV instead of the table behind the picture."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class PagePicture(PictureCard):
     def fill(
         self, paths: list[Path], work: Callable[..., Drawn], *asked, waiting: str = ""
     ) -> None:
-        """Show the picture of the runs in these folders that ``work(*asked)`` returns, unless that was asked last."""
+        """Show the picture of the runs in ``paths`` that ``work(*asked)`` returns, unless ``asked`` equals the last."""
         shown = self.picture
 
         def made() -> tuple[Drawn, list]:
@@ -63,17 +63,17 @@ class PagePicture(PictureCard):
         self._latest.submit(asked, made, then, first)
 
     def take(self, drawn: Drawn, figures: list) -> None:
-        """Show what was drawn."""
+        """Show the drawn picture and its sentence."""
         self.show(drawn.picture, drawn.controls, figures)
         self.said.say(drawn.said)
 
     def clear(self, said: str = "") -> None:
-        """Show nothing but, perhaps, a sentence."""
+        """Show no picture, only a sentence if one is given."""
         self._latest.reset()
         self.take(Drawn(said=said), [])
 
     def _named(self) -> Callable[[], tuple[Picture, list[Path]]]:
-        """Return what gives the picture that is shown, named after its runs, and these."""
+        """Return a function that returns the shown picture, named after its runs, and the paths of the runs."""
         picture, paths = self.picture, self._paths
 
         def give() -> tuple[Picture, list[Path]]:

@@ -1,6 +1,6 @@
-"""What the visitors of this process's pages may do: all of it on a machine of one's own, less where others come in.
+"""The policy of this process: what visitors may do; everything on one's own machine, less on a server for others.
 
-A process serves under one policy, as it serves one store. Notebooks and `panel serve` have the usual one, without limits.
+A process has one policy and one store. Notebooks and `panel serve` have the default policy, without limits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PolicyError(InputError):
 
 
 class Limits(NamedTuple):
-    """The most of each that visitors may ask for."""
+    """The limits on what visitors may request."""
 
     start: float = 500  # runs that one press of Start makes, cells of sweeps included
     session: float = math.inf  # runs that one page starts
@@ -49,14 +49,14 @@ class Limits(NamedTuple):
     memory: float = math.inf  # GB that the runs of the store that have not ended take at a time
 
     def check(self, name: str, n: float) -> None:
-        """Raises PolicyError where so many are more than may be."""
+        """Raise PolicyError if ``n`` exceeds the limit called ``name``."""
         if n > (most := getattr(self, name)):
             raise PolicyError(
                 f"{figures(most)} {MANY[name]}, and these are {n:,}; take fewer, or wait until some have ended"
             )
 
     def told(self) -> str:
-        """The limits of what is started, those alone that a machine of one's own has not; empty where there is none."""
+        """Return a sentence on the limits that are lower than on one's own machine; empty if there are none."""
         own = Limits()
         tighter = {
             name: most
@@ -84,21 +84,22 @@ class Policy(NamedTuple):
 
     @property
     def takes_uploads(self) -> bool:
-        """May a visitor send a corpus?"""
+        """Return whether visitors may upload a corpus."""
         return self.uploads and not self.read_only
 
     @property
     def takes_paths(self) -> bool:
-        """May a visitor name a file?"""
+        """Return whether visitors may name a file."""
         return not self.others or bool(self.folders)
 
     def place_of(self, typed: str) -> Path:
-        """The file or folder that a visitor names, which is there; others name it from one of the ``folders``.
+        """Return the existing file or folder that a visitor names; visitors from elsewhere can only name ones in ``folders``.
 
         Raises
         ------
         DataError, PolicyError
-            There is none, it is no regular file, or it lies elsewhere: of what lies elsewhere nothing is told.
+            It does not exist, is no regular file or folder, or lies outside ``folders``; the error does not tell whether a path
+            outside exists.
         """
         if not self.takes_paths:
             raise PolicyError(
@@ -119,7 +120,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """What is there under a name, or None; for others only what lies in a folder of the server, links followed."""
+        """Return the existing path with a name, or None; for visitors from elsewhere only inside ``folders``, after links."""
         try:
             if not self.others:
                 path = Path(typed).expanduser()
@@ -133,22 +134,22 @@ class Policy(NamedTuple):
             return None
 
     def shown(self, sentence: str) -> str:
-        """The sentence as visitors see it: others see the last name of a path alone."""
+        """Return a sentence without the folders of paths, which visitors from elsewhere may not see."""
         return PATH.sub(lambda found: found[1] or "…", sentence) if self.others else sentence
 
     def check_change(self) -> None:
-        """Raises PolicyError where nothing may be changed."""
+        """Raise PolicyError if visitors may not change anything."""
         if self.read_only:
             raise PolicyError(LOOK_ONLY)
 
 
 def figures(most: float) -> str:
-    """A limit in figures, all of them: 0.5, 1,000,000."""
+    """Return a limit with all its digits: 0.5, 1,000,000."""
     return f"{most:,.15g}"
 
 
 def _short(typed: str) -> str:
-    """What was typed, quoted, cut where it is long."""
+    """Return the typed text in quotes, shortened if it is long."""
     return repr(typed if len(typed) <= 100 else f"{typed[:99]}…")
 
 
@@ -156,11 +157,11 @@ _policy = Policy()
 
 
 def policy() -> Policy:
-    """The policy of this process."""
+    """Return the policy of this process."""
     return _policy
 
 
 def set_policy(wanted: Policy) -> None:
-    """Sets the policy of this process, before its first page is made."""
+    """Set the policy of this process; call this before the first page is made."""
     global _policy
     _policy = wanted

@@ -1,4 +1,4 @@
-"""The file that a visitor's page sends to be read as a corpus: on disk, in a folder of its session, which goes with it."""
+"""Uploaded files: each lies on disk in a folder of its session, and is deleted with the session."""
 
 import os
 import re
@@ -32,7 +32,7 @@ _NUMBERS = count()
 
 
 class Received(NamedTuple):
-    """A file that has arrived."""
+    """An uploaded file."""
 
     path: Path
     name: str  # what the visitor calls it
@@ -40,18 +40,18 @@ class Received(NamedTuple):
     number: int  # of all files of this process
 
     def told(self) -> str:
-        """Name and size."""
+        """Return name and size as text."""
         return f"{self.name}, {format_size(self.n_bytes)}"
 
     def there(self) -> Path:
-        """Its path; raises PolicyError where it has been removed."""
+        """Return the path of the file; raise PolicyError if it has been removed."""
         if not self.path.is_file():
             raise PolicyError("the uploaded file is gone; choose it again")
         return self.path
 
 
 class Inbox:
-    """Where the file of one page lies; the next one takes its place. ``on_file`` is called in the session with each."""
+    """The uploaded file of one page; a new file replaces it, and ``on_file`` is called in the session with each."""
 
     def __init__(self, on_file: Callable[[Received], None]):
         self.token = secrets.token_urlsafe(24)  # which no other page knows
@@ -62,7 +62,7 @@ class Inbox:
             self._document.on_session_destroyed(self._end)
 
     def receive(self, name: str, n_bytes: int) -> "Sending":
-        """A file that begins to arrive; one that is on its way is dropped. Raises PolicyError, OSError."""
+        """Return a `Sending` for a new file, after dropping an unfinished one; raise PolicyError or OSError."""
         with self._lock:
             if self._closed:
                 raise PolicyError(GONE)
@@ -77,7 +77,7 @@ class Inbox:
             return self._sending
 
     def keep(self, sending: "Sending") -> Received:
-        """The file that has arrived, in the place of the one before. Raises PolicyError, OSError."""
+        """Replace the previous file by the complete new one and return it; raise PolicyError or OSError."""
         with self._lock:
             if self._closed or sending is not self._sending:
                 raise PolicyError(GONE if self._closed else "another file was chosen meanwhile")
@@ -85,11 +85,11 @@ class Inbox:
             return sending.keep()
 
     def show(self, received: Received) -> None:
-        """Tells the session of a file."""
+        """Call ``on_file`` in the session with a file."""
         with_lock(self._document, partial(self._on_file, received))
 
     def clear(self) -> None:
-        """Removes what is there."""
+        """Remove all files of this page."""
         with self._lock:
             if self._sending is not None:
                 self._sending.drop()
@@ -100,7 +100,7 @@ class Inbox:
                 path.unlink()
 
     def close(self) -> None:
-        """Removes the folder; nothing arrives any more."""
+        """Remove the folder, and refuse files from now on."""
         with self._lock:
             self._closed = True
             if self._sending is not None:
@@ -117,7 +117,7 @@ INBOXES: weakref.WeakValueDictionary[str, Inbox] = weakref.WeakValueDictionary()
 
 
 class Sending:
-    """A file that is arriving."""
+    """An upload in progress."""
 
     def __init__(self, folder: Path, name: str, n_bytes: int):
         self._number, self._name, self._n_bytes, self._arrived = (
@@ -130,7 +130,7 @@ class Sending:
         self._file = open(self._path, "xb", buffering=0)  # noqa: SIM115  closed by drop and keep
 
     def write(self, block: bytes) -> None:
-        """Adds a block. Raises PolicyError for more than was said, OSError where the disk takes no more."""
+        """Write a block; raise PolicyError if the file exceeds its announced size, OSError if the disk is full."""
         self._arrived += len(block)
         if self._file.closed or self._arrived > self._n_bytes:
             raise PolicyError(
@@ -143,7 +143,7 @@ class Sending:
             rest = rest[self._file.write(rest) :]
 
     def keep(self) -> Received:
-        """The whole file, alone in its folder. Raises PolicyError where it is not whole."""
+        """Return the complete file, after removing all others in its folder; raise PolicyError if it is incomplete."""
         if self._file.closed or self._arrived != self._n_bytes:
             self.drop()
             raise PolicyError("the file did not arrive whole; choose it again")
@@ -155,19 +155,19 @@ class Sending:
         return Received(self._kept, self._name, self._n_bytes, self._number)
 
     def drop(self) -> None:
-        """Removes what has arrived."""
+        """Remove the unfinished file."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
 def too_large(name: str, n_bytes: int) -> PolicyError:
-    """The sentence about a file that is larger than may be."""
+    """Return the error for a file that is too large."""
     much = f"{shown_name(name)} has {format_size(n_bytes)} where this server takes {format_size(policy().max_upload)}"
     return PolicyError(f"{much}; {otherwise()}")
 
 
 def otherwise() -> str:
-    """What to do with a file that is larger than may be."""
+    """Return advice on what to do with a file that is too large."""
     return (
         "give a part of it"
         if policy().others
@@ -176,12 +176,12 @@ def otherwise() -> str:
 
 
 def shown_name(name: str) -> str:
-    """A file's name as it is shown: one line, cut."""
+    """Return a file name to show, on one line and shortened."""
     line = " ".join(name.split()).replace("\0", "") or "the file"
     return line if len(line) <= 100 else f"{line[:60]}…{line[-30:]}"
 
 
 def name_on_disk(name: str) -> str:
-    """A name of letters, digits, dots, blanks and dashes that leads nowhere and ends as the name does; the corpus has it."""
+    """Return a safe file name with the same ending (letters, digits, dots, blanks, dashes), which names the corpus."""
     last = re.split(r"[/\\]", name)[-1]
     return re.sub(r"[^\w. -]", "_", last)[-LONGEST:].strip(". -") or "corpus"

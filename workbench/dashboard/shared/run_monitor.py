@@ -1,9 +1,9 @@
-"""Which runs a store has and what they have recorded, read from disk once for every session of the process.
+"""The runs of a store and their records, read from disk once for all sessions of the process.
 
-A thread reads the store twice a second, or less often where that takes long, while any page asks for it, and leaves an
-immutable `Listing`; the tick of a session takes the latest one and never waits for the disk. Only new rows are read, and of a
-run that has ended nothing until its heartbeat file changes. The first look at a run costs some eight milliseconds, so runs are
-listed as they are read, the newest first.
+A thread reads the store twice a second while any page asks for it, less often if reading is slow, and leaves an immutable
+`Listing`; the tick of a session takes the latest one and never waits for the disk. Only new rows are read, and runs that have
+ended are not read again until a file of theirs changes. The first reading of a run takes about eight milliseconds, so runs
+are listed as they are read, newest first.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ class Reading(NamedTuple):
 
     @property
     def has_course(self) -> bool:
-        """Whether its iterations are known; those of a model of another program are not."""
+        """Return whether the iterations are known; those of an imported model are not."""
         return self.spec is None or self.spec.length is not None
 
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
-        """The same with new iterations that follow ``n_rows`` known ones."""
+        """Return the reading with new iterations added after ``n_rows`` known ones."""
         numbers, tried = numbers_of(run), tuple(moves(run))
         return self._replace(
             numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),
@@ -89,14 +89,14 @@ class Reading(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """All runs of a store, newest first, and a number that grows when something changes."""
+    """All runs of a store, newest first, and a version that grows with every change."""
 
     version: int
     readings: tuple[Reading, ...]
 
 
 class Follower:
-    """Reads one run again and again, of its rows only those that are new."""
+    """Read one run repeatedly, each time only its new rows."""
 
     def __init__(self, path: Path):
         self.path, self._about = path, about_run(path)
@@ -108,7 +108,7 @@ class Follower:
         return RunReader(self.path)
 
     def look(self) -> Reading:
-        """The run as it is; the very same object when nothing has changed."""
+        """Return the present reading of the run; the same object if nothing has changed."""
         path, known = self.path, self.reading
         stamps = tuple(stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
         if known is not None and known.state not in ALIVE and stamps == self._stamps:
@@ -134,7 +134,7 @@ class Follower:
 
 
 class RunMonitor:
-    """Keeps the listing of one store up to date; `monitor_of` returns the one of the process."""
+    """Keep the listing of a store up to date; `monitor_of` returns the monitor of the process."""
 
     def __init__(self, store: Path):
         self.store = store
@@ -146,7 +146,7 @@ class RunMonitor:
         """Runs that have been read and all there are, while many are read for the first time."""
 
     def latest(self, patience: float = 0.0) -> Listing:
-        """The last listing; the first time, waits up to ``patience`` seconds for one."""
+        """Return the last listing; the first time, wait up to ``patience`` seconds for it."""
         with self._lock:
             self._asked = time.monotonic()
             if self._thread is None:
@@ -158,15 +158,15 @@ class RunMonitor:
         return self._listing
 
     def looked(self) -> bool:
-        """Whether the store was read: before, a listing without a run does not mean a store without one."""
+        """Return whether the store has been read; before that, an empty listing says nothing about the store."""
         return self._looked.is_set()
 
     def look_soon(self) -> None:
-        """Has the store read at once, because something was just asked of a run."""
+        """Let the thread read the store at once, because a run was just changed."""
         self._hurry.set()
 
     def look(self) -> Listing:
-        """Reads the store now, in this thread; where that takes long the newest runs are listed meanwhile."""
+        """Read the store now, in this thread, and return the listing; if that is slow, the newest runs are listed first."""
         followers, readings, paths = {}, [], run_paths(self.store)[::-1]
         n_new, listed, patience = 0, time.monotonic(), LIST_EVERY
         for path in paths:
@@ -191,7 +191,7 @@ class RunMonitor:
         return self._list(readings)
 
     def _list(self, readings: list[Reading]) -> Listing:
-        """Makes a new listing if something has changed."""
+        """Make a new listing if something has changed; return the present listing."""
         known = self._listing.readings
         same = len(known) == len(readings) and all(
             new is old or (new.spec is None and new[:4] == old[:4])
@@ -218,7 +218,7 @@ class RunMonitor:
 
 
 def pause_after(used: float) -> float:
-    """Seconds until the next look, after one that took so many seconds of the processor."""
+    """Return the seconds until the next reading, given the CPU seconds of the last."""
     return max(LOOK_EVERY, min(used / LOOK_SHARE, LOOK_WITHIN))
 
 
@@ -226,12 +226,12 @@ _MONITORS: dict[Path, RunMonitor] = {}
 
 
 def monitor_of(store: Path) -> RunMonitor:
-    """The monitor of a store, one for the process."""
+    """Return the monitor of a store; the process has one for each store."""
     return _MONITORS.setdefault(Path(store).resolve(), RunMonitor(Path(store)))
 
 
 def describe_changes(spec: RunSpec) -> str:
-    """How the corpus was changed first, and which run this one started from; empty for neither."""
+    """Return how the corpus was changed and which run this one started from, as text; empty if neither."""
     split = spec.split or {}
     parts = [f"the {split['top_words']:,} most frequent words"] if "top_words" in split else []
     parts += regime_in_words(split)
@@ -245,7 +245,7 @@ def describe_changes(spec: RunSpec) -> str:
 
 
 def unreadable(path: Path, error: Exception) -> Reading:
-    """The reading of a run that cannot be read, with the reason as its message."""
+    """Return the reading of a run that cannot be read, with the error as its message."""
     message = policy().shown(str(error)) or type(error).__name__
     status = {
         "state": UNREADABLE,
@@ -268,7 +268,7 @@ def _is_gone(path: Path) -> bool:
 
 
 def _notes_of(path: Path) -> Notes:
-    """The notes of a run; of a file that cannot be read, the sentence that explains it."""
+    """Return the notes of a run; if their file cannot be read, the error as its note."""
     try:
         return notes.read_notes(path)
     except notes.NoteError as error:
@@ -276,7 +276,7 @@ def _notes_of(path: Path) -> Notes:
 
 
 def stamp(path: Path) -> int:
-    """When the file was replaced last, in nanoseconds; 0 where there is none."""
+    """Return the time of a file's last change in nanoseconds; 0 if it does not exist."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

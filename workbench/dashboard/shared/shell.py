@@ -44,7 +44,7 @@ VIEWS: WeakSet = WeakSet()
 
 
 def read_style(name: str) -> str:
-    """A style sheet of this folder."""
+    """Return a style sheet of this folder."""
     return (STYLE / name).read_text(encoding="utf-8")
 
 
@@ -95,7 +95,7 @@ else by_hand()
 
 
 def column(*parts, kind: str, **settings) -> pn.Column:
-    """Components in a container that layout.css styles by its ``kind``."""
+    """Return the components in a container; layout.css styles it by its ``kind``."""
     return Box(
         *parts,
         css_classes=kind.split(),
@@ -106,15 +106,15 @@ def column(*parts, kind: str, **settings) -> pn.Column:
 
 
 class Box(pn.Column):
-    """Parts below one another, or as its style sheet arranges them."""
+    """A container of components, below one another unless a style sheet arranges them otherwise."""
 
     html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
 
 class Text(pn.widgets.StaticText):
-    """HTML in the page's style, its ``value``; escape what others wrote.
+    """HTML in the style of the page; escape texts by visitors before setting ``value``.
 
-    A change sends the text alone. `pn.pane.HTML` sends its style sheets with it, in a notebook those of another host.
+    A change sends only the HTML. `pn.pane.HTML` sends its style sheets with it, in a notebook those of another host.
     """
 
     disable_math = param.Boolean(default=True, doc="Is $$ shown as it is?")
@@ -129,22 +129,22 @@ class Text(pn.widgets.StaticText):
         self.value = html
 
     def say(self, sentence: str, kind: str = "muted") -> None:
-        """Shows a `message`; hidden where there is none."""
+        """Show a sentence as a `message`; hide the text if the sentence is empty."""
         self.param.update(value=message(sentence, kind), visible=bool(sentence))
 
 
 def text(html: str = "", *sheets: str, **settings) -> Text:
-    """A sentence, with these files of style sheets too; escape what others wrote."""
+    """Return HTML in the style of the page, with further style sheets by name; escape texts by visitors."""
     return Text(value=html, stylesheets=[TEXT_CSS, *map(read_style, sheets)], margin=0, **settings)
 
 
 def message(sentence: str, kind: str = "muted") -> str:
-    """A sentence as HTML, escaped, which screen readers read when it changes; ``kind``: muted, good or bad."""
+    """Return a sentence as escaped HTML, which screen readers read when it changes; ``kind``: muted, good or bad."""
     return f'<p class="{kind}" role="status">{escape(sentence)}</p>' if sentence else ""
 
 
 class Named(pn.widgets.Widget):
-    """A widget whose element is a group with the name of its label."""
+    """A widget whose element is a group named by its label, for screen readers."""
 
     html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
@@ -156,53 +156,53 @@ class Named(pn.widgets.Widget):
 
 
 class Choice(Named, pn.widgets.RadioButtonGroup):
-    """Buttons of which one is chosen."""
+    """Buttons of which exactly one is chosen."""
 
 
 class Toggles(Named, pn.widgets.CheckButtonGroup):
-    """Buttons of which any are chosen."""
+    """Buttons of which any number is chosen."""
 
 
 def styled(widget, **settings):
-    """The widget in the page's style."""
+    """Return the widget after setting the style of the page."""
     widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
     return widget
 
 
 def labelled(widget, *more) -> pn.Column:
-    """A widget, and others that belong to it, after its label."""
+    """Return a widget and further components after the label of the widget."""
     return column(_label(widget.label), widget, *more, kind="wb-pair", sizing_mode=None)
 
 
 def in_row(said: str, name: str, *parts) -> pn.Column:
-    """Components after a label, as a group with a name: of buttons labelled SVG only the name tells what they download."""
+    """Return components after a label, in a group with a name that tells screen readers what the buttons download."""
     return column(
         _label(said), *parts, kind="wb-bar", html_attributes={"role": "group", "aria-label": name}
     )
 
 
 def _label(words: str) -> Text:
-    """A visible label, hidden from screen readers: what stands beside it has a name of its own."""
+    """Return a visible label that screen readers skip, since the component beside it has its own name."""
     return text(
         f'<span class="muted" aria-hidden="true">{escape(words)}</span>', css_classes=["wb-mid"]
     )
 
 
 def in_form(widget):
-    """The widget as a field of a form: as wide as its place."""
+    """Return the widget styled as a field of a form, as wide as the form."""
     return styled(widget, sizing_mode="stretch_width", width=None, min_width=0)
 
 
 def button(name: str, **settings) -> pn.widgets.Button:
-    """A button in the page's style."""
+    """Return a button in the style of the page."""
     return styled(pn.widgets.Button(label=name, **settings))
 
 
 @lru_cache
 def _template():
-    """Panel's base page with our style sheet, the stored theme and `names.js` in place before anything is painted.
+    """Return the base page of Panel with our style sheet, theme and `names.js`, which take effect before it is drawn.
 
-    Every script of it has a nonce; nothing that others wrote is part of it but the title, which is escaped.
+    All its scripts have a nonce. Its only text by visitors is the title, which is escaped.
     """
     script = f'<script nonce="{NONCE}"'
     blocks = "".join(
@@ -218,7 +218,7 @@ def _template():
 
 
 def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) -> pn.Column:
-    """The page: a head with title, links to all `PAGES` (``here`` is the address of this one), link, theme; the parts."""
+    """Return the page with its header: title, links to `PAGES` (``here`` is this page's address), copy link, theme."""
     theme = _browser_button("Light / dark", TOGGLE, figures=figures)
     link = _browser_button("Copy link", COPY_LINK)
     html = f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}"
@@ -228,9 +228,9 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) ->
 
 
 def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
-    """The page that is made; where as many are open as may be, or it fails, a sentence in its place.
+    """Return the page that ``make`` returns; if too many are open or it fails, a page with a sentence instead.
 
-    Panel itself would show the traceback to whoever visits.
+    Panel itself would show the traceback to the visitor.
     """
     try:
         policy().limits.check("pages", len(VIEWS) + 1)
@@ -246,7 +246,7 @@ def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
 
 
 def links(pages: dict[str, str], here: str) -> str:
-    """Links to the pages as HTML, that of this page marked; nothing where it is the only one."""
+    """Return HTML links to the pages, with the present page marked; empty for a single page."""
     listed = "".join(
         f'<a href="{escape(address)}"{" aria-current=page" if address == here else ""}>{escape(name)}</a>'
         for address, name in pages.items()
@@ -255,7 +255,7 @@ def links(pages: dict[str, str], here: str) -> str:
 
 
 def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
-    """A button whose click is handled in the browser; there it is called ``button``.
+    """Return a button whose click is handled in the browser, where it is called ``button``.
 
     A Bokeh button: Panel's `js_on_click` enters the button into a registry that never lets go of it.
     """
@@ -266,9 +266,9 @@ def _browser_button(label: str, code: str, **models) -> pn.pane.Bokeh:
 
 @cache
 def start_busy_cleanup() -> None:
-    """Have Panel start the one clean-up task of the process in an empty context, by changing a widget that no page shows.
+    """Start Panel's clean-up task in an empty context, by changing a widget that no page shows.
 
-    Panel starts it at the first change, and otherwise in a context that holds the first visitor's session for ever.
+    Panel starts this task once, at the first change of a widget; its context would keep the first visitor's session for ever.
     """
     context = contextvars.Context()
     model = context.run(pn.widgets.Toggle().get_root, Document())
@@ -276,9 +276,9 @@ def start_busy_cleanup() -> None:
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
-    """Ties a view to the session that is being made: theme, ticks from when the page is drawn, nothing that outlives it.
+    """Tie a view to its session: set title and theme, call ``tick`` regularly once the page is drawn.
 
-    Without a session (a bare import, a test) nothing happens.
+    Nothing of this outlives the session. Without a session (an import, a test) nothing happens.
     """
     document = pn.state.curdoc
     if document is None or document.session_context is None:

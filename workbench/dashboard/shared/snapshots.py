@@ -1,4 +1,4 @@
-"""The counts of a run at its last snapshot, read from disk once for every session of the process."""
+"""The counts of a run at its last snapshot, read from disk once for all sessions of the process."""
 
 import colorsys
 from collections.abc import Callable
@@ -26,7 +26,7 @@ IN_MEMORY = 2**23
 
 
 class Moment(NamedTuple):
-    """A snapshot of a run: the counts of the run of this hash at this iteration, in this state."""
+    """A snapshot of a run: path and hash of the run, iteration, and state of the run."""
 
     path: Path
     hash: str
@@ -35,7 +35,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(reading: Reading) -> Moment:
-    """The last snapshot that the run can have, counted from what is committed; one that has ended has one at its end."""
+    """Return the last snapshot that a run can have; a run that has ended has one at its last iteration."""
     iteration = int(reading.latest[0]) if np.isfinite(reading.latest[0]) else 0
     if reading.state in ALIVE:
         iteration -= iteration % reading.spec.snapshot_every
@@ -44,12 +44,12 @@ def moment_of(reading: Reading) -> Moment:
 
 @cached_once(4)
 def counts_of(moment: Moment) -> xr.Dataset | None:
-    """The variables that words and sizes need, at the last snapshot; None before the first."""
+    """Return phi, n_kw and n_k at the last snapshot; None before the first."""
     return last_of(moment, lambda run: ["phi", "n_kw", "n_k"] if "phi" in run else [])
 
 
 def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Dataset | None:
-    """These variables at the last snapshot, in memory; None where there are none of them."""
+    """Return the variables that ``names`` selects, at the last snapshot, in memory; None if it selects none."""
 
     def load(run: xr.Dataset) -> xr.Dataset | None:
         if not (wanted := names(run)):
@@ -60,9 +60,9 @@ def last_of(moment: Moment, names: Callable[[xr.Dataset], list[str]]) -> xr.Data
 
 
 def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
-    """What ``make`` makes of the Dataset of a run, whose arrays are read when they are used.
+    """Return ``make(run)`` for the Dataset of a run, whose arrays are read only when used.
 
-    Read once more where the run, which goes on, has dropped a snapshot meanwhile; a sentence where somebody removed the run.
+    If an active run drops a snapshot meanwhile, read again. Raise StoreError if the run was removed.
     """
     run = Run(moment.path)
     while True:
@@ -79,9 +79,9 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
 
 
 def of_documents(make: Callable[..., object], *moments: Moment):
-    """What ``make`` makes of the same as `counts_of` of each with theta and n_dk, of which the rows that are used are read.
+    """Return ``make`` of the Datasets of `counts_of` with theta and n_dk, of which only the used rows are read.
 
-    Small ones are kept in memory. Made once more where a run, which goes on, has dropped the snapshot meanwhile.
+    Small arrays are kept in memory. If an active run drops the snapshot meanwhile, read again.
     """
     while True:
         try:
@@ -106,7 +106,7 @@ def _documents_of(moment: Moment) -> xr.Dataset | None:
 
 
 def labels_now(moment: Moment) -> tuple[dict[int, str], str]:
-    """Number → label that people gave, of the topics of the last snapshot; and why that cannot be read, if so."""
+    """Return the labels that people gave the topics of the last snapshot, by topic, and an error sentence or ""."""
     try:
         return labels_of_topics(read_notes(moment.path), counts_of(moment)), ""
     except NoteError as error:
@@ -122,7 +122,7 @@ def labelled(run: xr.Dataset, labels: dict[int, str]) -> xr.Dataset:
 
 
 def topic_colour(topic: int) -> str:
-    """The colour of a topic wherever it is shown, by its number: the same on every page and in every snapshot."""
+    """Return the colour of a topic, which depends only on its number and so is the same on every page."""
     if topic < N_NAMED:
         return COLOURS[topic]
     rest, wheel = divmod(topic - N_NAMED, 12)

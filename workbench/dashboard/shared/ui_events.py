@@ -1,4 +1,4 @@
-"""When a session may change its page: once the browser has drawn it, and with the lock of its document."""
+"""When a session may change its page: once the browser has drawn it, and while holding the lock of the document."""
 
 from collections.abc import Callable
 from weakref import WeakSet
@@ -11,10 +11,10 @@ DRAWN: WeakSet[Document] = WeakSet()
 
 
 def when_drawn(document: Document, work: Callable[[], None]) -> None:
-    """Do the work, with the session's lock, once the browser has drawn the page.
+    """Do the work, holding the session's lock, once the browser has drawn the page.
 
-    Not earlier: a menu or a text that is changed before the browser has drawn it is an error there, and what is changed
-    after the browser has asked for the document and before it reports it drawn never gets there.
+    Before that, changing a menu or a text causes an error in the browser, and changes made after the browser has asked for the
+    document and before it reports it drawn are lost.
     """
     once = [work]
 
@@ -27,10 +27,10 @@ def when_drawn(document: Document, work: Callable[[], None]) -> None:
 
 
 def with_lock(document: Document | None, work: Callable[[], None]) -> None:
-    """Do the work at the session's next event, with its lock; without a session at once.
+    """Do the work at the session's next event, holding its lock; without a session, at once.
 
-    Panel calls a widget's watchers without the lock. That does for Panel's own objects; Bokeh's models (the
-    figure) then refuse the change whenever a tick happens to be under way.
+    Panel calls a widget's watchers without the lock. That suffices for Panel's own objects, but Bokeh's models (the figure)
+    refuse the change if a tick is in progress.
     """
     if document is None or document.session_context is None:
         work()

@@ -1,4 +1,4 @@
-"""Fields for a file that a visitor sends; one that is larger than may be is refused in the browser."""
+"""Upload fields; the browser refuses a file that is too large."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -16,9 +16,9 @@ ENDINGS = sorted({each for about in FORMATS.values() for each in about.SUFFIXES}
 
 
 class Upload(Drawn):
-    """The field. ``on_file(name, content)`` is called with a file, ``on_large(name, bytes)`` for a larger one.
+    """An upload field that calls ``on_file(name, content)`` with a file, or ``on_large(name, bytes)`` if it is too large.
 
-    Panel's own field sends any file, and the server ends a connection that brings more than it takes: the page was lost.
+    Panel's own field sends any file, but the server ends a connection that sends too much, and the page is lost.
     """
 
     label = param.String(doc="Its name for screen readers.")
@@ -48,9 +48,9 @@ class Upload(Drawn):
 
 
 class Sender(Drawn):
-    """A field for a file that is sent to the server's disk block by block; ``value`` is the `Received` file.
+    """An upload field that sends the file block by block to the server's disk; ``value`` is the `Received` file.
 
-    Panel's FileDropper keeps files in memory, twice while they arrive, and takes any size: see docs/decisions/serving.md.
+    Panel's FileDropper keeps files in memory, twice during the upload, and accepts any size: see docs/decisions/serving.md.
     """
 
     value = param.Parameter(doc="The file that has arrived, or None.")

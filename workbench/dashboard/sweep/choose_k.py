@@ -95,13 +95,13 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class KRequest(RunRequest):
-    """Runs with several numbers of topics."""
+    """A request for runs with several numbers of topics."""
 
     warm: bool = False  # whether those with more topics begin from those with fewer
 
 
 class Request(NamedTuple):
-    """What the results are computed from."""
+    """The inputs of the results."""
 
     points: tuple[Point, ...]  # by K
     label: str  # of the runs
@@ -109,7 +109,7 @@ class Request(NamedTuple):
 
 
 class ChooseK(Tab):
-    """The runs of one engine with several numbers of topics."""
+    """The tab Choose K: runs of one engine with several numbers of topics."""
 
     name, title, heading = "choose-k", "Choose K", "How many topics?"
 
@@ -150,9 +150,9 @@ class ChooseK(Tab):
         return found
 
     def find(self, readings: Iterable[Reading], asked: KRequest) -> Found:
-        """Return the runs by K and seed.
+        """Return the runs of the form that the store has, by K and seed.
 
-        Of a warm sweep all but those with the fewest topics began from the run of the same seed with the next smaller number.
+        In a warm sweep each run starts from the run of the same seed with the next smaller K, except those with the smallest K.
         """
         alike, ks = runs_alike(readings, asked, asked.engines), sorted(asked.n_topics)
         found: dict[tuple[int, int], Reading] = {}
@@ -180,7 +180,7 @@ class ChooseK(Tab):
         return describe_sweep(asked, paces(readings))
 
     def start(self, store: Path, asked: KRequest, found: Found) -> tuple[int, str]:
-        """Start the runs; a warm sweep continues in a process of its own when the page is closed."""
+        """Start the runs; a process of its own runs a warm sweep, which continues after the page is closed."""
         if asked.warm:
             return _start_warm(store, asked)
         started, *others = start_runs(store, asked)
@@ -201,7 +201,7 @@ class ChooseK(Tab):
 
 @lru_cache
 def warm_starts() -> dict[str, bool]:
-    """Return, for each engine of documents with a given number of topics, whether its runs can begin from others."""
+    """Return for each engine of documents with a fixed number of topics whether its runs can start from others."""
     models = {name: get_engine(name).model for name in ENGINES}
     return {
         name: model.warm_starts
@@ -235,7 +235,7 @@ def _start_warm(store: Path, asked: KRequest) -> tuple[int, str]:
 
 @lru_cache(maxsize=8)
 def choice_of_k(request: Request) -> Shown:
-    """Return the recommendation, the figure and the table, for every session that looks at these runs now."""
+    """Return recommendation, figure and table, cached for all sessions."""
     points = request.points
     if not points:
         return Shown()
@@ -258,7 +258,7 @@ def choice_of_k(request: Request) -> Shown:
 
 
 def _numbers(point: Point) -> RunNumbers:
-    """Return the numbers of a run at its last row, those of its topics at its last snapshot."""
+    """Return the values of a run at its last iteration, and those of its topics at its last snapshot."""
     row = _row_numbers(point)
     return row._replace(
         finished=point.moment.state == FINISHED,
@@ -273,7 +273,7 @@ def _row_numbers(point: Point) -> RunNumbers:
 
 @lru_cache(maxsize=512)
 def _topic_numbers(moment: Moment) -> dict[str, float]:
-    """Return coherence and diversity; nothing before the first snapshot."""
+    """Return coherence and diversity by name; empty before the first snapshot."""
     counts = counts_of(moment)
     if counts is None:
         return {}
@@ -293,7 +293,7 @@ def _similarity(a: Moment, b: Moment) -> float:
 def _advice(
     table: xr.Dataset, points: tuple[Point, ...], pending: set[int]
 ) -> tuple[str, int | None]:
-    """Return the recommendation as HTML, with links to the topics of its runs; and its K."""
+    """Return the recommendation as HTML, with links to the topics of its runs, and the recommended K (None without one)."""
     try:
         choice = recommend_k(table, pending)
     except MeasureError as error:
@@ -316,7 +316,7 @@ def _link(point: Point, text: str) -> Markup:
 
 
 def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None) -> str:
-    """Return the numbers as an HTML table, a row for each K; that of the recommended one is marked."""
+    """Return an HTML table with a row for each K; the row of the recommended K is marked."""
     columns = [
         *numbers("K", meaning="number of topics"),
         *numbers("Runs", meaning="how many there are"),
@@ -336,6 +336,6 @@ def _table(table: xr.Dataset, points: tuple[Point, ...], recommended: int | None
 
 
 def _cell(one: xr.Dataset, name: str, digits: int) -> str:
-    """Return a mean ± its standard error; a count of topics alone."""
+    """Return a mean ± its standard error as text; the number of active topics without an error."""
     error = np.nan if name == "n_active_topics" else float(one[f"{name}_se"])
     return format_with_error(float(one[name]), error, digits)

@@ -90,14 +90,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierRequest(RunRequest):
-    """Runs of hybrids and of cgs, and long chains of cgs."""
+    """A request for runs of a hybrid and of cgs, and for long chains of cgs."""
 
     reference: int | None = None  # iterations of these chains; None: as few as possible
     cost: str = "cpu_time"  # clock by which settings are compared
 
 
 class Request(NamedTuple):
-    """What the results are computed from."""
+    """The inputs of the results."""
 
     settings: tuple[Point, ...]
     reference: tuple[Point, ...]
@@ -108,7 +108,7 @@ class Request(NamedTuple):
 
 
 class Frontier(Tab):
-    """Hybrids that differ in r, chains, split and seed, and long chains of cgs."""
+    """The tab Frontier: hybrids that differ in r, chains, split and seed, compared with long Gibbs chains."""
 
     name, title, heading = "frontier", "Frontier", "What does a hybrid cost?"
     placed_at: ClassVar = Tab.placed_at | {"budget_r": "r"}
@@ -155,7 +155,7 @@ class Frontier(Tab):
         }
 
     def asked(self, texts: dict[str, str]) -> FrontierRequest:
-        """Return the runs of the hybrid, of cgs, and of the engine that adapts where an r leaves it a choice."""
+        """Return the request of the form: a hybrid, cgs and, if a split is chosen and some r lies between 0 and inf, `ADAPTIVE`."""
         engine = texts["engine"]
         found = FrontierRequest.from_query(texts | {"engines": engine})
         r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
@@ -194,9 +194,9 @@ class Frontier(Tab):
         return found
 
     def find(self, readings: Iterable[Reading], asked: FrontierRequest) -> Found:
-        """Return the settings by label and seed, and the chains of the reference, finished ones first.
+        """Return the runs of the settings that the store has, and the chains of the reference, finished ones first.
 
-        A chain of cgs of any seed is one of the reference if it has, or is to have, enough iterations.
+        A chain of cgs of any seed belongs to the reference if it has, or is going to have, enough iterations.
         """
         labels = labels_of(asked)
         alike = [one for one in runs_alike(readings, asked, labels) if not one.spec.start]
@@ -233,7 +233,7 @@ class Frontier(Tab):
         return f"{counted(n)} with the {CHAINS} chains of the reference."
 
     def start(self, store: Path, asked: FrontierRequest, found: Found) -> tuple[int, str]:
-        """Start the runs, those of the reference first."""
+        """Start the runs, beginning with the chains of the reference."""
         policy().check_change()
         corpus = data_of(asked.corpus, asked.read, GIBBS)
         cells = _cells(corpus, asked, found.reference)
@@ -265,7 +265,7 @@ class Frontier(Tab):
 
 @lru_cache
 def hybrids() -> tuple[str, ...]:
-    """Return the engines of documents with an r and a number of chains."""
+    """Return the names of the engines of documents with the options r and n_chains."""
     return tuple(
         name
         for name in ENGINES
@@ -275,12 +275,12 @@ def hybrids() -> tuple[str, ...]:
 
 
 def n_reference(asked: FrontierRequest) -> int:
-    """Return the iterations of a chain of the reference: those of the form, or as few as possible."""
+    """Return the iterations of a chain of the reference: the number in the form, else the smallest allowed."""
     return asked.reference or LONGER * asked.n_iterations
 
 
 def labels_of(asked: FrontierRequest) -> list[str]:
-    """Return engine and options of each setting."""
+    """Return the label (engine and options) of each setting."""
     model = {name: getattr(asked, name) for name in model_fields(get_engine(GIBBS))}
     return [
         RunSpec("", "", None, engine, model, options).label()
@@ -289,14 +289,14 @@ def labels_of(asked: FrontierRequest) -> list[str]:
 
 
 def seeds_of_reference(asked: FrontierRequest, chains: list[Reading]) -> list[int]:
-    """Return the seeds of the chains that are there, and for the others seeds that no setting has."""
+    """Return the seeds of the reference: those of its existing chains, and for the others seeds that no setting uses."""
     taken = [one.spec.seed for one in chains]
     free = (seed for seed in range(seeds_of(asked).stop, LARGEST_SEED) if seed not in taken)
     return taken + [next(free) for _ in range(CHAINS - len(taken))]
 
 
 def _settings(asked: FrontierRequest) -> Iterator[tuple[str, dict]]:
-    """Yield engine and options of each setting once; where nothing is sampled, with one chain only."""
+    """Yield engine and options of each setting once; with one chain if r = 0, where nothing is sampled."""
     seen = set()
     for engine, given in asked.options.items():
         for options in combinations(given):
@@ -308,7 +308,7 @@ def _settings(asked: FrontierRequest) -> Iterator[tuple[str, dict]]:
 
 
 def _cells(corpus: Corpus, asked: FrontierRequest, chains: list[Reading]) -> list[Planned]:
-    """Return the chains of the reference, then the settings, seed by seed."""
+    """Return the planned chains of the reference, followed by the planned runs of the settings, seed by seed."""
     settings = {
         name: getattr(asked, name)
         for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
@@ -333,7 +333,7 @@ def _cells(corpus: Corpus, asked: FrontierRequest, chains: list[Reading]) -> lis
 
 
 def _is_long(one: Reading, n_iterations: int) -> bool:
-    """Return whether the chain has so many iterations, or will have them."""
+    """Return whether the chain has, or is going to have, at least ``n_iterations`` iterations."""
     ended = one.state in (FINISHED, FAILED, LOST)
     return one.status["iteration" if ended else "n_iterations"] >= n_iterations
 
@@ -343,7 +343,7 @@ def _is_long(one: Reading, n_iterations: int) -> bool:
 
 @lru_cache(maxsize=8)
 def cost_and_distance(request: Request) -> Shown:
-    """Return the settings against the reference, for every session that looks at them now."""
+    """Return cost and distance from the reference of each setting, cached for all sessions."""
     n_chains = len(request.reference)
     if not request.settings or n_chains < CHAINS:
         wait = (
@@ -372,7 +372,7 @@ def cost_and_distance(request: Request) -> Shown:
 
 @lru_cache(maxsize=8)
 def overtaking_map(points: tuple[Point, ...]) -> Shown:
-    """Return the maps of where hybrids overtake cgs."""
+    """Return the maps that show where hybrids overtake cgs."""
     cells = None
     if points:
         with suppress(MeasureError):
@@ -402,13 +402,13 @@ def overtaking_map(points: tuple[Point, ...]) -> Shown:
 
 @lru_cache(maxsize=1024)
 def _progress(point: Point) -> xr.Dataset:
-    """Return what a run has recorded up to here."""
+    """Return the recorded iterations of a run."""
     return Run(point.moment.path).progress().load()
 
 
 @lru_cache(maxsize=16)
 def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
-    """Return what the chains predict together; nothing before each has an average."""
+    """Return the pooled predictions of the reference chains; empty before each chain has an average."""
     try:
         return [pool_chains([point.moment.path for point in reference])]
     except InputError:
@@ -416,7 +416,7 @@ def _pooled(reference: tuple[Point, ...]) -> list[Pooled]:
 
 
 def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
-    """Return as HTML which settings no other one dominates, and how precise the reference is."""
+    """Return as HTML the settings that no other dominates, and the precision of the reference."""
     efficient = table[f"efficient_{clock}"].values
     front = "; ".join(np.array(names_of_settings(table))[efficient])
     n, error = int(table["n_reference"].min()), table.attrs["reference_se"]
@@ -437,7 +437,7 @@ def _advice(table: xr.Dataset, clock: str, n_short: int) -> str:
 
 
 def _table(table: xr.Dataset, clock: str) -> str:
-    """Return the settings as an HTML table; those that no other one dominates are marked."""
+    """Return the settings as an HTML table; those that no other dominates are marked."""
     rows, marks = [], []
     for name, label in zip(names_of_settings(table), table["label"].values, strict=True):
         one = table.sel(label=label)

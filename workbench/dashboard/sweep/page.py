@@ -1,4 +1,4 @@
-"""The Sweep page: its form describes many runs, starts them in the background, and a tab shows what they answer together."""
+"""The Sweep page: a form describes many runs, Start begins them in the background, and a tab shows their joint results."""
 
 import math
 import time
@@ -58,7 +58,7 @@ SEEDS = 3
 
 
 class SweepPage:
-    """The page of one visitor: fields that all tabs share, those of its tab, the runs of the form, and the cards of the tab."""
+    """The page of one visitor: shared fields, the fields of each tab, the runs of the form, and the cards of the tab."""
 
     def __init__(self, store: Path):
         self.store, self._monitor, self._document = Path(store), monitor_of(store), pn.state.curdoc
@@ -102,12 +102,12 @@ class SweepPage:
 
     @property
     def tab(self) -> Tab:
-        """Return the tab that is open."""
+        """Return the open tab."""
         return self.tabs[self.choice.value]
 
     @property
     def fields(self) -> dict[str, pn.widgets.Widget]:
-        """Return the fields of the tab by their names in a link."""
+        """Return the fields of the tab by their names in the link."""
         return self._fields[self.tab.name]
 
     @property
@@ -117,23 +117,23 @@ class SweepPage:
 
     @property
     def parts(self) -> dict[str, Part]:
-        """Return what the address of the page holds."""
+        """Return the parts of the link."""
         return self._parts[self.tab.name]
 
     def asked(self) -> RunRequest:
-        """Return the runs that the form describes."""
+        """Return the request that the form describes."""
         return self.tab.asked({name: written(field.value) for name, field in self.fields.items()})
 
     # ------------------------------------------------------------------ every second
 
     def tick(self) -> None:
-        """Show the latest listing of the store."""
+        """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._compute()  # not before the page is drawn: an earlier result would be lost
         write_address(self.parts)
 
     def _take(self, listing: Listing) -> None:
-        """Show the runs of the form that are listed."""
+        """Show the runs of the form that a listing has."""
         self._listing, asked = listing, self.asked()
         if (seen := (listing.version, self.tab.name, asked)) != self._seen:
             self._seen, self._wrong = seen, bool(self.tab.mistakes(asked))
@@ -169,7 +169,7 @@ class SweepPage:
         self.start.disabled = self._busy or goes_on or all_there
 
     def _compute(self) -> None:
-        """Have the results computed in a thread: at once for another form, every few seconds while its runs go on."""
+        """Compute the results in a thread: at once for a changed form, every few seconds while its runs are active."""
         form, request, tab = self._seen[1:], self._request, self.tab
 
         def first() -> None:
@@ -201,7 +201,7 @@ class SweepPage:
         write_address(self.parts)
 
     def _start(self) -> None:
-        """Start the runs of the form; the page goes on while the corpus is read."""
+        """Start the runs of the form; the page stays usable while the corpus is read."""
         asked, tab = self.asked(), self.tab
         self.form.wrong = self._placed(tab.mistakes(asked))
         if self.form.wrong:
@@ -230,7 +230,7 @@ class SweepPage:
         in_background(self._document, partial(tab.start, self.store, asked, self._found), then)
 
     def _stop(self) -> None:
-        """Ask all runs of the form to stop after their present steps; what they have is kept."""
+        """Ask all runs of the form to stop after their present steps; their results are kept."""
         if policy().read_only:
             return
         self._stopping = True
@@ -254,7 +254,7 @@ class SweepPage:
         self.said.say(sentence, kind)
 
     def _placed(self, mistakes: dict[str, str]) -> dict[str, str]:
-        """Return the mistakes by the field that shows them; the corpus shows those about settings without a field."""
+        """Return the mistakes by the field that shows them; those without a field stand under the corpus."""
         corpus = "path" if self.fields["corpus"].value == FILE else "corpus"
         places = self.tab.placed_at | {"corpus": corpus}
         placed = {places.get(name, name): said for name, said in reversed(mistakes.items())}
@@ -272,7 +272,7 @@ class SweepPage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """Return the whole page; ties it to the session."""
+        """Return the page, and tie it to the session."""
         change = not policy().read_only
         buttons = [self.ahead, column(self.start, self.stop, kind="wb-bar")] if change else []
         limits = (
@@ -295,17 +295,17 @@ class SweepPage:
 
 
 def page() -> pn.Column:
-    """Return the page for one visitor, of the store that WORKBENCH_STORE names."""
+    """Return the page for one visitor, for the store that WORKBENCH_STORE names."""
     return page_or_sentence(lambda: SweepPage(default_store()).view())
 
 
 def corpus_fields() -> dict[str, pn.widgets.Widget]:
-    """Return the fields for the data, by their names in a link."""
+    """Return the fields for the data by their names in the link."""
     reading = {name: field_of(name) for name in ALWAYS}
     return {"corpus": corpus_field(), "path": path_field(), **reading}
 
 
 def number_fields() -> dict[str, pn.widgets.Widget]:
-    """Return the fields for the numbers that all tabs have, by their names in a link."""
+    """Return the numerical fields that all tabs share by their names in the link."""
     seeds = field_of("seeds", default=SEEDS)
     return {"seeds": seeds, "holdout": field_of("holdout"), "jobs": field_of("jobs")}

@@ -1,4 +1,4 @@
-"""Points of the results of a sweep: runs, and how far they are."""
+"""The runs of a sweep as points of its results, each at its present iteration."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,7 +13,7 @@ MARK = {"class": "lit", "aria-current": "true"}
 
 
 class Point(NamedTuple):
-    """A run and how far it is: what is shown of it changes when this does."""
+    """A run at its present iteration; results computed from it stay valid until this changes."""
 
     moment: Moment  # its last snapshot
     iteration: int
@@ -22,7 +22,7 @@ class Point(NamedTuple):
 
 
 def points_of(readings: Iterable[Reading]) -> tuple[Point, ...]:
-    """Return the runs that have a first row, in the same order."""
+    """Return a point for each run that has a recorded iteration, in the same order."""
     return tuple(
         Point(moment_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed)
         for one in readings

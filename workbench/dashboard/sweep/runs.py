@@ -1,4 +1,4 @@
-"""The runs that the form of a tab describes: which of them the store has, and how far they are."""
+"""The runs that the form of a tab describes: which of them the store has, and their progress."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -26,7 +26,7 @@ UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
 
 
 class Place(NamedTuple):
-    """What tells a run of a form from the others."""
+    """What distinguishes a run from the other runs of a form."""
 
     label: str  # engine and options
     n_topics: int
@@ -41,12 +41,12 @@ class Found(NamedTuple):
 
     @property
     def all(self) -> list[Reading]:
-        """Return each run once, the reference first."""
+        """Return each run once, those of the reference first."""
         return list({one.name: one for one in (*self.reference, *self.settings)}.values())
 
 
 class Progress(NamedTuple):
-    """How far the runs of a form are."""
+    """The progress of the runs of a form."""
 
     n_wanted: int
     n_ended: int  # at their last iteration
@@ -56,7 +56,7 @@ class Progress(NamedTuple):
     failed: tuple[str, ...]  # error message of each failed run
 
     def sentence(self, goes_on: bool) -> str:
-        """Return the progress as a sentence; ``goes_on``: whether further runs begin by themselves."""
+        """Return the progress as a sentence; ``goes_on``: whether further runs start by themselves."""
         may_start, wanted = not policy().read_only, counted(self.n_wanted)
         if self.n_ended == self.n_wanted:
             advice = "; Start takes them there" * may_start
@@ -73,12 +73,12 @@ class Progress(NamedTuple):
 
 
 def place_of(run: Reading) -> Place:
-    """Return the place of a run, that of a warm start as if it had begun at random."""
+    """Return the place of a run among those of a form; a warm start does not matter."""
     return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 
 def seeds_of(asked: RunRequest) -> range:
-    """Return the seeds of each setting."""
+    """Return the seeds of the runs of each setting."""
     return range(asked.seed, asked.seed + asked.seeds)
 
 
@@ -87,7 +87,7 @@ def runs_alike(
 ) -> list[Reading]:
     """Return the runs with these labels on the data of the form, newest first.
 
-    Where runs on one name of a corpus have different tokens, those with the tokens of the newest.
+    If runs have different tokens under the same corpus name, return only those with the tokens of the newest.
     """
     names = names_of(asked.corpus)
     alike = [
@@ -103,9 +103,9 @@ def runs_alike(
 
 
 def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) -> Progress:
-    """Return how far runs are; ``wanted``: the iterations of each run that the form describes.
+    """Return the progress of runs; ``wanted``: the iterations of each run that the form describes.
 
-    The seconds left follow from the seconds for a topic and an iteration of the runs with the same label, or of all.
+    The time left is estimated from the seconds per topic and iteration of runs with the same label, else of all runs.
     """
     there = {place_of(one): one for one in runs}
     rates: dict[str, float] = {}
@@ -131,7 +131,7 @@ def progress_of(runs: Iterable[Reading], wanted: dict[Place, int], jobs: int) ->
 
 
 def names_of(corpus: str) -> set[str]:
-    """Return the names that runs may have for a corpus of the menu, or for the one read from a path."""
+    """Return the corpus names that runs may have for an entry of the menu, or for a corpus read from a path."""
     if named_set(corpus):
         return {corpus}
     path, there = Path(corpus), policy().find(corpus)
@@ -142,7 +142,7 @@ def names_of(corpus: str) -> set[str]:
 
 @lru_cache(maxsize=8)
 def _name_within(folder: str, changed: int) -> tuple[str, ...]:
-    """Return the name that a corpus in shards has in its folder; nothing if it is damaged."""
+    """Return the name stored in the folder of a sharded corpus; empty if the folder is damaged."""
     try:
         return (ShardedCorpus.open(folder).name,)
     except DataError:

@@ -1,4 +1,4 @@
-"""What a tab of the Sweep page brings: its fields, the runs that they describe, and cards for what these show."""
+"""The interface of a tab of the Sweep page: its fields, the runs that they describe, and the cards with their results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
@@ -14,7 +14,7 @@ from workbench.runs.request import RunRequest
 
 
 class Tab(ABC):
-    """A question that runs answer together."""
+    """A question that several runs answer together."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -26,15 +26,15 @@ class Tab(ABC):
 
     @abstractmethod
     def asked(self, texts: dict[str, str]) -> RunRequest:
-        """Return what the fields with these texts describe."""
+        """Return the request that the texts of the fields describe."""
 
     @abstractmethod
     def mistakes(self, asked: RunRequest) -> dict[str, str]:
-        """Return what is wrong, by setting."""
+        """Return the mistakes of the request as sentences, by setting."""
 
     @abstractmethod
     def find(self, readings: Iterable[Reading], asked: RunRequest) -> Found:
-        """Return the runs of the form that are in the store, whoever started them."""
+        """Return the runs of the form that the store has, whoever started them."""
 
     @abstractmethod
     def wanted(self, asked: RunRequest, found: Found) -> dict[Place, int]:
@@ -42,20 +42,20 @@ class Tab(ABC):
 
     @abstractmethod
     def describe(self, readings: Iterable[Reading], asked: RunRequest) -> str:
-        """Return a sentence on the runs that Start makes."""
+        """Return a sentence on the runs that Start would start."""
 
     @abstractmethod
     def start(self, store: Path, asked: RunRequest, found: Found) -> tuple[int, str]:
-        """Start the runs of the form that have not ended; return how many, and a sentence."""
+        """Start the runs of the form that have not ended; return their number and a sentence."""
 
     @abstractmethod
     def request(self, readings: Iterable[Reading], asked: RunRequest, found: Found) -> Hashable:
-        """Return what `results` are computed from; equal if nothing would change."""
+        """Return the input of `results`; equal inputs give equal results."""
 
     @abstractmethod
     def results(self, request) -> list[Shown]:
-        """Return what each card shows; called in a thread."""
+        """Return the content of each card; called in a thread."""
 
     def goes_on(self, store: Path, asked: RunRequest, found: Found) -> bool:
-        """Return whether further runs begin by themselves."""
+        """Return whether further runs start by themselves."""
         return False

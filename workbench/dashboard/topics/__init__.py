@@ -1,1 +1,1 @@
-"""The cards of the Topics page: each shows one run, as of its last snapshot."""
+"""The cards of the Topics page; each shows a run at its last snapshot."""

@@ -1,4 +1,4 @@
-"""The documents of a run as rows of a table: sorted by any column or by the share of any topic, one page of them at a time."""
+"""The documents of a run as rows of a table, sorted by a column or by the share of a topic, one page at a time."""
 
 import re
 from functools import lru_cache
@@ -30,8 +30,10 @@ OF_TOPIC = "topic {}"
 
 @lru_cache(maxsize=4)
 def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
-    """Title and columns of the documents, as `document_columns` has them of a run, each once: without those that stand there
-    under another name, too."""
+    """Return title and further columns of the documents by name, each once.
+
+    A column of `document_columns` that equals another one is left out.
+    """
     columns = of_documents(lambda run: document_columns(run, table), moment)
     further = [name for name in columns if name != "title"]
     texts = {
@@ -50,13 +52,13 @@ def columns_of(moment: Moment, table: DocumentTable | None) -> dict[str, list]:
 
 
 def columns_beside(columns: dict[str, list]) -> list[str]:
-    """The columns of the corpus."""
+    """Return the names of the columns that come from the corpus."""
     return [name for name in columns if name not in OWN]
 
 
 @lru_cache(maxsize=32)
 def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.ndarray | None:
-    """(document,) the place of each by a column, by its largest topic, that one's share or its tokens; None of no column."""
+    """Return the sort key of each document (document,) for a column; None if there is no such column."""
     if column in ("topic", "share", "n_tokens"):
         topic, share, tokens = _largest_of(moment)
         return {"topic": topic, "share": share, "n_tokens": tokens}[column]
@@ -66,7 +68,7 @@ def _ranks_by(moment: Moment, table: DocumentTable | None, column: str) -> np.nd
 
 @lru_cache(maxsize=3)
 def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(document,) the number of the largest topic, NaN without a token; its share; tokens."""
+    """Return for each document (document,) the number of its largest topic (NaN without tokens), its share, and its tokens."""
 
     def largest(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         used = used_topics(run)
@@ -77,9 +79,9 @@ def _largest_of(moment: Moment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ranks_of(values: list) -> np.ndarray:
-    """(value,) float64: the place of each among the different ones, NaN for none.
+    """Return the rank (value,) float64 of each value among the distinct values; NaN for a missing value.
 
-    Numbers, and texts that are all numbers, stand by size; other texts as people sort them: item 2 before item 10.
+    Numbers, and texts that are all numbers, are ranked by size; other texts in natural order: item 2 before item 10.
     """
     there = np.array(
         [
@@ -103,7 +105,7 @@ def ranks_of(values: list) -> np.ndarray:
 
 
 def _natural(text: str) -> tuple:
-    """Texts and whole numbers in turns."""
+    """Return a sort key for natural order: texts and whole numbers in turn."""
     return tuple(
         int(part) if at % 2 else part
         for at, part in enumerate(re.split(r"(\d+)", text[:MOST_LETTERS].casefold()))
@@ -111,7 +113,7 @@ def _natural(text: str) -> tuple:
 
 
 def topic_sorted_by(run: xr.Dataset, sort: str) -> int:
-    """The topic whose share rows are sorted by; NONE where they are sorted by something else."""
+    """Return the topic whose share the rows are sorted by; NONE if they are sorted by something else."""
     found = re.fullmatch(OF_TOPIC.format(r"(\d{1,9})"), sort.removeprefix("-"))
     return int(found[1]) if found and int(found[1]) in run["topic"].values else NONE
 
@@ -123,9 +125,9 @@ def in_order(
     sort: str,
     topic: int,
 ) -> tuple[np.ndarray, bool]:
-    """The documents, sorted, and whether there is what they are to be sorted by; those that have no value come last.
+    """Return the documents ``found`` in order, and whether ``sort`` is known; documents without a value come last.
 
-    sort : a column of `table_of`, "share" for that of the topic, if there is one, or "topic 3"; downwards after a minus
+    sort : a column of `table_of`, "share" for the share of ``topic``, or "topic 3"; descending after a minus
     """
     by = sort.removeprefix("-")
     if topic_sorted_by(counts_of(moment), sort) != NONE or (by == "share" and topic != NONE):
@@ -138,7 +140,7 @@ def in_order(
 
 @lru_cache(maxsize=8)
 def shares_of(moment: Moment, topic: int) -> np.ndarray:
-    """(document,) the share of a topic, theta; NaN for a document without a token."""
+    """Return the share of a topic in each document, theta (document,); NaN for a document without tokens."""
     shares = of_documents(lambda run: run["theta"].sel(topic=topic).values, moment)
     tokens = get_corpus(moment.path.parent, Run(moment.path).spec.train).document_tokens
     return np.where(tokens == 0, np.nan, shares)
@@ -146,14 +148,14 @@ def shares_of(moment: Moment, topic: int) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def ranked_for(moment: Moment, topic: int) -> np.ndarray:
-    """The documents with tokens of a topic, those that show it best first."""
+    """Return the documents with tokens of a topic, the most representative first."""
     return of_documents(lambda run: documents_of_topic(run, topic), moment)
 
 
 def headings(columns: dict[str, list], topic: int) -> list[list]:
-    """Of each column what rows are sorted by with it, its title, a hint, and whether its first order is downwards.
+    """Return for each column of the table its sort name, its title, a hint, and whether it first sorts in descending order.
 
-    topic : whose share the rows show; NONE: that of the largest topic of each document
+    topic : the topic whose share the rows show; NONE: the largest topic of each document
     """
     shown = [[OF_TOPIC.format(topic), f"Topic {topic}", "the topic's share of the document", True]]
     if topic == NONE:
@@ -173,7 +175,7 @@ def headings(columns: dict[str, list], topic: int) -> list[list]:
 
 
 def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) -> list[list]:
-    """What rows can be sorted by: its name, what it is called, and whether its first order is downwards."""
+    """Return the possible sort orders: name, title, and whether the order is first descending."""
     own = [
         [name, title if name != "topic" else "Largest topic", name in LARGEST_FIRST]
         for name, title in OWN.items()
@@ -196,7 +198,7 @@ def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) ->
 def rows_of(
     run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
 ) -> list[dict]:
-    """The rows of these documents as `Shelf` lists them; the share is that of the topic, or of the largest one."""
+    """Return the rows of these documents for a `Shelf`, with the share of ``topic``, or of the largest topic for NONE."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:
@@ -222,7 +224,7 @@ def _largest(topic: int | None) -> dict:
 
 
 def _text(value) -> str:
-    """A value of a column; empty for none. Whole numbers beside missing ones are floats in the table."""
+    """Return a value of a column as text; empty if missing; whole numbers stored as floats without decimals."""
     if value is None or value is pd.NA or value != value:
         return ""
     return (

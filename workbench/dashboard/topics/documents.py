@@ -1,4 +1,4 @@
-"""Documents under topics: a table of them, and of one its words in the colours of their topics and its topics as bars."""
+"""The documents of a run: a table, and one document with coloured words and its topics as bars."""
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
@@ -58,7 +58,7 @@ NOTHING = '"\x00"'
 
 
 class Shelf(Filled):
-    """The list and the document. ``on_topic`` is called with a topic whose bar is clicked."""
+    """The list of documents and the chosen document; ``on_topic`` is called with a topic whose bar is clicked."""
 
     headings = param.List(doc="(title, hint) of the three columns.")
     content = param.Dict(
@@ -89,14 +89,14 @@ class Shelf(Filled):
 
 
 class Documents(Shelf):
-    """The documents, of a topic those that show it best; ``on_gone(document)`` is called where the chosen one is not there."""
+    """The documents of a run, or of a topic; ``on_gone(document)`` is called if the chosen document does not exist."""
 
     def __init__(self, on_topic, on_gone):
         super().__init__(on_topic)
         self._on_gone, self._moment, self._preparing = on_gone, None, LatestTask()
 
     def show(self, moment: Moment, topic: int, labels: dict[int, str], query: str = "") -> None:
-        """Brings the card to a topic of a run, to the documents that are looked for, and to the one that is chosen."""
+        """Show the documents of a topic, or those that ``query`` finds, and the chosen document."""
         self._moment, asked = (
             moment,
             (moment, topic, self.chosen, labels, query.strip(), self.sort, self.page),
@@ -104,7 +104,7 @@ class Documents(Shelf):
         self.fill(_documents_now, *asked, waiting="Ranking the documents …")
 
     def take(self, gone: int = NONE, **shown) -> None:
-        """Shows the documents."""
+        """Show the documents."""
         super().take(**shown)
         # what the first search needs is read before it is asked for
         if self.content and self._moment is not None:
@@ -118,7 +118,7 @@ class Documents(Shelf):
             self._on_gone(gone)
 
     def parts(self) -> dict[str, Part]:
-        """What rows are sorted by, and the page, as parts of the link."""
+        """Return sort order and page as parts of the link."""
 
         def turn_to(number: str) -> bool:
             known = number.isdecimal() and 0 < len(number) < 8 and int(number) > 0
@@ -209,7 +209,7 @@ def _content_of(
 
 @lru_cache(maxsize=8)
 def _run_of(moment: Moment) -> Run:
-    """The run, opened once for all searches: zarr reads in a thread of its own, and each answer waits for a busy server."""
+    """Return the run, opened once for all searches, since opening it waits for a busy server."""
     return Run(moment.path)
 
 
@@ -222,7 +222,7 @@ def _found(
     table: DocumentTable | None,
     usual: bool,
 ) -> tuple[np.ndarray, str]:
-    """The documents that are looked for, those of a topic, or all, and a sentence about them, and about the order if usual."""
+    """Return the documents that the search finds, else those of the topic, else all, and a sentence about them."""
     n = run.sizes["document"]
     if query:
         found = find_documents(run, query, table, corpus_of_run(stored))
@@ -240,7 +240,7 @@ def _found(
 
 
 def corpus_of_run(stored: Run) -> Corpus:
-    """The training corpus of a run."""
+    """Return the training corpus of a run."""
     return get_corpus(stored.path.parent, stored.spec.train)
 
 
@@ -252,7 +252,7 @@ def document_content(
     labels: dict[int, str],
     table: DocumentTable | None = None,
 ) -> dict:
-    """A document: its text, or its words by count, in the colours of their likeliest topics; its columns and its topics."""
+    """Return a document for a `Shelf`: its text, or its words by count, coloured by likeliest topic; columns and topics."""
     tokens = token_topics(run, corpus_of_run(stored), document)
     n_types, n_tokens = tokens.sizes["word"], int(tokens["n_tokens"].sum())
     note = "This document has no training token."
@@ -289,7 +289,7 @@ def document_content(
 
 
 def columns_shown(table: DocumentTable | None, document: int) -> list[list[str]]:
-    """Name and value of what else is known of a document."""
+    """Return name and value of each further column of a document."""
     columns = (
         {} if table is None else {name: values[document] for name, values in table.metadata.items()}
     )
@@ -305,10 +305,10 @@ def text_coloured(
     tokens: xr.Dataset,
     counted: Mapping[str, object] = MappingProxyType({}),
 ) -> list[dict] | None:
-    """The text in pieces: words that were counted with their topic, and what lies between them with none.
+    """Return the pieces of a text: counted words with their likeliest topics, and the text between them without a topic.
 
-    ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None where the
-    pattern of words is somebody's own and takes too long on this text.
+    ``counted``: how the words of the text were found, see `workbench.corpus.document_table.DocumentTable`. None if a pattern of
+    words that the user chose takes too long on this text.
     """
     pattern, raw = (
         counted.get("token_pattern", WORD_PATTERN),
@@ -332,7 +332,7 @@ def text_coloured(
 
 
 def words_coloured(tokens: xr.Dataset) -> list[dict]:
-    """What `token_topics` finds, the most frequent words first."""
+    """Return the words of a document with the topics from `token_topics`, the most frequent first."""
     counts, likely = tokens["n_tokens"].values, tokens["likely"].values
     best, words = tokens["probability"].max("topic").values, tokens["word"].values
     return [
@@ -348,7 +348,7 @@ def words_coloured(tokens: xr.Dataset) -> list[dict]:
 
 
 def piece(word: str, n: int, topic: int, before: str = "", behind: str = "") -> dict:
-    """A word in the colour of its topic, -1 for a word that the run does not know; with what is told of it."""
+    """Return a word with count, topic (-1 if the run does not know the word), colour and hover text."""
     known = topic >= 0
     told = f"{before}topic {topic}{behind}" if known else f"{before}unknown to the run"
     return {
@@ -361,7 +361,7 @@ def piece(word: str, n: int, topic: int, before: str = "", behind: str = "") -> 
 
 
 def topics_of(topics: np.ndarray, theta: np.ndarray, labels: dict[int, str]) -> list[dict]:
-    """The topics of a document that are large enough to be seen, the largest first; one at least."""
+    """Return the topics of a document that are large enough to be visible, largest first; at least one."""
     order = np.argsort(-theta, kind="stable")
     kept = [at for at in order if theta[at] >= LEAST] or order[:1]
     shares = {int(topics[at]): float(theta[at]) for at in kept}

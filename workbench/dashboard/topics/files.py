@@ -1,4 +1,4 @@
-"""What a visitor of the Topics page downloads: its figures for paper, and the numbers behind them."""
+"""The downloads of the Topics page: its figures for paper, and the values behind them."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -31,7 +31,7 @@ FORMS = ("svg", "pdf", "png")
 
 
 class Shown(NamedTuple):
-    """What the page shows: a run at a snapshot, labels of its topics, and what the visitor chose."""
+    """What the page shows: a run at a snapshot, the labels of its topics, and the visitor's choices."""
 
     moment: Moment | None
     labels: dict[int, str]
@@ -46,11 +46,11 @@ class Shown(NamedTuple):
         return self.moment.path.name
 
     def counts(self) -> xr.Dataset:
-        """The last counts of a run that has some, with the labels of its topics."""
+        """Return the last counts of the run, with the labels of its topics; raise FileError if there are none."""
         return labelled(counts_of(self.require()), self.labels)
 
     def require(self, snapshot: bool = True) -> Moment:
-        """The run, which is there and has a snapshot, if that is wanted."""
+        """Return the snapshot that is shown; raise FileError without a run or, if ``snapshot``, before its first snapshot."""
         if self.moment is None:
             raise FileError("there is no run; start one on the Compare page")
         if snapshot and counts_of(self.moment) is None:
@@ -59,19 +59,19 @@ class Shown(NamedTuple):
 
 
 def map_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """The map of the topics: a figure, or as CSV topic, label, x, y, n_k, share and name."""
+    """Return the map of topics as a figure, or as CSV with topic, label, x, y, n_k, share and name."""
     run = shown.counts()
     return _view_file(shown, "topic-map", run, "map", form, columns, points=map_of(shown.moment))
 
 
 def model_file(shown: Shown) -> File:
-    """The tokens of each row and value of the levels of a run's network as CSV."""
+    """Return as CSV the tokens of each row and value of the levels of a run's network."""
     levels = levels_of(shown.require())
     return _view_file(shown._replace(labels={}), "network", levels, "model", "csv", 1)
 
 
 def words_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """The words of the topic that is chosen, or of all: a figure, or as CSV a row for each word of a topic."""
+    """Return the words of the chosen topic, or of all topics, as a figure, or as CSV with a row for each word of a topic."""
     topics, name = (
         (None, "words") if shown.topic == NONE else ([shown.topic], f"words-{shown.topic}")
     )
@@ -89,7 +89,7 @@ def words_file(shown: Shown, form: str, columns: int = 1) -> File:
 
 
 def salient_file(shown: Shown) -> File:
-    """The salient words of the corpus as CSV."""
+    """Return the salient words of the corpus as CSV."""
     table = salient_words(shown.counts(), shown.n_words).to_dataframe()
     return _csv(f"{shown.name}-salient-words", table)
 
@@ -118,7 +118,7 @@ def _documents_file(shown: Shown, run: xr.Dataset) -> File:
 
 
 def sizes_file(shown: Shown) -> File:
-    """n_k of every iteration and topic as CSV, nothing thinned."""
+    """Return n_k of every recorded iteration and topic as CSV."""
     run = Run(shown.require(snapshot=False).path).progress()
     if not run.sizes["iteration"]:
         raise FileError(f"{shown.name} has no iteration yet; wait for its first")
@@ -126,7 +126,7 @@ def sizes_file(shown: Shown) -> File:
 
 
 def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
-    """Coherence and diversity of the topics: figures of coherence, or a table as CSV."""
+    """Return coherence and diversity of the topics: coherence as a figure, or both as CSV."""
     run, found, name = (
         shown._replace(labels={}).counts(),
         scores_of(shown.moment),
@@ -141,7 +141,7 @@ def scores_file(shown: Shown, form: str, columns: int = 1) -> File:
 
 
 def matching_file(shown: Shown) -> File:
-    """The matching of two runs as CSV: each topic with the one it matches and the tokens shared."""
+    """Return the matching of two runs as CSV: each topic, the topic matched with it, and the shared tokens."""
     now, other = shown.require(), shown.other
     if other is None:
         raise FileError("no other run is chosen; choose one to match with")
@@ -164,7 +164,7 @@ def _view_file(
     columns: int,
     **options,
 ) -> File:
-    """A view of one run: its figure, or as CSV the table behind it with the labels of topics."""
+    """Return a view of a run as a figure, or the table behind it as CSV with the labels of topics."""
     (picture, *_) = draw_view(view, [run], columns, **options)
     name = f"{shown.name}-{what}"
     if form == "csv":
@@ -178,7 +178,7 @@ def _view_file(
 
 
 def _with_labels(table: pd.DataFrame, labels: dict[int, str]) -> pd.DataFrame:
-    """The table with a column label behind the topic, where there are labels."""
+    """Return the table with a column of labels after the topic, if there are labels."""
     if labels:
         table.insert(
             table.columns.get_loc("topic") + 1,

@@ -1,4 +1,4 @@
-"""A component that shows what is found in the background, and in which one topic can be chosen."""
+"""A component with content computed in the background, in which one item can be chosen."""
 
 import math
 from collections.abc import Callable
@@ -15,12 +15,12 @@ NONE = -1
 
 
 def changes(n_rows: int, most: int) -> int:
-    """How often a picture of ``most`` points has changed: with each row, then whenever rows grow by 1 / most."""
+    """Return how often a picture of ``most`` points has changed: at each row, then whenever rows grow by 1 / most."""
     return n_rows if n_rows <= most else int(most * (1.0 + math.log(n_rows / most)))
 
 
 class Filled(Drawn):
-    """Shows what a function returns; ``_filled`` names the parameters that are empty while nothing is shown."""
+    """A component that shows what a function returns; ``_filled``: parameters that are empty while nothing is shown."""
 
     __abstract = True
 
@@ -38,9 +38,9 @@ class Filled(Drawn):
     def fill(
         self, work: Callable[..., dict], *asked, waiting: str = "", anew: bool = False
     ) -> None:
-        """Takes what ``work(*asked)`` returns, unless that was asked last.
+        """Compute ``work(*asked)`` in a thread and show what it returns, unless ``asked`` equals the last.
 
-        ``waiting`` is said meanwhile where nothing is shown, or all of it will be ``anew``.
+        ``waiting`` is shown meanwhile if the component is empty, or if ``anew`` says that all of it will change.
         """
 
         def then(result, error) -> None:
@@ -54,11 +54,11 @@ class Filled(Drawn):
         self._latest.submit(asked, partial(work, *asked), then, first)
 
     def take(self, **shown) -> None:
-        """Shows what was found."""
+        """Show the result."""
         self.param.update(**shown)
 
     def clear(self, said: str = "") -> None:
-        """Nothing is shown but, perhaps, a sentence."""
+        """Remove the content, and show a sentence if one is given."""
         self._latest.reset()
         self._empty(said)
 

@@ -1,4 +1,4 @@
-"""The network of a run: its picture, and what the rows of its levels draw, down to the topics that they lead to."""
+"""The network of a run: its picture, and the tokens of each row of its levels, down to the topics."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +30,7 @@ SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the 
 
 
 class Hierarchy(Filled):
-    """The picture and the levels. A click on a topic chooses it; rows are searched in the browser."""
+    """The picture and the levels; a click on a topic chooses it, and rows are searched in the browser."""
 
     levels = param.List(doc="What `level_content` makes of each level.")
     topics = param.Dict(
@@ -46,7 +46,7 @@ class Hierarchy(Filled):
         self.network = PagePicture(handover, table=table)
 
     def show(self, moment: Moment, spec: RunSpec, labels: dict[int, str]) -> None:
-        """Brings picture and levels to a run; to nothing where its model is no network of levels."""
+        """Show picture and levels of a run; nothing if its model has no network of levels."""
         if spec.parts()[1].is_network:
             self.network.fill([moment.path], network_of, moment.path, moment.hash)
             self.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
@@ -54,14 +54,14 @@ class Hierarchy(Filled):
             self.clear()
 
     def clear(self, said: str = "") -> None:
-        """Nothing is shown but, perhaps, a sentence."""
+        """Remove picture and levels, and show a sentence if one is given."""
         self.network.clear()
         super().clear(said)
 
 
 @lru_cache(maxsize=3)
 def levels_of(moment: Moment) -> xr.Dataset | None:
-    """The run of a network with the counts of its levels at the last snapshot; None before the first."""
+    """Return the counts of the levels of a network at the last snapshot; None before the first."""
 
     def names(run) -> list[str]:
         levels = [
@@ -84,7 +84,7 @@ def _levels_now(moment: Moment, network: Network) -> list[dict]:
 
 
 def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
-    """What the card shows beside the picture: from the first snapshot on the levels and topics."""
+    """Return levels and topics for the card, empty before the first snapshot, and a sentence."""
     network = Run(moment.path).spec.parts()[1]
     if counts_of(moment) is None:
         missing = "no snapshot of its levels yet; they appear with the first"
@@ -103,15 +103,15 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
 
 @lru_cache(maxsize=8)
 def network_of(path: Path, hash: str) -> Drawn:
-    """Return the picture of a run's network; the hash is that of the run."""
+    """Return the picture of a run's network; ``hash`` is that of the run."""
     (picture,) = draw_view("network", [Run(path).progress()], 1)
     return Drawn(replace(picture, name="model", title=f"The network, {path.name}"))
 
 
 def level_content(name: str, found: xr.Dataset, told: str) -> dict:
-    """A level with its rows, those with most tokens first, each with its values in the same order.
+    """Return a level for the card: rows with the most tokens first, and the values of each row likewise.
 
-    A row is [name, tokens, own topic, [[value, topic, tokens], …], values that are left out, their tokens].
+    A row is [name, tokens, own topic, [[value, topic, tokens], …], number of values left out, their tokens].
     """
     tokens, topic, names, own = (found[of].values for of in ("tokens", "topic", "row", "own"))
     totals, rows = tokens.sum(axis=1), []

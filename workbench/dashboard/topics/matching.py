@@ -1,4 +1,4 @@
-"""Which topics of another run are the same: the best assignment, and the tokens that flow from one to the other."""
+"""Matching the topics of two runs: the best assignment, and the tokens that they share."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -38,7 +38,7 @@ COLUMNS = [
 
 @lru_cache(maxsize=4)
 def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
-    """What `match_topics` and `topic_flow` find of two runs; no pairs before both have a snapshot, no flow of other tokens."""
+    """Return `match_topics` and `topic_flow` of two runs; None before both have a snapshot; no flow for different tokens."""
     a, b = counts_of(moment), counts_of(other)
     if a is None or b is None:
         return None, None
@@ -50,14 +50,14 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
 
 
 class Flow(PagePicture):
-    """The picture of two runs, and the table below it, `sheet`."""
+    """The picture of two matched runs, and the table below it, `sheet`."""
 
     def __init__(self, handover: Handover, table: Callable):
         super().__init__(handover, table=table)
         self.sheet = Sheet(columns=COLUMNS, texts=[1, 5, 6])
 
     def draw(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
-        """Bring both to two runs; to nothing but what to do where there is no other."""
+        """Show picture and table of two runs; a hint if ``other`` is None."""
         if other is None:
             self.clear(CHOOSE)
             return
@@ -74,7 +74,7 @@ class Flow(PagePicture):
 
 
 def matching_of(moment: Moment, other: Moment, labels: dict[int, str]) -> Drawn:
-    """Return the picture, a sentence, and what the table shows."""
+    """Return the picture, a sentence, and the content of the table."""
     pairs, flow = matched_of(moment, other)
     if pairs is None:
         waits = moment if counts_of(moment) is None else other

@@ -1,4 +1,4 @@
-"""The map of the topics, their list, and the words of the one that is chosen."""
+"""The map of the topics, the list of topics, and the words of the chosen topic."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -32,10 +32,10 @@ MOST_MAPS = 64
 
 
 class Overview(Filled):
-    """What the visitor points at and chooses from: the topics of a run, and the words of the chosen one.
+    """The map and the list, in which a topic is chosen, and the words of the chosen topic.
 
-    ``on_news(trouble)`` is called when the topics have changed, with what is wrong with the run or its labels, if anything;
-    ``on_gone(topic)`` where the topic that is chosen is not there.
+    ``on_news(trouble)`` is called when the topics have changed, with the error about the run or its labels, or "".
+    ``on_gone(topic)`` is called if the chosen topic does not exist.
     """
 
     run = param.String(doc="Name of the run.")
@@ -54,7 +54,7 @@ class Overview(Filled):
         self._ranking, self._labelling = LatestTask(), LatestTask()
 
     def show(self, moment: Moment, written: int, n_words: int, relevance: float) -> None:
-        """Brings map, list and words to a run whose notes were ``written`` then; asked again with the same it does nothing."""
+        """Show map, list and words of a run, unless all arguments are as before; ``written``: when its notes last changed."""
         self._moment, asked = moment, (moment, self.chosen, n_words, relevance)
 
         def ranked(result, error) -> None:
@@ -66,18 +66,18 @@ class Overview(Filled):
         self._ranking.submit(asked, partial(word_entries, *asked), ranked)
 
     def take(self, trouble: str = "", **shown) -> None:
-        """Shows the topics, or none."""
+        """Show the topics, and call ``on_news``."""
         super().take(**shown)
         self._on_news(trouble if self.topics else self.said)
 
     def clear(self, said: str = "") -> None:
-        """Nothing is shown."""
+        """Remove everything, and show a sentence if one is given."""
         self._moment, self.words = None, {}
         self._ranking.reset()
         super().clear(said)
 
     def _handle_msg(self, said) -> None:
-        """Takes a label that was typed in."""
+        """Store a label that the visitor has typed."""
         given, moment = said if isinstance(said, dict) else {}, self._moment
         topic, label = given.get("topic"), given.get("label")
         if (
@@ -100,7 +100,7 @@ class Overview(Filled):
 
 @lru_cache(maxsize=4)
 def map_of(moment: Moment) -> xr.Dataset:
-    """The map, laid on the last one that was made of this run."""
+    """Return the map of topics, aligned with the last map of the same run."""
     run = moment.path, moment.hash
     made = topic_map(counts_of(moment), MAPS.get(run))
     MAPS.pop(run, None)
@@ -117,7 +117,7 @@ def _ranked(moment: Moment, n: int, relevance: float) -> xr.Dataset:
 
 @lru_cache(maxsize=4)
 def _given(moment: Moment) -> tuple[xr.Dataset, np.ndarray, np.ndarray]:
-    """The run without empty topics, (topic,) p(k) and (word,) p(w)."""
+    """Return the run without empty topics, p(k) (topic,) and p(w) (word,)."""
     run = used_topics(counts_of(moment))
     tokens = run["n_kw"].isel(snapshot=-1).sum("topic", skipna=False).values
     return run, topic_sizes(run)["share"].values, tokens / max(tokens.sum(), 1e-300)
@@ -155,13 +155,13 @@ def topic_entries(moment: Moment, labels: dict[int, str]) -> list[dict]:
 
 
 def named(told: dict) -> str:
-    """What a topic of `topic_entries` is called beside its number: what it is of in a network, and what people call it."""
+    """Return the name of a topic of `topic_entries` besides its number: its node in a network, and its label."""
     return " · ".join(name for name in (told["node"], told["label"]) if name)
 
 
 @lru_cache(maxsize=32)
 def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
-    """The words of a topic with their bars; of none, the salient words of the corpus. ``spread`` is in the list's order."""
+    """Return the words of a topic with their bars, or the salient words of the corpus for NONE; ``spread`` is in list order."""
     if counts_of(moment) is None:
         return {}
     run, of_topics, of_words = _given(moment)
@@ -200,9 +200,9 @@ def word_entries(moment: Moment, topic: int, n: int, relevance: float) -> dict:
 
 @lru_cache(maxsize=4)
 def _topics_now(moment: Moment, written: int) -> dict:
-    """The topics, a sentence about the map or why there are none, and what is wrong with their labels.
+    """Return the topics, a sentence about the map or why there are none, and the error about their labels if any.
 
-    written : when the notes were replaced last, which only tells one state of the labels from another.
+    written : time of the last change of the notes; only a key of the cache.
     """
     shown = {"run": moment.path.name, "topics": []}
     if counts_of(moment) is None:

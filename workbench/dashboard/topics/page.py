@@ -1,4 +1,4 @@
-"""The Topics page: what the topics of one run are about, and what else has to do with them."""
+"""The Topics page: the topics of one run, their words and documents, and what else is known about them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -54,7 +54,7 @@ EVERY = 3.0
 
 
 class TopicsPage:
-    """One visitor's view of one run: the newest until one is picked, in the menu or by the link."""
+    """One visitor's view of a run: the newest one until the menu or the link chooses another."""
 
     def __init__(self, store: Path):
         self.store, self._monitor = Path(store), monitor_of(store)
@@ -149,14 +149,14 @@ class TopicsPage:
     # ------------------------------------------------------------------ every second
 
     def tick(self) -> None:
-        """Brings the page to the latest listing of the store."""
+        """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show(ticking=True)
         # again: a browser that draws the page takes what it has for the view's
         write_address(self._parts)
 
     def _take(self, listing) -> None:
-        """Updates the menus to the runs that there are."""
+        """Set the menus to the runs of the store."""
         self._runs = {
             reading.name: reading for reading in listing.readings if reading.spec is not None
         }
@@ -167,21 +167,21 @@ class TopicsPage:
                 self._set([menu], options=options, value=wanted)
 
     def _set(self, views: Iterable[param.Parameterized], **values) -> None:
-        """Sets what the visitor has not changed."""
+        """Set parameters of the views without treating that as a choice by the visitor."""
         self._moving = True
         for view in views:
             view.param.update(**values)
         self._moving = False
 
     def moment(self) -> Moment | None:
-        """What is shown; None where there is no run."""
+        """Return the snapshot to show; None if there is no run."""
         return self._moment_of(self.run.value or next(iter(self._runs), ""))
 
     def _moment_of(self, name: str) -> Moment | None:
         return moment_of(self._runs[name]) if name in self._runs else None
 
     def _show(self, ticking: bool = False) -> None:
-        """Shows the run that is chosen, as of its last snapshot."""
+        """Show the chosen run at its last snapshot."""
         moment = self.moment()
         if moment is None:
             for card in (*self._choosers, self.documents, self.recorded):
@@ -214,7 +214,7 @@ class TopicsPage:
         self._see()
 
     def _see(self) -> None:
-        """Shows the cards that have something to show."""
+        """Show the cards that have content, and hide the others."""
         for boxes, seen in (
             (self._of_runs, self.moment() is not None and NO_TOPICS not in self.sizes.said.object),
             (self._of_topics, bool(self.overview.topics)),
@@ -225,7 +225,7 @@ class TopicsPage:
                 box.visible = seen
 
     def _heard(self, trouble: str) -> None:
-        """Takes the topics of the run, and what is wrong with it."""
+        """Take the new topics of the run, and the error about it, if any; then update the cards."""
         moment, topics = self.moment(), self.overview.topics
         if moment is None:
             return
@@ -248,12 +248,12 @@ class TopicsPage:
         self._show(ticking=is_known)
 
     def _say(self) -> None:
-        """Writes what is missing of what was asked for, and what there is."""
+        """Show the sentence about the run, after one about a missing choice of the link."""
         sentence, kind = self._news
         self.said.say(f"{self._gone} {sentence}".strip(), kind)
 
     def _leave_out(self, views: Iterable[param.Parameterized], what: str) -> None:
-        """Goes on without what is not there, with a sentence about it until the visitor does something."""
+        """Drop a choice that does not exist, and say so until the visitor's next action."""
         self._set(views, chosen=NONE)
         self._gone = f"{self._gone} There is no {what} in {self.moment().path.name}.".strip()
         self._say()
@@ -267,7 +267,7 @@ class TopicsPage:
             self._changed()
 
     def _choose(self, topic: int) -> None:
-        """Chooses a topic in all cards."""
+        """Choose a topic in all cards."""
         if not self._moving and any(view.chosen != topic for view in self._choosers):
             self._set(self._choosers, chosen=topic)
             self._set([self.documents], chosen=NONE)
@@ -287,7 +287,7 @@ class TopicsPage:
     # ------------------------------------------------------------------ the link
 
     def _run_part(self, menu: pn.widgets.Select) -> Part:
-        """The run of a menu; a run that is asked for may not be there yet."""
+        """Return the part of the link for the run of a menu; it accepts runs that do not exist yet."""
 
         def take(name: str) -> bool:
             self._asked[menu] = name[:LONGEST]
@@ -298,7 +298,7 @@ class TopicsPage:
         return Part(lambda: self._asked[menu], "", take)
 
     def _number_part(self, view: param.Parameterized, views: Iterable[param.Parameterized]) -> Part:
-        """The number of a topic or a document, which is chosen in all these views."""
+        """Return the part of the link for the number of a topic or document, which is chosen in all ``views``."""
 
         def take(number: str) -> bool:
             known = number.isdecimal() and len(number) < 10
@@ -311,7 +311,7 @@ class TopicsPage:
     # ------------------------------------------------------------------ the page
 
     def _file(self, make: Callable[..., File], *form: str) -> Callable[..., Callable[[], File]]:
-        """Return what, at a click, returns what makes a file of what is shown."""
+        """Return the function that is called at a click, and returns a function that makes a file of what is shown."""
 
         def work(*columns: int) -> Callable[[], File]:
             other, query = self._moment_of(self.other.value), self.find.value.strip()
@@ -322,13 +322,13 @@ class TopicsPage:
         return work
 
     def _files(self, make: Callable[..., File], forms=files.FORMS, more=()) -> Downloads:
-        """Buttons for the numbers behind a figure, for more tables, and for the figure in each of its formats."""
+        """Return the buttons for the figure in each format, for the values behind it, and for more tables."""
         tables = {name: self._file(table) for name, table in dict(more).items()}
         figures = {form.upper(): self._file(make, form) for form in forms}
         return Downloads(self.handover, {"CSV": self._file(make, "csv")} | tables, figures)
 
     def _lay_out(self) -> None:
-        """Makes the cards."""
+        """Make the cards."""
 
         def row(make, what: str, said: str, **settings) -> list:
             return self._files(make, **settings).row(said, f"download the {what}")
@@ -404,7 +404,7 @@ class TopicsPage:
         self._of_topics = [overview_files, documents, scores, matching, unseen]
 
     def view(self) -> pn.Column:
-        """The whole page; ties it to the session."""
+        """Return the page, and tie it to the session."""
         begin_session(self, TITLE, [], self.tick)
         main = column(*self._cards, self.handover, kind="wb-main")
         said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
@@ -412,12 +412,12 @@ class TopicsPage:
 
 
 def page() -> pn.Column:
-    """The page for one visitor, of the store that WORKBENCH_STORE names."""
+    """Return the page for one visitor, for the store that WORKBENCH_STORE names."""
     return page_or_sentence(lambda: TopicsPage(default_store()).view())
 
 
 def _empty(store: Path) -> str:
-    """What to do where there is no run, as HTML."""
+    """Return HTML on what to do if the store has no run."""
     start = "" if policy().read_only else ' <a href="compare">Start one on the Compare page</a>'
     command = f"workbench fit docstrings --engine cgs --topics 10 --store {escape(str(store))}"
     terminal = "." if policy().others else f", or type in a terminal: <code>{command}</code>"

@@ -1,6 +1,6 @@
-"""What a run recorded that no other card shows: of a run without topics all of it, one figure at a time.
+"""The card *Figures of this run*: views that no other card shows, one at a time; all views for a run without topics.
 
-Views that need no snapshot are drawn of the rows, anew every so many iterations; the others once for each new snapshot.
+Views that need no snapshot are drawn from the recorded iterations, again after some iterations; others for each snapshot.
 """
 
 from contextlib import suppress
@@ -34,7 +34,7 @@ Choices = tuple[tuple[str, object], ...]
 
 
 class Recorded(PagePicture):
-    """The card; hidden where there is no such figure."""
+    """The card; hidden if there is no such figure."""
 
     def __init__(self, handover: Handover):
         super().__init__(handover, lambda: self.draw(*self._shown))
@@ -53,14 +53,14 @@ class Recorded(PagePicture):
         )
 
     def draw(self, moment: Moment, n_rows: int) -> None:
-        """Bring the card to the rows of a run and to its last snapshot."""
+        """Draw the figures of a run at its recorded iterations and last snapshot."""
         self._shown = moment, n_rows
         chosen = tuple(self.options.items())
         n_changes = changes(n_rows, MOST_TIMES)
         self.fill([moment.path], _drawn, moment, n_changes, self.title.value, chosen)
 
     def take(self, drawn: Drawn, figures: list) -> None:
-        """Show what was drawn, and its title among those of the others."""
+        """Show the picture, and offer the titles of all figures."""
         super().take(drawn, figures)
         self.card.visible = bool(drawn.picture or drawn.said)
         self.title.options = drawn.beside or []
@@ -69,9 +69,9 @@ class Recorded(PagePicture):
 def recorded_of(
     moment: Moment, chosen: Choices = ()
 ) -> dict[str, tuple[Picture, tuple[Control, ...]]]:
-    """By title the pictures of a run that are offered beside the cards; of a run without topics all that it has.
+    """Return the figures of a run that the card offers, by title; all views for a run without topics.
 
-    Each with the controls of its view; ``chosen`` are values of options that have one.
+    Each comes with the controls of its view; ``chosen``: chosen values of the options of views.
     """
     run = Run(moment.path).progress()
     if not run.sizes["iteration"]:
@@ -91,7 +91,7 @@ def recorded_of(
 
 
 def _of_view(name: str, chosen: Choices) -> Choices:
-    """What was chosen of the options of a view, by their names alone: those of other views are no reason to draw it anew."""
+    """Return the chosen options that a view has; so a change of other options does not draw it again."""
     (view,) = (view for view in VIEWS if view.name == name)
     known = signature(view.draw).parameters
     return tuple((option, value) for option, value in chosen if option in known)
@@ -99,7 +99,7 @@ def _of_view(name: str, chosen: Choices) -> Choices:
 
 @lru_cache(maxsize=16)
 def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
-    """The names of the views, of these, that need a snapshot, which the run has."""
+    """Return the names of the views in ``offered`` that need a snapshot, and for which the run has what they need."""
     rows = Run(moment.path).progress()
     views = [view for view in VIEWS if view.name in offered and not view.fits(rows)]
     return made_of(moment, lambda run: [view.name for view in views if view.fits(run)])
@@ -107,7 +107,7 @@ def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
 
 @lru_cache(maxsize=48)
 def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple[Control, ...]]]:
-    """The pictures of one view that needs a snapshot."""
+    """Return the pictures of a view that needs a snapshot."""
     (view,) = (view for view in VIEWS if view.name == name)
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
@@ -127,12 +127,12 @@ def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple
 
 
 def _reads_documents(view: View) -> bool:
-    """Does the view need the tokens of each topic in every document?"""
+    """Return whether the view needs the tokens of each topic in every document."""
     return any("n_dk" in names.split() for names in view.needs)
 
 
 def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
-    """The run with as many of its documents, at even distances, as a page reads, and a sentence about them; all of fewer."""
+    """Return the run with a sample of evenly spaced documents, and a sentence about it; all documents if they are few."""
     n = run.sizes["document"]
     step = -(-n * run.sizes["topic"] // IN_MEMORY)
     if step <= 1:
@@ -146,7 +146,7 @@ def _sample(run: xr.Dataset) -> tuple[xr.Dataset, str]:
 
 @lru_cache(maxsize=8)
 def _scored(moment: Moment) -> dict[str, Scored]:
-    """The scores of held-out tokens of a run that has ended, by the hash of its spec; empty where there are none."""
+    """Return the scores of held-out tokens of a run that has ended, by hash of its spec; empty if there are none."""
     if moment.state not in ALIVE:
         with suppress(SpecError, StoreError, OSError):
             return {moment.hash: score_documents(moment.path)}
@@ -155,7 +155,7 @@ def _scored(moment: Moment) -> dict[str, Scored]:
 
 @lru_cache(maxsize=8)
 def _drawn(moment: Moment, n_changes: int, title: str | None, chosen: Choices) -> Drawn:
-    """Return the picture of this title or the first, and all titles; moment and n_changes are the state of the run."""
+    """Return the picture with a title, or the first, and all titles; ``moment`` and ``n_changes`` are the key of the cache."""
     found = recorded_of(moment, chosen)
     if not found:
         return Drawn()

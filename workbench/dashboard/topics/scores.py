@@ -1,4 +1,4 @@
-"""Coherence and diversity of the topics, in a table."""
+"""Coherence and diversity of the topics in a table."""
 
 from functools import lru_cache
 
@@ -28,7 +28,7 @@ SAID = "Of the ten likeliest words of each topic; two words are together when a 
 
 @lru_cache(maxsize=8)
 def scores_of(moment: Moment) -> xr.Dataset | None:
-    """Sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot; None before the first."""
+    """Return sizes, u_mass, npmi, c_v and diversity of the topics at the last snapshot; None before the first."""
     run = counts_of(moment)
     if run is None:
         return None
@@ -40,19 +40,19 @@ def scores_of(moment: Moment) -> xr.Dataset | None:
 
 
 class Scores(Sheet):
-    """The table of a run's scores."""
+    """The table of coherence and diversity."""
 
     def __init__(self):
         super().__init__(columns=COLUMNS, texts=[1])
 
     def show(self, moment: Moment, labels: dict[int, str]) -> None:
-        """Brings the table to a run."""
+        """Show the table of a run."""
         self.fill(score_table, moment, tuple(labels.items()), waiting="Computing the coherence …")
 
 
 @lru_cache(maxsize=4)
 def score_table(moment: Moment, labels: tuple) -> dict:
-    """Rows, largest topic first, and the means, for every session that shows this now; nothing before the first snapshot."""
+    """Return the table, largest topic first, with means; cached for all sessions; empty before the first snapshot."""
     found = scores_of(moment)
     if found is None:
         return {"content": {}, "said": ""}

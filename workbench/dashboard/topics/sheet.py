@@ -12,7 +12,7 @@ from workbench.numbers import format_number
 
 
 class Sheet(Filled):
-    """The table, a row for each topic. A click on a row chooses its topic."""
+    """A table with a row for each topic; a click on a row chooses its topic."""
 
     columns = param.List(doc="(title, hint) of each column.")
     texts = param.List(doc="Which columns are text.")
@@ -28,7 +28,7 @@ class Sheet(Filled):
     _stylesheets = style("boxed", "sheet")
 
     def part(self) -> Part:
-        """What rows are sorted by as a part of the link."""
+        """Return the sort order as a part of the link."""
         return attribute_part(
             self,
             "sort",
@@ -37,7 +37,7 @@ class Sheet(Filled):
 
 
 def sheet_row(topic: int, *cells) -> dict:
-    """The row of a topic, in its colour; a cell is what is sorted by and read, or a pair of these. NaN is sorted last."""
+    """Return the row of a topic; each cell is a value, or a pair of sort value and text; NaN is sorted last."""
     pairs = [cell if isinstance(cell, tuple) else (cell, str(cell)) for cell in (topic, *cells)]
     values = [
         None if isinstance(value, float) and math.isnan(value) else value for value, _ in pairs
@@ -51,5 +51,5 @@ def sheet_row(topic: int, *cells) -> dict:
 
 
 def number_cell(value: float) -> tuple[float, str]:
-    """Return a cell with a number; a dash where there is none."""
+    """Return sort value and text of a cell with a number; a dash for NaN."""
     return value, format_number(value, 3)

@@ -1,4 +1,4 @@
-"""How large the topics of a run were over its iterations."""
+"""The sizes of the topics of a run over its iterations."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -21,19 +21,19 @@ KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 
 
 class Sizes(PagePicture):
-    """The picture."""
+    """The picture of topic sizes."""
 
     def draw(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
-        """Bring the picture to the rows of a run; while it is live only when the picture would change."""
+        """Draw the sizes of a run; a picture of an active run only when it would change."""
         n_changes = changes(n_rows, MOST_POINTS)
         self.fill([path], sizes_of, path, hash, n_changes, tuple(labels.items()), kind)
 
 
 @lru_cache(maxsize=8)
 def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Drawn:
-    """Return the picture, of iterations at even distances with both ends, or why there is none.
+    """Return the picture at evenly spaced iterations, including first and last, or a sentence why there is none.
 
-    The same for every session that shows this run now; hash and n_changes identify the state of the run.
+    Cached for all sessions; ``hash`` and ``n_changes`` are the key for the state of the run.
     """
     run = Run(path).progress()
     n = run.sizes["iteration"]

@@ -1,4 +1,4 @@
-"""Unseen text: typed in or uploaded, folded into the run, shown under its topics, and taken away as a table."""
+"""Inference on unseen text: typed or uploaded, folded into the run, shown by topics, and downloaded as a table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ KINDS = (".txt", ".csv", ".jsonl")
 
 
 class Unseen:
-    """The card."""
+    """The card *Unseen text*."""
 
     def __init__(self, handover: Handover, on_topic):
         self.text = styled(
@@ -112,7 +112,7 @@ class Unseen:
         self.shelf.param.watch(lambda event: self._show(), "chosen")
 
     def show(self, moment: Moment | None, topic: int, labels: dict[int, str]) -> None:
-        """Sets the run and the topic that are shown; documents that were analysed with another run are removed."""
+        """Set the shown run and topic; remove documents that were analysed with another run."""
         if self._folded is not None and (moment is None or moment.path != self._folded.moment.path):
             self._take(
                 None, "The documents were analysed with another run; infer their topics again."
@@ -133,7 +133,7 @@ class Unseen:
         self._latest.submit(name, partial(folded, self._moment, name, content, kind), then)
 
     def _take(self, found: Folded | None, said: str, kind: str = "muted") -> None:
-        """Shows the documents, or none."""
+        """Show the documents, or none, and a sentence."""
         self._folded, self._times = found, self._times + 1
         self.said.say(said, kind)
         if found is None:
@@ -142,7 +142,7 @@ class Unseen:
         self._show()
 
     def _show(self) -> None:
-        """The list, and the document that is chosen or the first."""
+        """Show the list, and the chosen document, or the first."""
         if (found := self._folded) is not None:
             self.shelf.fill(
                 lambda times, *asked: {
@@ -162,7 +162,7 @@ class Unseen:
 
 
 class Folded(NamedTuple):
-    """Documents under the topics of a run."""
+    """Documents with their topics inferred by a run."""
 
     moment: Moment
     corpus: Corpus
@@ -171,7 +171,7 @@ class Folded(NamedTuple):
     raw: str | None
 
     def csv(self) -> File:
-        """Every document with its theta."""
+        """Return a CSV file with the theta of every document."""
         theta = self.inferred["theta"]
         about = {name: self.inferred[name].values for name in ("n_tokens", "out_of_vocabulary")}
         table = pd.DataFrame(
@@ -188,12 +188,12 @@ class Folded(NamedTuple):
 
 
 def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folded:
-    """The documents of a text or a file under the topics of the run's last snapshot.
+    """Return the documents of a text or file with topics inferred from the run's last snapshot.
 
     Raises
     ------
     ValueError
-        One sentence: no run, nothing in it, no word that the run knows, too much, or another kind of file.
+        One sentence: there is no run, no text, no word that the run knows, too much text, or another kind of file.
     """
     if moment is None:
         raise FileError("there is no run to infer topics with; start one on the Compare page")
@@ -224,12 +224,12 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
 
 
 def most_bytes() -> int:
-    """That inference may take here."""
+    """Return the bytes of memory that inference may need on this server."""
     return int(min(MOST_BYTES, policy().limits.memory * 1e9))
 
 
 def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> None:
-    """Raises FileError for more documents than there is room for under so many topics."""
+    """Raise FileError if the documents need more memory than allowed with so many topics."""
     each, most = made_of(moment, partial(inference_bytes, n_documents=1)), most_bytes()
     if n_documents * each > most:
         size = format_size(n_documents * each)
@@ -239,7 +239,7 @@ def check_size(moment: Moment, name: str, n_documents: int, n_topics: int) -> No
 
 
 def too_large(name: str, n_bytes: int) -> FileError:
-    """The sentence about a file that a page does not take."""
+    """Return the error for a file that is too large."""
     much = (
         f"{name} has {format_size(n_bytes)} where a page takes {format_size(policy().max_upload)}"
     )
@@ -247,7 +247,7 @@ def too_large(name: str, n_bytes: int) -> FileError:
 
 
 def _typed(name: str, raw: str, counted: dict | None) -> Corpus:
-    """A text as a corpus. A pattern of words that is somebody's own is not matched in the server."""
+    """Return a typed text as a corpus; with a word pattern chosen by the user, read it as a file, within limits."""
     if (counted or {}).get("token_pattern", WORD_PATTERN) == WORD_PATTERN:
         return corpus_of(pd.Series([raw], [name]), counted=counted)
     return _uploaded(name, json.dumps({"title": name, "text": raw}).encode(), ".jsonl", counted)
@@ -268,7 +268,7 @@ def _uploaded(name: str, content: bytes, kind: str, counted: dict | None = None)
 
 
 def listing_of(found: Folded) -> dict:
-    """Return the documents as `Shelf` lists them."""
+    """Return the list of documents for a `Shelf`."""
     unknown, tokens = (
         found.inferred[name].values[:MOST_LISTED].tolist()
         for name in ("out_of_vocabulary", "n_tokens")
@@ -288,7 +288,7 @@ def listing_of(found: Folded) -> dict:
 
 
 def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, str]) -> dict:
-    """A document as `Shelf` shows it: the text itself where it is at hand, else its words by count."""
+    """Return a document for a `Shelf`: its text if available, else its words by count."""
     counted = Run(found.moment.path).spec.counted or {}
     run, theta = counts_of(found.moment), found.inferred["theta"].values[document]
     one = found.corpus.of_documents([document])
@@ -317,13 +317,13 @@ def unseen_document(found: Folded, document: int, topic: int, labels: dict[int, 
 
 
 def most_frequent(document: Corpus, n: int) -> Corpus:
-    """The one document with the n word types that it has most often."""
+    """Return the document with only its ``n`` most frequent words."""
     kept = np.sort(np.argsort(-document.counts, kind="stable")[:n])
     return document.with_pairs([0, len(kept)], document.words[kept], document.counts[kept])
 
 
 def sentence_about(found: Folded) -> str:
-    """How many documents, and how much of them the run does not know."""
+    """Return a sentence with the number of documents and the share of tokens that the run does not know."""
     n, rate = found.corpus.n_documents, found.inferred.attrs["out_of_vocabulary"]
     more = f" The first {MOST_LISTED} are listed; the CSV has all." if n > MOST_LISTED else ""
     return (

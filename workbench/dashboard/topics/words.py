@@ -1,4 +1,4 @@
-"""Words of the vocabulary that are looked for, each with its tokens and with the topics that it lies in."""
+"""Search in the vocabulary: each word found, with its tokens and the topics that use it."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,7 +19,7 @@ MOST_WORDS, MOST_TOPICS, LEAST = 40, 6, 0.01
 
 
 class Words(Filled):
-    """The words that are found. A click on a topic chooses it."""
+    """The words found; a click on a topic chooses it."""
 
     content = param.Dict(default={}, doc="words (of `word_found`) and caption; empty for none.")
 
@@ -30,12 +30,12 @@ class Words(Filled):
         super().__init__(SEARCHES)
 
     def show(self, moment: Moment, labels: dict[int, str], query: str) -> None:
-        """Brings the list to the words of a run that contain a text."""
+        """Show the words of a run that contain a text."""
         self.fill(words_found, moment, labels, query.strip(), waiting="Looking for words …")
 
 
 class Vocabulary(NamedTuple):
-    """The words of a run, without its empty topics."""
+    """The words of a run, and its non-empty topics."""
 
     run: xr.Dataset
     shares: np.ndarray  # (topic,) p(k)
@@ -45,7 +45,7 @@ class Vocabulary(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _vocabulary(moment: Moment) -> Vocabulary | None:
-    """None before the first snapshot."""
+    """Return the vocabulary of a run; None before the first snapshot."""
     counts = counts_of(moment)
     if counts is None:
         return None
@@ -55,9 +55,9 @@ def _vocabulary(moment: Moment) -> Vocabulary | None:
 
 
 def words_found(moment: Moment, labels: dict[int, str], query: str) -> dict:
-    """The words that contain a text, upper or lower case alike: first the text itself, then what begins with it, then others.
+    """Return the words that contain a text in any case: first the text itself, then words that begin with it, then others.
 
-    Within each of these the most frequent ones come first.
+    Within each group the most frequent come first.
     """
     known = _vocabulary(moment) if query else None
     if known is None:
@@ -89,7 +89,7 @@ def words_found(moment: Moment, labels: dict[int, str], query: str) -> dict:
 
 
 def word_found(known: Vocabulary, at: int, spread: np.ndarray, labels: dict[int, str]) -> dict:
-    """A word, its training tokens, and p(topic | word) of the topics that it lies in most, the largest first."""
+    """Return a word, its training tokens, and p(topic | word) of its likeliest topics, largest first."""
     numbers = known.run["topic"].values
     order = [
         topic
