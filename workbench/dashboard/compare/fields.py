@@ -29,7 +29,7 @@ WIDEST = 18
 
 
 def grouped(hyper: bool) -> dict[tuple[str, ...], list[SharedOption]]:
-    """Return the options that only the same engines share, by engines, most engines first: those of priors, or the others."""
+    """Return the options by the engines that share them, most engines first: those of priors, or all others but r."""
     groups: dict[tuple[str, ...], list[SharedOption]] = {}
     for one in shared_options():
         if one.is_hyper == hyper and one.key != SPLIT:

@@ -155,7 +155,7 @@ class Frontier(Tab):
         }
 
     def asked(self, texts: dict[str, str]) -> FrontierRequest:
-        """Return the request of the form: a hybrid, cgs and, if a split is chosen and some r lies between 0 and inf, `ADAPTIVE`."""
+        """Return the request of the form: a hybrid, cgs and, if a split is chosen and 0 < r < inf for some r, `ADAPTIVE`."""
         engine = texts["engine"]
         found = FrontierRequest.from_query(texts | {"engines": engine})
         r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
