@@ -6,9 +6,9 @@ from workbench.views.style import INK, ONE_COLUMN, RC, TWO_COLUMNS
 ROW = 0.135
 """Height of a line of small letters, inches."""
 PAGE = 8.5
-"""Height of a figure on paper at most, inches."""
+"""Maximum height of a figure on paper, inches."""
 TOPIC = "number_of_topic"
-"""Dimension of elements that stand for a topic: who taps one of them on a page chooses its topic."""
+"""Dimension of elements that stand for a topic; a tap on such an element on a page chooses the topic."""
 WIDTHS = {1: ONE_COLUMN, 2: TWO_COLUMNS}
 MOST_ACROSS = 3
 SHAPES = {1: 0.62, 2: 0.72, 3: 0.78}
@@ -36,7 +36,7 @@ def element(kind: str, *data, label: str = "", vdims=None, **look):
 
 def coloured(kind: str, outlines: list[dict], places: list, dims: list, **look):
     """Return "Polygons" or "Contours", each with the colour that its outline has as ``colour``."""
-    # HoloViews takes this one where all have the same, and else the colour of each
+    # HoloViews uses this colour if all are the same, else the colour of each
     first = next((outline["colour"] for outline in outlines), INK)
     one = {"facecolor": first} if kind == "Polygons" else {}
     return element(kind, outlines, places, vdims=[*dims, "colour"], color="colour", **one, **look)

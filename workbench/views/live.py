@@ -29,7 +29,7 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     made = []
     for number, panel in enumerate(picture.panels):
         shown = in_bokeh(panel, (width, height), hover)
-        # a document of its own: a plot would stay with that of the session until the session ends
+        # a document of its own, or the session's document would keep the plot until the session ends
         drawn = holoviews().renderer("bokeh").instance().get_plot(shown, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
@@ -193,6 +193,6 @@ def show(
             f"the view {view!r} finds nothing to draw in these runs; it needs {needs}"
         )
     for card in cards:
-        card.play.visible = False  # no clock moves it here
+        card.play.visible = False  # nothing calls `tick` here
     pn.extension(inline=True)
     return pn.Column(*cards, sizing_mode="stretch_width")

@@ -13,7 +13,7 @@ from workbench.views.elements import TOPIC, holoviews
 from workbench.views.style import INK, RC
 
 INCH = 105
-"""Pixels of an inch on a page."""
+"""Pixels per inch on a page."""
 POINT = INCH / 72
 DASHES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 MARKERS = {
@@ -30,9 +30,9 @@ MARKERS = {
 LINES = {"Curve", "Path", "Segments", "HLine", "VLine", "Contours", "ErrorBars"}
 """Kinds of elements without an area."""
 MARKS = {"Contours", "Points", "Polygons", "Rectangles", "Segments"}
-"""Kinds of elements whose place says nothing by its numbers."""
+"""Kinds of elements whose coordinates have no meaning."""
 UNSAID = {"area", "above", "colour", "same place"}
-"""Dimensions that are drawn and not said."""
+"""Dimensions that are drawn but left out of hover texts."""
 KEPT = {
     "cmap", "clim", "colorbar", "invert_axes", "invert_xaxis", "invert_yaxis", "logx", "logy", "logz", "padding",
     "show_grid", "show_legend", "title", "xaxis", "xlabel", "xlim", "xrotation", "xticks", "yaxis", "ylabel", "ylim",
@@ -51,9 +51,9 @@ LETTER = 6.5
 AXES = 45
 """Height of the title and the legend of a panel with axes, pixels."""
 PALE = 0.35
-"""Opacity of what is not chosen beside what is."""
+"""Opacity of elements that are not chosen while another is."""
 N_MARKERS = 6
-"""Markers along a curve."""
+"""Number of markers along a curve."""
 TOLD = "told"
 """Name of the dimension with hover texts."""
 
@@ -153,7 +153,7 @@ def _told(part, kind: str, texts: list[str] | None) -> tuple[object, list]:
             data = [{**ring, TOLD: text} for ring, text in rings]
             part = part.clone(data, vdims=[*part.vdims, TOLD])
         elif kind == "QuadMesh":
-            coords = part.interface.coords  # from the lowest up, as the values come, and the texts
+            coords = part.interface.coords  # ascending, as the values and the texts
             x, y = (coords(part, name, ordered=True, edges=True) for name in part.kdims)
             values = part.dimension_values(2, flat=False)
             told = np.array(texts, dtype=object).reshape(values.shape)

@@ -16,7 +16,7 @@ HELD_OUT = "held-out perplexity"
 SCORES = {
     name.removeprefix("test_").replace("_", " "): each for name, each in every_score().items()
 }
-"""Measure → the variable of a score that some families have beside the perplexities."""
+"""Measure → variable of a score that some model families have besides perplexities."""
 MEASURES = {
     "headline": (("test_perplexity",), HELD_OUT),
     "state": (("test_perplexity_state",), f"{HELD_OUT} of the state"),
@@ -46,9 +46,9 @@ CHARTS = {
     "Priors as learnt": ("alpha", "beta", "beta total", "gamma"),
     **({"Other held-out scores": tuple(SCORES)} if SCORES else {}),
 }
-"""Chart → its measures, the one that is seen first at the head."""
+"""Chart → its measures, beginning with the one shown first."""
 WORDS = {"headline": "Recommended estimate", "close-up": "Zoom to end"}
-"""Axis, measure or range → what the page calls it, where that is not its name, which links keep."""
+"""Axis, measure or range → its label on the page if that differs from its name in links."""
 
 
 def names_by_label(names) -> dict[str, str]:

@@ -28,9 +28,9 @@ USUAL = {
     "title": ("title", "headline", "subject", "name", "id"),
     "label": ("label", "category", "class", "section", "topic", "group", "genre"),
 }
-"""Field of the form → names that its column often has, the likeliest first."""
+"""Field of the form → usual names of its column, the likeliest first."""
 LEAST_WORDS = 4
-"""Words of the mean text, from which on a column whose name tells nothing is taken for that of the texts."""
+"""Words per value, on average, from which a column without a usual name is taken for the texts."""
 
 
 def columns_of(
@@ -52,7 +52,7 @@ def columns_of(
     else:
         path = policy().place_of(corpus)
     if is_sharded(path):
-        return {}  # they were chosen when it was written
+        return {}  # its columns were chosen when the shards were written
     return columns_bounded(path, format=format, encoding=encoding)
 
 

@@ -35,13 +35,13 @@ from workbench.views.style import GREY, look_of
 
 N_SLOTS = len(DASHES)
 NOTHING = Line("", "", ())
-"""The line of a slot that is free."""
+"""The line of an unused slot."""
 FIRST = ("iteration", "test_perplexity")
-"""The columns that are drawn first."""
+"""The columns drawn at the start."""
 SPANS = ("whole", "close-up")
 HEADLINE = COLUMNS.index("test_perplexity")
 DOTTED = DASHES.index("dotted")
-"""The first dash of lines that have no course."""
+"""The first dash of lines without known iterations."""
 CLOSE_UP = 0.1
 """Share of a run's points, from its beginning, that the close-up leaves out of the vertical range."""
 
@@ -49,7 +49,7 @@ CLOSE_UP = 0.1
 class Drawn(NamedTuple):
     """The present content of the figure, enough to draw the figure again elsewhere."""
 
-    # path, label, colour ("" of one that is not in the figure)
+    # path, label, colour ("" for a run that is not in the figure)
     runs: tuple[tuple[Path, str, str], ...]
     axis: str  # of AXES
     measure: str  # of MEASURES
@@ -58,7 +58,7 @@ class Drawn(NamedTuple):
     # one line for all runs of a label: their mean, and a standard error around it
     mean: bool = False
     smoothing: float = 0.0  # weight of `workbench.measures.curves.smoothed`
-    target: float | None = None  # perplexity at which a line is drawn across
+    target: float | None = None  # perplexity of the horizontal target line
     log: tuple[str, ...] = ()  # which of the axes x and y are logarithmic
 
 

@@ -19,13 +19,13 @@ from workbench.runs.request import (
 )
 
 SPLIT = "r"
-"""The option of the hybrids that stands beside the number of topics."""
+"""The option of the hybrids whose field stands beside the number of topics."""
 OF_COLUMNS = tuple(f"{OF_FILES}{name}" if name == "time" else name for name in COLUMNS)
 READING = reading_names(records=False)
 ALWAYS = ("format", *OF_COLUMNS)
-"""How a file is read, unfolded."""
+"""Settings for reading a file that are never in a fold."""
 WIDEST = 18
-"""Letters of a label or a word that half of the form is wide enough for."""
+"""Maximum number of letters of a label or word in half the width of the form."""
 
 
 def grouped(hyper: bool) -> dict[tuple[str, ...], list[SharedOption]]:

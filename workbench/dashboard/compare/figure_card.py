@@ -89,9 +89,9 @@ class FigureCard:
         self.files = picture_downloads(
             handover, lambda: partial(curve_picture, self.curve.seen()), report
         )
-        self.picked: list[str] | None = None  # drawn by hand; None: the newest eight
-        self._beyond: list[Reading] = []  # wanted, and without room in the figure
-        self._left_out = 0  # wanted, and not even compared
+        self.picked: list[str] | None = None  # chosen by the visitor; None: draw the newest eight
+        self._beyond: list[Reading] = []  # compared, but without room in the figure
+        self._left_out = 0  # number of runs that are not even compared
         self._empty = True  # no run can be read
 
     def parts(self) -> dict[str, Part]:

@@ -34,12 +34,12 @@ from workbench.views.style import LINES, MARKERS, Look
 
 NAMES = {"csv": "CSV", "npz": "NumPy (npz)", "mallet": "MALLET", "pyldavis": "pyLDAvis"}
 FORMS = {NAMES.get(form, form): form for form in FORMATS}
-"""Label → format of a whole run."""
+"""Label → format of a complete run."""
 WIDTHS = (1.3, 0.65)
-"""Points, of the lines of the first and of the second quantity."""
+"""Widths in points of the lines of the first and of the second quantity."""
 CLOCKS = ("iteration", "steps", "updates", "elapsed")
 LARGEST = 256 * 2**20
-"""Bytes of the largest download; more would lie in the server's memory for each visitor."""
+"""Bytes of the largest download, since it is in the server's memory for each visitor."""
 
 
 def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
@@ -61,7 +61,7 @@ def curve_picture(drawn: Drawn) -> tuple[Picture, list[Path]]:
             if not np.isfinite(y).any():
                 continue
             name = label if len(names) == 1 else f"{label}, {column.rpartition('_')[2]}"
-            if not runs[0].spec.length:  # a level across the figure
+            if not runs[0].spec.length:  # an imported model: a horizontal line
                 x, y, error = np.array(drawn.x_range), np.full(2, y[-1]), np.full(2, np.nan)
                 looks[name] = Look(colour, ":", marker, WIDTHS[0])
             else:

@@ -13,7 +13,7 @@ from workbench.measures.selection import labels_of_specs
 NO_ROWS = np.empty((0, len(COLUMNS)))
 GROUPINGS = ("each run", "mean of seeds")
 NEWEST, MOST = 64, 500
-"""Runs that are compared at most: without a choice by hand, the newest; and of those that are chosen."""
+"""Maximum numbers of runs compared: of the newest, if none is chosen, and of chosen ones."""
 
 
 class Line(NamedTuple):
@@ -60,7 +60,7 @@ class Mean:
         begun = [reading for reading in readings if len(reading.numbers)]
         of = tuple((reading.name, reading.stride) for reading in begun)
         shared = self.numbers[-1, 0] if len(self.numbers) else 0.0
-        # a run that began again is shorter
+        # a run that was restarted is shorter
         if of != self.of or any(reading.numbers[-1, 0] < shared for reading in begun):
             self.of, shared, self.numbers, self.errors = of, 0.0, NO_ROWS, NO_ROWS
         if len(begun) == 1:
@@ -84,7 +84,7 @@ def mean_of(tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     rows = np.stack([rows[np.isin(rows[:, 0], shared)] for rows in tables])
     if len(tables) == 1:
         return rows[0], np.full(rows.shape[1:], np.nan)
-    with np.errstate(invalid="ignore"):  # of a bound that is infinite
+    with np.errstate(invalid="ignore"):  # a bound may be infinite
         return rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(tables))
 
 

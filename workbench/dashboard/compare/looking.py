@@ -12,9 +12,9 @@ from workbench.runs.store.places import is_run
 from workbench.runs.store.status import ALIVE
 
 LIVE_EVERY = 15
-"""Seconds between two looks at runs that go on; sessions that see the same runs share one."""
+"""Seconds between two readings of active runs; sessions that show the same runs share a reading."""
 Looked = tuple[tuple[Path, int], ...]
-"""(path, iteration) of each run; of one that goes on -1 - n, another n when it is to be looked at again."""
+"""(path, iteration) of each run; for an active run -1 - n, with a new n when it is to be read again."""
 
 
 def looked_at(readings: Iterable[Reading]) -> Looked:
@@ -37,6 +37,6 @@ def begun(runs: Looked) -> Iterator[tuple[Run, int, xr.Dataset]]:
         except Exception:
             if is_run(path):
                 raise
-            continue  # it was removed since it was listed
+            continue  # it was removed after it was listed
         if progress.sizes["iteration"]:
             yield run, iteration, progress

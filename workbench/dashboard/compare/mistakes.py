@@ -15,7 +15,7 @@ from workbench.runs.settings import SplitSettings, names
 from workbench.runs.spec import SpecError
 
 OF_CORPUS = (*reading_names(records=False), *names(SplitSettings))
-"""Fields that an error of a corpus may be about; otherwise it is about the corpus."""
+"""Fields that can show an error about a corpus; the field of the corpus shows all others."""
 
 
 def mistakes_in(request: RunRequest) -> dict[str, str]:
@@ -43,7 +43,7 @@ def mistake_of(error: CorpusError, corpus: str | Received) -> dict[str, str]:
     """
     received = isinstance(corpus, Received)
     path, said = corpus.path if received else policy().find(corpus) or Path(corpus), worded(error)
-    # who see its name alone
+    # uploaded: the visitor sees only the name
     of_others = f"{path.name[:1].upper()}{path.name[1:]}" if received else ""
     rest = said.removeprefix(str(path)).removeprefix(of_others)
     if rest != said and not rest.startswith(("/", " is a f")):

@@ -91,7 +91,7 @@ class ComparePage:
         self.topics = text(sizing_mode="stretch_width", visible=False)
         self._version, self._n_started, self._followed = -1, 0, False
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
-        self._ticked_last = ""  # the run whose moves are shown; empty: the newest
+        self._ticked_last = ""  # the run whose splits and merges are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
         self.ticked.on_click(self._draw_chosen)
         self.parts = (
@@ -137,7 +137,7 @@ class ComparePage:
         self.results.follow(
             (self._known[name] for name in found if name in self._known), self.table.settings
         )
-        self._write_link()  # ranges may have been moved meanwhile
+        self._write_link()  # the visitor may have changed ranges
 
     def _show_progress(self) -> None:
         """Show how many runs were read while the store is first read, and what to do if it has no run."""

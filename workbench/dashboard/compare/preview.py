@@ -16,7 +16,7 @@ from workbench.views.elements import fitting
 
 MOST_DOCUMENTS, MOST_WORDS = 10, 40
 MOST_LETTERS, MOST_NAME = 240, 60
-"""Of a text, and of a title, a label, a word or the name of a column, that is shown."""
+"""Letters shown of a text, and of a title, label, word or column name."""
 
 RULES = {
     "stop_words": "Stop words",
@@ -24,7 +24,7 @@ RULES = {
     "min_documents": "In fewer than {} documents",
     "max_share": "In more than {:.0%} of all documents",
 }
-"""Option → what it leaves out, with its value."""
+"""Option → description of what it leaves out, with its value."""
 
 
 class Preview:

@@ -80,7 +80,7 @@ class Settings:
         self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
         self.on_change = on_change
         self.inbox = Inbox(self._take_file)
-        # whose columns are asked for, and what they are where they are known
+        # the file whose columns were asked for, and its columns once known
         self._file, self._columns = None, None
         self._usual = USUAL | {name: written(one.default) for name, one in request_fields().items()}
         self._order, self._folded, self._headings = _order()
@@ -91,10 +91,10 @@ class Settings:
         self.said = text(sizing_mode="stretch_width", visible=False)
         self.ahead = text(sizing_mode="stretch_width")
         self._submitted, self._refused, self._pace = None, None, {}
-        self._ready: RunRequest | None = None  # while nothing is wrong with it
+        self._ready: RunRequest | None = None  # the request, while it is valid
         self._runs: list[str] = []
         document = pn.state.curdoc
-        # or it may be told after what came of it
+        # with the lock, or its messages may be sent after the result
         self.start.on_click(lambda event: with_lock(document, self._start))
         self.preview.on_click(lambda event: with_lock(document, self._look_at_data))
         self._show_fields()
@@ -377,7 +377,7 @@ class Settings:
     def view(self) -> pn.Column:
         """Return the form as a card."""
         start = column(self.ahead, self.preview, self.start, self.said, kind="wb-start")
-        told = policy().limits.told()  # below what stays in sight, of which it would take too much
+        told = policy().limits.told()  # below what stays in view, or that is too high
         limits = [text(f'<p class="muted">{told}</p>', sizing_mode="stretch_width")] if told else []
         return column(
             text("<h2>New runs</h2>"),

@@ -34,7 +34,7 @@ from workbench.dashboard.shared.shell import FIGURE_CSS, LEGEND_CSS
 from workbench.measures.curves import smoothed
 
 STRANDS = (("line", "low", "high"), ("line_2", "low_2", "high_2"))
-"""Columns of what is drawn of the first and of the second quantity: smoothed, and a standard error to either side."""
+"""Columns of the first and second quantity: smoothed value, and the value minus and plus a standard error."""
 DASHES = (
     "solid",
     "dashed",
@@ -45,11 +45,11 @@ DASHES = (
     [4, 6],
     [14, 3, 3, 3],
 )
-"""Of the lines of one colour, which are those of an engine."""
+"""Dash patterns of lines with the same colour, that is, with the same engine."""
 WIDTHS = (2.2, 1.1)
-"""Of the lines of the first and of the second quantity."""
+"""Widths of the lines of the first and of the second quantity."""
 FEW = 20
-"""New rows up to which they are sent as text."""
+"""Maximum number of new rows that are sent as text."""
 FAINT, BAND = 0.28, 0.16
 """Opacity of the raw curve under a smoothed one, and of a band."""
 FORMAT = """
@@ -61,7 +61,7 @@ POINTED = """
 const { event_name: kind, x, y } = cb_obj
 document.dispatchEvent(new CustomEvent('wb-figure', { detail: { kind, x, y } }))
 """
-"""Dispatches where the pointer is, for `highlight.js`."""
+"""Script that reports the position of the pointer to `highlight.js`."""
 TOOLTIP = """
 <div class="wb-tip"><b>$name</b><br>iteration @iteration{0,0} · @updates{0.0a} updates · @elapsed{0.0} s<br>
 recommended estimate @test_perplexity{0.0} · state @test_perplexity_state{0.0}<br>
@@ -190,7 +190,7 @@ class Slot:
         self.source = ColumnDataSource(
             _columns(NO_ROWS) | _drawn(NO_ROWS, NO_ROWS, Look((), 0.0)), name=f"slot-{at}"
         )
-        view = CDSView()  # of all rows; one for all glyphs of the slot
+        view = CDSView()  # all rows; one view for all glyphs of the slot
 
         (x, y), strands = first, []
         for (_, low, high), width in zip(STRANDS, WIDTHS, strict=True):
@@ -239,7 +239,7 @@ class Slot:
                     name: values[known:] for name, values in drawn.items()
                 }
                 self.source.stream({name: _sent(values) for name, values in news.items()})
-            # after the rows that are new: what is sent of it are whole columns
+            # after the new rows, since this sends complete columns
             if look != self._look and known:
                 self.source.data.update(
                     {

@@ -40,10 +40,10 @@ from workbench.runs.store.provenance import other_kernels_warning
 from workbench.runs.store.status import FINISHED, read_status
 
 STARTING = Lock()
-"""Held while runs are counted and made, so that two visitors do not both get what is left."""
+"""Held while runs are counted and made, so that two visitors do not both use the same free capacity."""
 ELAPSED = COLUMNS.index("elapsed")
 SETTLED = 5
-"""Iterations from which on the pace of a run is used."""
+"""Minimum number of iterations before the pace of a run is used."""
 
 
 def paces(readings: Iterable[Reading]) -> dict[tuple[str, str], float]:
@@ -217,7 +217,7 @@ def previewed(
         return _loaded(str(name_or_path), 0, kind)
     received = isinstance(name_or_path, Received)
     path = name_or_path.there() if received else policy().place_of(str(name_or_path))
-    if not received and is_sharded(path):  # whose columns were chosen when it was written
+    if not received and is_sharded(path):  # its columns were chosen when the shards were written
         read = {name: value for name, value in read.items() if name not in COLUMNS_READ}
     return _loaded(str(path), path.stat().st_mtime_ns, kind, **read)
 

@@ -24,7 +24,7 @@ APPLIES = {
     "stop": (RUNNING, PAUSED, WAITING),
     "remove": (STOPPED, FINISHED, LOST, FAILED),
 }
-"""Action → the states of a run that it makes sense for."""
+"""Action → the states of a run to which it applies."""
 DONE = {
     "pause": "asked to pause",
     "resume": "asked to resume",

@@ -31,9 +31,9 @@ LEARNT = {
     "beta_total": ("beta", COLUMNS.index("beta_total"), "in all "),
     "top_concentration": ("gamma", COLUMNS.index("top_concentration"), ""),
 }
-"""What may be learnt → its name, the column of its value, and what that is."""
+"""Learnt prior → its name, the column of its value, and a word before the value."""
 USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time", "left")
-"""The columns beside the name that are shown unless others are chosen; settings have columns of their own."""
+"""Default columns besides the name; every setting can be a further column."""
 
 
 class RunTable(Drawn):
@@ -43,7 +43,7 @@ class RunTable(Drawn):
     news = param.String(
         doc="As JSON, number: of the message; rows: those that have changed since the last one."
     )
-    # (in a dict Bokeh would look for models, row by row, three times a second and session)
+    # (JSON: Bokeh would search a dict for models, row by row, three times a second in each session)
     chosen = param.List(doc="Names of the runs that are ticked.")
     colours = param.Dict(default={}, doc="Name → colour of the runs that are drawn.")
     empty = param.String(doc="What to do next, when there is no run.")
@@ -70,7 +70,7 @@ class RunTable(Drawn):
     def __init__(self, on_draw=lambda name: None, **settings):
         super().__init__(**settings)
         self._on_draw = on_draw
-        self._known: dict[str, tuple[Reading, dict]] = {}  # every run: as read last, and its row
+        self._known: dict[str, tuple[Reading, dict]] = {}  # last reading and row of every run
         self._settings: dict[str, dict] = {}  # of every run
         self._n_news = 0
 

@@ -8,7 +8,7 @@ from workbench.errors import ALONE, Got, Named, one_sentence
 from workbench.runs.request import OF_FILES, request_fields
 
 OPTION = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
-"""A word that is the name of an option."""
+"""Pattern of the name of an option with several words."""
 EMPTY = {None: "; the field is empty", "": "; there is none beside a comma"}
 """The end of a sentence about an empty value."""
 

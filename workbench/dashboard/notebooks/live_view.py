@@ -34,7 +34,7 @@ AWAITED = {
     RUNNING: "the corpus is read, and kernels are compiled unless the cache has them",
     PAUSED: "paused before the first",
 }
-"""State → what a run in it waits for before its first iteration."""
+"""State → what a run in this state waits for before its first iteration."""
 LOOK_EVERY = 0.2
 """Seconds between two updates of the bars in a terminal."""
 
@@ -169,8 +169,8 @@ class LiveView:
 
     def _read(self, path: Path) -> Reading:
         try:
-            return self._followers[find_run(path)].look()  # which says so when it was removed
-        except Exception as error:  # whatever is wrong with one run, the others are to be seen
+            return self._followers[find_run(path)].look()  # raises an error if the run was removed
+        except Exception as error:  # an error of one run must not hide the others
             return unreadable(path, error)
 
     def _show_curves(self) -> None:

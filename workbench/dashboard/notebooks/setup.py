@@ -84,7 +84,7 @@ def load_panel() -> None:
 
     cell = sys.modules["IPython"].get_ipython().get_parent().get("metadata", {}).get("cellId")
     if not _SHOWN_BY:
-        # beside HoloViews it trusts that the page has everything, and its output may be hidden
+        # if HoloViews is loaded, this assumes that the page has all scripts; its output may be hidden
         with capture_output():
             pn.extension(inline=True)
     if not _SHOWN_BY or cell in _SHOWN_BY:

@@ -44,6 +44,6 @@ class Counts(Drawn):
                 if row < 0 or column < 0:
                     return
                 cells[row][column] = str(said["text"])[:LONGEST]
-        except (TypeError, ValueError, KeyError, IndexError):  # not from this page
+        except (TypeError, ValueError, KeyError, IndexError):  # the message is not from this page
             return
         self._on_change(written(cells))

@@ -27,9 +27,9 @@ from workbench.views.count_expectations import FORMULAS, NAMES, microscope_pictu
 TYPED = "typed"
 COUNTS = {"Document": "document", "Word": "word", "All tokens": "all", "Typed": TYPED}
 OF_ENGINE = ("responsibilities", "which", "topic")
-"""Fields that are about an engine's counts."""
+"""Fields for a count of an engine."""
 MOST_TYPED = 500
-"""Tokens of a count that is typed."""
+"""Maximum number of typed probabilities."""
 SAID = (
     "A count is a sum over tokens, each in the topic with its own probability q: n_dk of a document, n_wk of a word, n_k of "
     "all tokens. Updates need the expectation of a function of a + n, where a is the prior: exact by the Poisson-binomial "

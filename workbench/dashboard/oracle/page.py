@@ -39,7 +39,7 @@ from workbench.measures.against_exact import lda_engines
 
 TITLE = "workbench · Oracle"
 OWN = ""
-"""Value of the menu for a toy that is none of those offered."""
+"""Value of the menu for a toy that equals no example."""
 
 
 class OraclePage:
@@ -47,7 +47,7 @@ class OraclePage:
 
     def __init__(self):
         self._document, self._latest = pn.state.curdoc, LatestTask()
-        # the toy that is shown, and what its engines came to
+        # the shown toy, and the results of the engines on it
         self._known, self._answers = None, []
         first = next(iter(TOYS.values()))
         self._counts, self.handover = first.counts, Handover()

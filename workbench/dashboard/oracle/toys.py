@@ -10,11 +10,11 @@ from workbench.models import LDA
 from workbench.numbers import parse_number
 
 MOST_ROWS, MOST_COLUMNS = 8, 8
-"""Documents and words of a table."""
+"""Maximum numbers of documents and words of a table."""
 MOST_TOPICS, MOST_TOKENS = 16, 64
-"""Of a toy: with one topic any number of tokens has one assignment, and with one token any number of topics few."""
+"""Limits of a toy, besides the number of assignments: that stays small for one topic, or for one token."""
 LONGEST = 12
-"""Letters of a cell that are kept."""
+"""Maximum number of letters of a cell."""
 
 
 class Toy(NamedTuple):
@@ -31,7 +31,7 @@ TOYS = {
     "Unequal alpha (toy A)": Toy("3,1,0;1,1,3", 2, "0.7, 0.4", "0.3"),
     "Bars of 2 × 2 cells": Toy("3,2,0,0;0,0,2,3;2,1,1,2", 2, "0.5", "0.1"),
 }
-"""Name → toy; the rows of the last are the two bars of a picture of four cells, and a document with both."""
+"""Name → example; the documents of the last are the two bars of a picture of 2 × 2 cells, and both bars together."""
 
 
 def cells_of(counts: str) -> list[list[str]]:

@@ -23,17 +23,17 @@ from workbench.dashboard.shared.shell import read_style
 from workbench.errors import InputError, nearest_or_all
 
 SHORTEST = 8
-"""Characters of a password."""
+"""Minimum number of characters of a password."""
 AFTER_WRONG = 1.0
 """Seconds until the next try from an address after a wrong password."""
 TEMPLATE = Path(__file__).with_name("login.html")
 HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")
-"""An address of this server, to which a login may lead."""
+"""Pattern of an address of this server, to which a sign-in may redirect."""
 VISITOR = "visitor"
-"""The name of everybody who knows the password."""
+"""The user name of everybody who signs in with the password."""
 EVERYBODY = "everybody"
 _QUEUES: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-"""Address → the lock that its tries take in turns."""
+"""Address → the lock that lets it try one password at a time."""
 
 
 class ServerError(InputError):
@@ -82,7 +82,7 @@ def cookie_secret(of: str) -> str:
         with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(secrets.token_hex(32))
         try:
-            os.link(made, path)  # of two servers that begin at once one makes it
+            os.link(made, path)  # if two servers start at once, only one makes it
         except FileExistsError:
             pass
         finally:

@@ -21,8 +21,8 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' blob:; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'self'"
 )
-"""Content-Security-Policy: of scripts those of this server and those that carry the nonce of the answer. Bokeh makes functions
-of text (unsafe-eval) and Panel loads components as blobs; scripts that run already make both."""
+"""Content-Security-Policy: allows scripts of this server and scripts with the nonce of the answer. Bokeh makes functions
+from text (unsafe-eval) and Panel loads components as blobs; only scripts that already run can do both."""
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -37,7 +37,7 @@ TAKEN_AWAY = (
     "Access-Control-Allow-Credentials",
     "Access-Control-Allow-Methods",
 )
-"""Headers that name the server's version, or with which Bokeh lets pages of others embed ours."""
+"""Headers to remove: those that name the server's version, or let other sites embed our pages."""
 
 
 def guard(server, origins: tuple[str, ...]) -> None:
@@ -46,7 +46,7 @@ def guard(server, origins: tuple[str, ...]) -> None:
     origins : names of the server in browsers, besides localhost, the name of this machine and numerical addresses: a host, with
         its port if it has one, and optionally https:// in front.
     """
-    application = server._tornado  # Bokeh makes it, and takes no routes that come before its own
+    application = server._tornado  # Bokeh makes it, and accepts no routes before its own
     application.default_router.rules.insert(0, Rule(_Refused(origins), _Refusal))
     application.add_transform(_Headers)
 

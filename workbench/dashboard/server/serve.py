@@ -41,13 +41,13 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 LIFETIME = 15.0
 """Seconds after which the session of a closed tab is dropped."""
 ENDING = 3.0
-"""Seconds that work in threads is given when the server ends; runs are processes of their own, and go on."""
+"""Seconds that threads have to finish when the server ends; runs are separate processes and continue."""
 LAZY = "dask.array", "pyarrow.pandas_compat", "xarray.computation.nanops"
-"""Modules, those that are installed, that reading a run imports."""
+"""Modules that reading a run imports, if they are installed."""
 MOVED = {"/?": "/compare", "/choose-k": "/sweep", "/frontier": "/sweep?tab=frontier"}
-"""Address → where it leads; old links go on working."""
+"""Old address → new address, so that old links still work."""
 AROUND = 8 * MIB
-"""Bytes of a message beside the file that it brings; one that is longer ends the connection."""
+"""Bytes that a message may have besides its file; a longer message ends the connection."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,21 @@ class Serving:
     """
 
     port: int = PORT  # 0 chooses a free one
-    # this machine alone; 0.0.0.0: wherever this machine is reached
+    # only this machine; 0.0.0.0: all addresses of this machine
     address: str = "127.0.0.1"
-    # path under which a proxy passes requests on, as /workbench
+    # path under which a proxy forwards requests, such as /workbench
     prefix: str = ""
-    # further names of the server in browsers, as https://stats.example.org
+    # further names of the server in browsers, such as https://stats.example.org
     origins: tuple[str, ...] = ()
     password_file: Path | None = None  # its first line is the password
-    oauth: str | None = None  # provider, as github
-    users: tuple[str, ...] = ()  # accounts of that provider that may come in
-    no_password: bool = False  # others may come in without one
-    read_only: bool = False  # look and download
-    data: tuple[Path, ...] = ()  # folders that others may read corpora from
+    oauth: str | None = None  # name of the provider, such as github
+    users: tuple[str, ...] = ()  # accounts of that provider that may sign in
+    no_password: bool = False  # people from other machines need no password
+    read_only: bool = False  # visitors can only look and download
+    data: tuple[Path, ...] = ()  # folders from which people on other machines may read corpora
     max_upload: float = 5.0  # MB
-    limits: tuple[str, ...] = ()  # NAME=N of `Limits`; inf lifts one
-    lifetime: float = LIFETIME  # seconds that the session of a closed tab lives on
+    limits: tuple[str, ...] = ()  # NAME=N with a name of `Limits`; inf removes the limit
+    lifetime: float = LIFETIME  # seconds until the session of a closed tab is dropped
 
     def __post_init__(self):
         if not 0 <= self.port <= 65535:
@@ -188,7 +188,7 @@ def serve(
             ending, lambda *received: server.io_loop.add_callback_from_signal(server.io_loop.stop)
         )
     server.start()
-    monitor_of(default_store()).latest()  # begins to read: the first visitor finds runs there
+    monitor_of(default_store()).latest()  # start reading, so that the first visitor finds runs
     server.io_loop.start()
     server.stop()
     _end()
@@ -206,7 +206,7 @@ def _end() -> None:
         inbox.close()
     if any(thread.is_alive() for thread in at_work):
         sys.stdout.flush()
-        os._exit(0)  # the interpreter would wait for them
+        os._exit(0)  # or the interpreter would wait for the threads
 
 
 def make_server(serving: Serving):
@@ -284,7 +284,7 @@ def _free_port(address: str, port: int) -> int:
     """Return the port, or a free one for 0; raise OSError if it cannot be used."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as probe:
-        # a server that has just ended keeps it for a minute else
+        # else a server that has just ended keeps the port for a minute
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((address, port))
         return probe.getsockname()[1]

@@ -12,7 +12,7 @@ from workbench.dashboard.shared.policy import LOOK_ONLY, PolicyError, policy
 from workbench.dashboard.shared.received import GONE, INBOXES, UPLOADS, Inbox, Sending, too_large
 
 TOKEN, NAME = "X-Upload-Token", "X-File-Name"
-"""Headers with the token of the page, which a form of another site cannot send, and with the name of the file, %-encoded."""
+"""Headers with the token of the page, which a form of another site cannot send, and the %-encoded name of the file."""
 
 
 @stream_request_body

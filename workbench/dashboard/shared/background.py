@@ -13,12 +13,12 @@ from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.ui_events import with_lock
 
 NAMED = "workbench-pool-"
-"""Beginning of the names of these threads."""
+"""Prefix of the names of these threads."""
 STARTS, LOOKS, SEARCHES, FILES = (
     ThreadPoolExecutor(2, thread_name_prefix=f"{NAMED}{name}")
     for name in ("starts", "looks", "searches", "files")
 )
-"""Threads that start runs, read counts and draw, search, and write files: apart, so that no figure delays a search."""
+"""Thread pools for starting runs, reading and drawing, searching, and writing files; separate, so that none delays another."""
 LOG = logging.getLogger(__name__)
 
 

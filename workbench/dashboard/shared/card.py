@@ -25,11 +25,11 @@ class Shown(NamedTuple):
     said: str = ""  # HTML
     picture: Picture | None = None
     table: str = ""  # HTML
-    paths: tuple[Path, ...] = ()  # of the runs of the picture
+    paths: tuple[Path, ...] = ()  # folders of the runs in the picture
 
 
 Live = tuple[Shown, list[figure]]
-"""What a card shows, with the figures of its picture for one session."""
+"""The content of a card, and the figures of its picture for one session."""
 
 
 def live(shown: Shown) -> Live:
@@ -82,7 +82,7 @@ class Card:
         self.table.object = self.shown.table
         self.results.visible = bool(self.shown.picture or self.shown.table)
         self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
-        if self.view.visible and not self.view.objects:  # a hidden card takes no models
+        if self.view.visible and not self.view.objects:  # a hidden card needs no models
             self.view.objects = self._parts
         if self.shown.picture is not before.picture:
             self.figure.objects = [

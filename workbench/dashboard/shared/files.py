@@ -8,7 +8,7 @@ from workbench.report.gathering import ReportedRun
 from workbench.views import Picture
 
 HEIGHTS = {1: 2.1, 2: 2.9}
-"""Inches of a panel of curves that is as wide as one column of a journal page, or as two."""
+"""Columns of a journal page that a panel of curves fills → its height in inches."""
 
 
 class FileError(ValueError):

@@ -10,7 +10,7 @@ from workbench.dashboard.shared.shell import LAYOUT_CSS, Box, Toggles, in_form, 
 
 SEVERAL = "Several values, separated by commas, give one run each."
 WIDE = "wb-wide"
-"""Style class of a field that takes the whole width of its form."""
+"""Style class of a field as wide as its form."""
 
 
 def line(

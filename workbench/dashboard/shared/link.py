@@ -14,7 +14,7 @@ import panel as pn
 from workbench.runs.request import written
 
 LONGEST = 500
-"""Characters that a value may have."""
+"""Maximum number of characters of a value."""
 
 
 class Part(NamedTuple):

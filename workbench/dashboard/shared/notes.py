@@ -15,7 +15,7 @@ HINTS = (
     "{}. A click on a tag removes it.",
     "{} runs; a tag goes to all of them, a note to one run alone. A click on a tag removes it.",
 )
-"""For none, one and several chosen runs."""
+"""Hints for no, one and several chosen runs."""
 
 
 class NotesCard:

@@ -27,7 +27,7 @@ COLUMNS = (
     "beta",
     *every_score(),
 )
-"""The columns of what `numbers_of` gives; NaN where a run does not have one."""
+"""The columns of the array that `numbers_of` returns; NaN if a run does not have one."""
 
 
 def numbers_of(run: xr.Dataset) -> np.ndarray:
@@ -37,7 +37,7 @@ def numbers_of(run: xr.Dataset) -> np.ndarray:
 
 def _column(run: xr.Dataset, name: str) -> np.ndarray:
     found = quantity(run, name)
-    # LDA records the prior of each topic alone
+    # LDA records only the prior of each topic
     if found is None and name == "alpha_total" and "alpha" in run:
         found = run["alpha"].sum("topic")
     return np.full(run.sizes["iteration"], np.nan) if found is None else found.values.astype(float)

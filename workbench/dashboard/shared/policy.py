@@ -15,7 +15,7 @@ from workbench.errors import InputError
 from workbench.numbers import MIB
 
 PATH = re.compile(r"(?<![\w:/.])~?/(?:[^\s/'\"`]+/)*([^\s/'\"`]*)")
-"""An absolute path in a sentence, and the last name of it."""
+"""Pattern of an absolute path in a sentence; its group is the last name."""
 MANY = {
     "start": "runs may be started at once here",
     "session": "runs may be started from one page here",
@@ -40,13 +40,13 @@ class PolicyError(InputError):
 class Limits(NamedTuple):
     """The limits on what visitors may request."""
 
-    start: float = 500  # runs that one press of Start makes, cells of sweeps included
-    session: float = math.inf  # runs that one page starts
-    waiting: float = math.inf  # runs of the store that have not ended, before others are started
-    pages: float = math.inf  # pages that are open at a time
+    start: float = 500  # runs started at once, including those of a sweep
+    session: float = math.inf  # runs started by one page in total
+    waiting: float = math.inf  # unfinished runs of the store, beyond which no run starts
+    pages: float = math.inf  # pages open at the same time
     topics: float = math.inf  # K of a run: topics, super-topics, states, dimensions of a state
-    iterations: float = math.inf  # of a run
-    memory: float = math.inf  # GB that the runs of the store that have not ended take at a time
+    iterations: float = math.inf  # iterations of a run
+    memory: float = math.inf  # GB used at the same time by the unfinished runs of the store
 
     def check(self, name: str, n: float) -> None:
         """Raise PolicyError if ``n`` exceeds the limit called ``name``."""
@@ -68,18 +68,18 @@ class Limits(NamedTuple):
 
 
 OF_OTHERS = Limits(50, 200, 200, 100, 1000, 100_000, 4)
-"""Where others come in."""
+"""Default limits for a server that people on other machines use."""
 
 
 class Policy(NamedTuple):
     """What visitors may do."""
 
-    others: bool = False  # do people come from other machines?
-    read_only: bool = False  # look and download, and no more
-    folders: tuple[Path, ...] = ()  # where the data lie that others may name; resolved
-    max_upload: int = 5 * MIB  # bytes of an upload
+    others: bool = False  # whether people on other machines use the server
+    read_only: bool = False  # visitors can only look and download
+    folders: tuple[Path, ...] = ()  # folders whose files others may name; resolved paths
+    max_upload: int = 5 * MIB  # maximum bytes of an upload
     limits: Limits = Limits()
-    # does the server take files to its disk? `panel serve` and notebooks have no route for it
+    # whether the server stores files; `panel serve` and notebooks have no route for uploads
     uploads: bool = False
 
     @property
@@ -106,7 +106,7 @@ class Policy(NamedTuple):
                 "this server reads no files that visitors name; choose a corpus of the list"
             )
         if not self.others:
-            path_of(typed)  # refuses what no file can be called
+            path_of(typed)  # raises DataError for an impossible file name
         path, known = self.find(typed), ", ".join(sorted(folder.name for folder in self.folders))
         if path is None:
             there = f"it must lie in {known}" if self.others else "check the path"
@@ -130,7 +130,7 @@ class Policy(NamedTuple):
                 (path for path, folder in places if path.is_relative_to(folder) and path.exists()),
                 None,
             )
-        except (OSError, RuntimeError, ValueError):  # too long, a ring of links, no such home, NUL
+        except (OSError, RuntimeError, ValueError):  # too long, looped link, no home, NUL
             return None
 
     def shown(self, sentence: str) -> str:

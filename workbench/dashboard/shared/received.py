@@ -22,11 +22,11 @@ from workbench.dashboard.shared.ui_events import with_lock
 from workbench.numbers import format_size
 
 ROUTE = "upload"
-"""Where files are sent, beside the pages."""
+"""Address for uploads, beside those of the pages."""
 UPLOADS = ThreadPoolExecutor(1, thread_name_prefix=f"{NAMED}uploads")
-"""The thread that writes them: one thing after the other."""
+"""The single thread that writes uploads, one block after another."""
 LONGEST = 60
-"""Letters of a name on disk."""
+"""Maximum number of letters of a file name on disk."""
 GONE = "the page that sends the file is gone; load it again"
 _NUMBERS = count()
 
@@ -35,9 +35,9 @@ class Received(NamedTuple):
     """An uploaded file."""
 
     path: Path
-    name: str  # what the visitor calls it
+    name: str  # its name for the visitor
     n_bytes: int
-    number: int  # of all files of this process
+    number: int  # counts all uploads of this process
 
     def told(self) -> str:
         """Return name and size as text."""
@@ -54,7 +54,7 @@ class Inbox:
     """The uploaded file of one page; a new file replaces it, and ``on_file`` is called in the session with each."""
 
     def __init__(self, on_file: Callable[[Received], None]):
-        self.token = secrets.token_urlsafe(24)  # which no other page knows
+        self.token = secrets.token_urlsafe(24)  # known only to this page
         self._document, self._on_file, self._lock = pn.state.curdoc, on_file, Lock()
         self._folder, self._remove, self._sending, self._closed = None, None, None, False
         INBOXES[self.token] = self
@@ -113,7 +113,7 @@ class Inbox:
 
 
 INBOXES: weakref.WeakValueDictionary[str, Inbox] = weakref.WeakValueDictionary()
-"""Token → inbox of each page that is open."""
+"""Token → inbox of each open page."""
 
 
 class Sending:

@@ -33,19 +33,19 @@ from workbench.runs.store.reader import RunReader
 from workbench.runs.store.status import ALIVE, read_spec, read_status
 
 MOST_POINTS = 2000
-"""Points that a curve has at most: more than a screen has pixels for, little enough for a thousand runs."""
+"""Maximum number of points of a curve: more than the pixels of a screen, few enough for a thousand runs."""
 FIRST_LOOK = 0.5
-"""Seconds that a page waits for the first look at the store."""
+"""Seconds that a page waits for the first reading of the store."""
 LOOK_EVERY = 0.5
-"""Seconds between two looks at the store."""
+"""Seconds between two readings of the store."""
 IDLE_AFTER = 5.0
-"""Seconds without a page that asks after which the thread ends."""
+"""Seconds after which the thread ends if no page asks for the listing."""
 LOOK_SHARE, LOOK_WITHIN = 0.05, 3.0
-"""Share of a core that looks may take: those at many runs come less often, but within so many seconds."""
+"""Share of a core that reading may use, and the maximum number of seconds between two readings even if it uses more."""
 LISTED_FIRST = 8
-"""Runs that are listed at once by a look that reads many for the first time: as many as are drawn."""
+"""Runs listed first when many are read for the first time: as many as a figure draws."""
 LIST_EVERY = 1.0
-"""Seconds after which it lists more, and twice as long each time: a page is made anew for every listing."""
+"""Seconds until more of them are listed, doubled each time, since every listing makes the pages anew."""
 UNREADABLE = "unreadable"
 
 
@@ -54,15 +54,15 @@ class Reading(NamedTuple):
 
     path: Path
     spec: RunSpec | None
-    label: str  # engine and telling options
+    label: str  # engine and distinguishing options
     status: dict  # see `workbench.runs.store.status.read_status`
     stride: int  # every stride-th row is a point of the curve
     numbers: np.ndarray = np.empty((0, len(COLUMNS)))  # (point, COLUMNS) float64
     # (COLUMNS,) the last committed row; NaN before the first
     latest: np.ndarray = np.full(len(COLUMNS), np.nan)
-    learns: tuple[str, ...] = ()  # the priors that it learns
-    moves: tuple[Move, ...] = ()  # splits and merges that it tried
-    notes: Notes = Notes()  # what people wrote about it
+    learns: tuple[str, ...] = ()  # priors that the run learns
+    moves: tuple[Move, ...] = ()  # splits and merges that the run tried
+    notes: Notes = Notes()  # notes and tags by people
 
     @property
     def name(self) -> str:
@@ -143,7 +143,7 @@ class RunMonitor:
         self._lock, self._thread = threading.Lock(), None
         self._hurry, self._looked = threading.Event(), threading.Event()
         self.progress: tuple[int, int] | None = None
-        """Runs that have been read and all there are, while many are read for the first time."""
+        """Numbers of runs read and of all runs, while many are read for the first time; else None."""
 
     def latest(self, patience: float = 0.0) -> Listing:
         """Return the last listing; the first time, wait up to ``patience`` seconds for it."""
@@ -175,7 +175,7 @@ class RunMonitor:
                 n_new += key not in self._followers
                 follower = followers[key] = self._followers.get(key) or Follower(path)
                 readings.append(follower.look())
-            except Exception as error:  # whatever is wrong with one run, the others are to be seen
+            except Exception as error:  # an error of one run must not hide the others
                 if not _is_gone(path):
                     readings.append(unreadable(path, error))
             self.progress = (len(readings), len(paths)) if n_new > LISTED_FIRST else None
@@ -205,7 +205,7 @@ class RunMonitor:
     def _follow(self) -> None:
         while True:
             began = time.thread_time()
-            # of a store that cannot be read now: the last listing stays
+            # if the store cannot be read now, the last listing stays
             with suppress(OSError, InputError):
                 self.look()
             self._hurry.wait(pause_after(time.thread_time() - began))
@@ -262,7 +262,7 @@ def _is_gone(path: Path) -> bool:
         path.stat()
     except FileNotFoundError:
         return True
-    except OSError:  # it may be there
+    except OSError:  # it may exist
         return False
     return False
 

@@ -34,13 +34,13 @@ PAGES = {
     "oracle": "Oracle",
     "ledger": "Ledger",
 }
-"""Address → name of the pages, in the order of the head."""
+"""Address → name of each page, in the order of the links."""
 LOOK = "· read-only"
-"""Added to the head of a page on which nothing can be changed."""
+"""Added to the subtitle of a read-only page."""
 NONCE = secrets.token_hex(16)
-"""Stands in the page's own scripts for the nonce that the server gives each answer; it never leaves the process."""
+"""Placeholder in the page's own scripts, which the server replaces by a nonce in each answer."""
 VIEWS: WeakSet = WeakSet()
-"""The pages that are alive; a test of churn counts them."""
+"""The open pages; the limit on pages and tests count them."""
 
 
 def read_style(name: str) -> str:
@@ -81,7 +81,7 @@ if (document.body.dataset.wbLost === undefined) {
   setTimeout(wait, 500)
 }
 """
-"""Says that the connection is lost, and loads the page again, whose address tells what was chosen, when the server is back."""
+"""Script that reports a lost connection, and reloads the page, whose address has the choices, when the server is back."""
 COPY_LINK = """
 const done = () => { button.label = 'Copied'; setTimeout(() => { button.label = 'Copy link' }, 1500) }
 const by_hand = () => {
@@ -286,12 +286,12 @@ def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> 
     VIEWS.add(view)
     start_busy_cleanup()
     document.title, document.template = title, _template()
-    document.config.reconnect_session = False  # to a new server the old page means nothing
+    document.config.reconnect_session = False  # a restarted server does not know the old session
     document.js_on_event(DocumentReady, CustomJS(args={"figures": figures}, code=ON_READY))
     document.js_on_event(ConnectionLost, CustomJS(code=LOST))
 
     def drawn() -> None:
         tick()
-        document.add_periodic_callback(tick, TICK)  # Bokeh drops it with the session
+        document.add_periodic_callback(tick, TICK)  # Bokeh removes the callback with the session
 
     when_drawn(document, drawn)

@@ -19,10 +19,10 @@ from workbench.runs.store.status import ALIVE
 from workbench.views.style import COLOURS
 
 N_NAMED = 6
-"""Topics that have a colour of the figures, distinct for colour-blind people; others go around the wheel of hues."""
+"""Number of topics with a colour-blind-safe colour of the figures; the others go around the colour wheel."""
 GOLDEN = 0.618034
 IN_MEMORY = 2**23
-"""Numbers of n_dk, documents times topics, up to which theta and n_dk are kept in memory: 64 MB each."""
+"""Maximum size of n_dk (documents times topics) for which theta and n_dk are kept in memory: 64 MB each."""
 
 
 class Moment(NamedTuple):

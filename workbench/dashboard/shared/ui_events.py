@@ -7,7 +7,7 @@ from bokeh.document import Document
 from bokeh.events import DocumentReady
 
 DRAWN: WeakSet[Document] = WeakSet()
-"""The documents that their browsers have drawn."""
+"""The documents that a browser has drawn."""
 
 
 def when_drawn(document: Document, work: Callable[[], None]) -> None:

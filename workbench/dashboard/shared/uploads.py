@@ -12,7 +12,7 @@ from workbench.dashboard.shared.received import ROUTE, otherwise
 from workbench.numbers import format_size
 
 ENDINGS = sorted({each for about in FORMATS.values() for each in about.SUFFIXES} | {".txt", ".gz"})
-"""Of names of files that are offered to be sent; others may be chosen too."""
+"""File name endings that the browser offers for an upload; the visitor can choose others."""
 
 
 class Upload(Drawn):

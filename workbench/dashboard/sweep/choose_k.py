@@ -97,15 +97,15 @@ COLUMNS = (
 class KRequest(RunRequest):
     """A request for runs with several numbers of topics."""
 
-    warm: bool = False  # whether those with more topics begin from those with fewer
+    warm: bool = False  # whether a run starts from the one with the next smaller K
 
 
 class Request(NamedTuple):
     """The inputs of the results."""
 
-    points: tuple[Point, ...]  # by K
-    label: str  # of the runs
-    ks: tuple[int, ...]  # of the form
+    points: tuple[Point, ...]  # ordered by K
+    label: str  # label of the runs
+    ks: tuple[int, ...]  # values of K in the form
 
 
 class ChooseK(Tab):
@@ -240,7 +240,7 @@ def choice_of_k(request: Request) -> Shown:
     if not points:
         return Shown()
     rows, similarity = [], {}
-    # so the counts of few runs are held at a time
+    # K by K, so that the counts of few runs are in memory at the same time
     for own in grouped([point.n_topics for point in points], points).values():
         rows += [_numbers(point) for point in own]
         with_topics = {
@@ -279,7 +279,7 @@ def _topic_numbers(moment: Moment) -> dict[str, float]:
         return {}
     try:
         corpus = get_corpus(moment.path.parent, Run(moment.path).spec.train)
-    except SpecError:  # it was removed: there is no coherence
+    except SpecError:  # the corpus was removed: there is no coherence
         corpus = None
     numbers = numbers_of_run(counts, corpus).numbers
     return {name: numbers[name] for name in ("npmi", "diversity")}

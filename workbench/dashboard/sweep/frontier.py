@@ -59,7 +59,7 @@ from workbench.views.every import view_named
 from workbench.views.frontier import frontier_picture, names_of_settings, overtaking_picture
 
 GIBBS, ADAPTIVE = REFERENCE, adaptive.NAME
-"""The engine of the reference, which is a setting too, and that of splits that adapt."""
+"""The engine of the reference, which is also compared, and the hybrid with adaptive splits."""
 SPLITS = {
     "by counts alone": "",
     "also where averaging harms most": "gap",
@@ -92,8 +92,8 @@ COLUMNS = (
 class FrontierRequest(RunRequest):
     """A request for runs of a hybrid and of cgs, and for long chains of cgs."""
 
-    reference: int | None = None  # iterations of these chains; None: as few as possible
-    cost: str = "cpu_time"  # clock by which settings are compared
+    reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
+    cost: str = "cpu_time"  # clock that measures the cost of settings
 
 
 class Request(NamedTuple):
@@ -101,8 +101,8 @@ class Request(NamedTuple):
 
     settings: tuple[Point, ...]
     reference: tuple[Point, ...]
-    on_corpus: tuple[Point, ...]  # the runs of the map
-    n_iterations: int  # of a setting: further iterations of a run are left out
+    on_corpus: tuple[Point, ...]  # runs in the map
+    n_iterations: int  # iterations of a setting; further ones of a run are ignored
     n_reference: int  # iterations of a chain of the reference
     clock: str
 

@@ -52,9 +52,9 @@ from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE, STOPPED, requested
 
 REFRESH_SECONDS = 4.0
-"""Seconds between two computations of the results of runs that go on."""
+"""Seconds between two computations of the results of active runs."""
 SEEDS = 3
-"""Enough for a standard error."""
+"""Default number of seeds, enough for a standard error."""
 
 
 class SweepPage:
@@ -79,8 +79,8 @@ class SweepPage:
             text(sizing_mode="stretch_width") for _ in range(4)
         )
         self._listing, self._found, self._wrong = Listing(0, ()), Found([]), False
-        self._seen = None  # the listing and the form that `_found` is of
-        self._request = None  # what the results are computed from
+        self._seen = None  # the listing and the form from which `_found` was made
+        self._request = None  # the input of the last results
         self._latest, self._computed_form, self._next = LatestTask(), None, 0.0
         self._busy, self._stopping, self._n_started = False, False, 0
         tab_part = widget_part(self.choice)
@@ -97,7 +97,7 @@ class SweepPage:
         self.start.on_click(lambda event: with_lock(self._document, self._start))
         self.stop.on_click(lambda event: with_lock(self._document, self._stop))
         self._show_fields()
-        self.form.wrong = self._placed(self.tab.mistakes(self.asked()))  # of a link
+        self.form.wrong = self._placed(self.tab.mistakes(self.asked()))  # from the link
         self._take(self._monitor.latest(FIRST_LOOK))
 
     @property
@@ -129,7 +129,7 @@ class SweepPage:
     def tick(self) -> None:
         """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
-        self._compute()  # not before the page is drawn: an earlier result would be lost
+        self._compute()  # not before the page is drawn, or the result would be lost
         write_address(self.parts)
 
     def _take(self, listing: Listing) -> None:
@@ -151,8 +151,8 @@ class SweepPage:
         self.stop.disabled = not (alive or goes_on)
         if self._stopping:
             self._stopping = not self.stop.disabled
-            with suppress(StoreError):  # of a run that was removed in this moment
-                # one may have begun since
+            with suppress(StoreError):  # a run may just have been removed
+                # a run may have started since
                 each_of([one.path for one in alive if requested(one.path) != STOPPED], "stop")
         all_there = False
         if self._wrong:
@@ -191,7 +191,7 @@ class SweepPage:
     # ------------------------------------------------------------------ what the visitor does
 
     def _changed(self, name: str, event) -> None:
-        self._stopping = False  # the runs that are described now are others
+        self._stopping = False  # the form now describes other runs
         self._show_fields()
         mistakes = self._placed(self.tab.mistakes(self.asked()))
         shown = {name, *self.form.wrong}
@@ -264,7 +264,7 @@ class SweepPage:
         is_file = self.fields["corpus"].value == FILE
         shown = [name for name in self.fields if is_file or name not in ("path", *ALWAYS)]
         self.heading.object = f"<h2>{escape(self.tab.heading)}</h2>"
-        # the other tabs first: a field that they share is in one form at a time
+        # the other tabs first, since a shared field can be in one form only
         for name, tab in sorted(self.tabs.items(), key=lambda one: one[1] is self.tab):
             self.forms[name].show(shown if tab is self.tab else [])
             self.cards[name].visible = tab is self.tab

@@ -9,13 +9,13 @@ from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, moment_of
 
 MARK = {"class": "lit", "aria-current": "true"}
-"""Attributes of a row that is marked."""
+"""HTML attributes of a marked row."""
 
 
 class Point(NamedTuple):
     """A run at its present iteration; results computed from it stay valid until this changes."""
 
-    moment: Moment  # its last snapshot
+    moment: Moment  # last snapshot of the run
     iteration: int
     n_topics: int
     seed: int

@@ -22,7 +22,7 @@ from workbench.runs.spec import RunSpec, model_fields
 from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
 UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
-"""The settings that change a corpus before tokens are held out, with the values that change nothing."""
+"""Settings that change a corpus before tokens are held out → the value that changes nothing."""
 
 
 class Place(NamedTuple):
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     """The runs of a form that the store has."""
 
     settings: list[Reading]
-    reference: Sequence[Reading] = ()  # long chains that the settings are compared with
+    reference: Sequence[Reading] = ()  # the long chains
 
     @property
     def all(self) -> list[Reading]:
@@ -49,8 +49,8 @@ class Progress(NamedTuple):
     """The progress of the runs of a form."""
 
     n_wanted: int
-    n_ended: int  # at their last iteration
-    n_short: int  # of these, with fewer iterations than the form asks for
+    n_ended: int  # finished
+    n_short: int  # finished with fewer iterations than the form asks for
     n_alive: int
     seconds_left: float | None  # estimate; None before any run has a pace
     failed: tuple[str, ...]  # error message of each failed run

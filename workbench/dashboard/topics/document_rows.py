@@ -18,14 +18,14 @@ from workbench.views.elements import fitting
 
 PER_PAGE = 50
 MOST_COLUMNS = 20
-"""Columns of the corpus that are shown; rows are sorted by any."""
+"""Maximum number of shown columns of the corpus; rows can be sorted by all columns."""
 MOST_LETTERS, MOST_VALUE = 200, 80
-"""Of a title, and of the value of a column, that is shown."""
+"""Letters shown of a title, and of the value of a column."""
 OWN = {"title": "Document", "topic": "Topic", "share": "Share", "n_tokens": "Tokens"}
-"""Name in the table of all documents → heading."""
+"""Column of the table that is not from the corpus → heading."""
 LARGEST_FIRST = {"share", "n_tokens"}
 OF_TOPIC = "topic {}"
-"""What rows are sorted by that are sorted by the share of a topic."""
+"""Name of the sort order by the share of a topic."""
 
 
 @lru_cache(maxsize=4)

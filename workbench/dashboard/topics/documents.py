@@ -44,11 +44,11 @@ from workbench.runs.store.archive import get_corpus
 from workbench.views.elements import fitting
 
 LEAST = 0.01
-"""Share from which a topic of a document has a bar."""
+"""Minimum share for a bar of a topic of a document."""
 MOST_TYPES = 400
-"""Different words of a document that are shown."""
+"""Maximum number of different words shown of a document."""
 MOST_TEXT = 50_000
-"""Letters of a text that is shown as it is; of a longer one the most frequent words are."""
+"""Maximum length of a text to show it; of a longer one only the most frequent words are shown."""
 CHOOSE = "Choose a topic on the map or in the list, or type what to find; here are all documents."
 RANKED = (
     "Ranked by a lower confidence bound on the topic's share, so short documents are not favoured."
@@ -106,7 +106,7 @@ class Documents(Shelf):
     def take(self, gone: int = NONE, **shown) -> None:
         """Show the documents."""
         super().take(**shown)
-        # what the first search needs is read before it is asked for
+        # read in advance what the first search needs
         if self.content and self._moment is not None:
             run = self._moment.path, self._moment.hash
             self._preparing.submit(
@@ -159,7 +159,7 @@ def _content_of(
     stored, table, told = _run_of(moment), None, ""
     try:
         table = stored.table
-    except SpecError as error:  # the words are shown all the same
+    except SpecError as error:  # the words are shown without them
         told = policy().shown(str(error))
     topic = topic if topic in run["topic"].values else NONE
     try:

@@ -38,8 +38,8 @@ class Shown(NamedTuple):
     topic: int = NONE
     n_words: int = 30
     relevance: float = 0.6
-    other: Moment | None = None  # of the run that it is matched with
-    query: str = ""  # documents that are looked for
+    other: Moment | None = None  # last snapshot of the run to match with
+    query: str = ""  # search for documents
 
     @property
     def name(self) -> str:

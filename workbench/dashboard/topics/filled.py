@@ -48,7 +48,7 @@ class Filled(Drawn):
 
         def first() -> None:
             if waiting and (anew or not any(getattr(self, name) for name in self._filled)):
-                # as the result is sent: what a busy socket makes Panel send later would come after it, and stay
+                # with the lock, as the result is; else Panel may send this after the result
                 with_lock(self._latest.document, lambda: self.param.update(said=waiting))
 
         self._latest.submit(asked, partial(work, *asked), then, first)

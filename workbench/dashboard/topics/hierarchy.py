@@ -23,9 +23,9 @@ from workbench.runs.spec import RunSpec
 from workbench.views import draw_view
 
 MOST_ROWS, MOST_VALUES = 5000, 24
-"""Rows of a level that are shown, those with most tokens, and values of one of them; the CSV has all."""
+"""Maximum numbers of rows shown of a level (those with the most tokens) and of values of a row; the CSV has all."""
 LEAST = 0.01
-"""Share of a row's tokens from which a value is shown."""
+"""Minimum share of a row's tokens for a shown value."""
 SAID = "Sizes are (expected) training tokens. Click a topic to choose it on the whole page."
 
 

@@ -25,9 +25,9 @@ from workbench.runs.execution.run import Run
 from workbench.runs.store.notes import label_topic
 
 FEW = 6
-"""Words of a topic in the list."""
+"""Number of words of a topic in the list."""
 MAPS: dict[tuple[Path, str], xr.Dataset] = {}
-"""Path and hash of a run → its last map, on which the next one is laid, for all visitors."""
+"""Path and hash of a run → its last map, with which its next map is aligned, for all visitors."""
 MOST_MAPS = 64
 
 

@@ -50,7 +50,7 @@ TITLE = "workbench · Topics"
 NEWEST, NO_RUN = "the newest run", "no run"
 MOST_WORDS = 50
 EVERY = 3.0
-"""Seconds between two drawings of a picture of a run that goes on."""
+"""Seconds between two drawings of a picture of an active run."""
 
 
 class TopicsPage:
@@ -90,13 +90,13 @@ class TopicsPage:
             )
         )
         self.said, self.handover = text(sizing_mode="stretch_width"), Handover()
-        # the runs of the menus; one that is asked for may not be there yet
+        # the runs chosen in the menus, which may not exist yet
         self._asked = {self.run: "", self.other: ""}
         self._runs: dict[str, Reading] = {}  # every readable run, newest first
-        self._labels: dict[int, str] = {}  # of the run that is shown
+        self._labels: dict[int, str] = {}  # labels of the shown run
         self._moving, self._heard_of = False, None
-        self._due = 0.0  # when the pictures of a run that goes on are drawn again
-        # about the run; what of the link, or of a choice, is not there
+        self._due = 0.0  # time of the next drawing of an active run's pictures
+        # a sentence about the run; one about chosen items that do not exist
         self._news, self._gone = ("", "muted"), ""
         self.overview = Overview(
             self._heard, lambda topic: self._leave_out(self._choosers, f"topic {topic} with tokens")
@@ -152,7 +152,7 @@ class TopicsPage:
         """Update the page to the latest listing of the store."""
         self._take(self._monitor.latest())
         self._show(ticking=True)
-        # again: a browser that draws the page takes what it has for the view's
+        # repeatedly, since the browser may overwrite the address while it draws the page
         write_address(self._parts)
 
     def _take(self, listing) -> None:
@@ -192,7 +192,7 @@ class TopicsPage:
             self.overview.show(
                 moment, stamp(moment.path / NOTES), self.n_words.value, self.relevance.value
             )
-            if self._heard_of == moment.path:  # else its labels are not known yet
+            if self._heard_of == moment.path:  # else the labels are not known yet
                 topic, labels, reading = (
                     self.overview.chosen,
                     self._labels,

@@ -28,9 +28,9 @@ from workbench.views.picture import Control
 from workbench.views.sequence_gains import draw_gains
 
 MOST_TIMES = 120
-"""How often a figure is drawn while its run goes on."""
+"""Number of points of a figure that decides how often it is drawn, see `changes`."""
 Choices = tuple[tuple[str, object], ...]
-"""Names of options and what was chosen."""
+"""Names and chosen values of options."""
 
 
 class Recorded(PagePicture):

@@ -14,7 +14,7 @@ from workbench.views.picture import Picture
 from workbench.views.progress import topic_shares_view
 
 MOST_POINTS = 120
-"""Points along the iterations."""
+"""Maximum number of iterations drawn."""
 NO_TOPICS = "topics, and so no sizes"
 CAPTION = "Shares of the training tokens over the iterations, {}; one run. Point at a topic for its name, tap it to choose it."
 KINDS = {"Stacked shares": "stacked", "Lines": "lines"}

@@ -41,14 +41,14 @@ from workbench.runs.execution.run import Run
 from workbench.views.elements import fitting
 
 MOST_TOKENS = 5 * 10**6
-"""Tokens that a file counts."""
+"""Maximum number of tokens of a file."""
 MOST_READ = 100 * MIB
-"""Bytes of memory that the documents of a file take once they are read, without their texts."""
+"""Maximum memory in bytes of the documents of a file, without their texts."""
 MOST_BYTES = 200 * MIB
-"""That inference may take for the documents of a file, which grows with documents times topics."""
+"""Maximum memory in bytes of inference for a file; it grows with documents times topics."""
 MOST_LISTED = 200
 MOST_LETTERS = 200
-"""Of a title that is shown."""
+"""Letters shown of a title."""
 MOST_UNKNOWN = 40
 KINDS = (".txt", ".csv", ".jsonl")
 
@@ -167,7 +167,7 @@ class Folded(NamedTuple):
     moment: Moment
     corpus: Corpus
     inferred: xr.Dataset
-    # the text, where there is one text, which is not too long to be shown
+    # the text, if it is a single one and short enough to be shown
     raw: str | None
 
     def csv(self) -> File:
@@ -182,7 +182,7 @@ class Folded(NamedTuple):
                 for topic, column in zip(theta["topic"].values, theta.values.T, strict=True)
             }
         )
-        written = io.BytesIO()  # a text would take four bytes a letter
+        written = io.BytesIO()  # a str would need four bytes per letter
         table.to_csv(written, index=False, lineterminator="\n")
         return File(f"{self.moment.path.name}-unseen.csv", written.getvalue())
 

@@ -15,7 +15,7 @@ from workbench.measures import topic_sizes, used_topics
 from workbench.measures.topics import word_tokens
 
 MOST_WORDS, MOST_TOPICS, LEAST = 40, 6, 0.01
-"""Words that are listed, and of each the topics that are shown: so many at most, of at least this share."""
+"""Maximum numbers of words listed and of topics shown of a word, and the minimum share of a shown topic."""
 
 
 class Words(Filled):
@@ -39,7 +39,7 @@ class Vocabulary(NamedTuple):
 
     run: xr.Dataset
     shares: np.ndarray  # (topic,) p(k)
-    folded: list[str]  # (word,) without upper case
+    folded: list[str]  # (word,) words in lower case
     tokens: np.ndarray  # (word,) training tokens
 
 
