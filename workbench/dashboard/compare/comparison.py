@@ -52,7 +52,7 @@ class Comparison(Card):
         self._paths = ()
 
     def set_against(self, label: str) -> bool:
-        """Set the reference of the comparison: a label, or the engine of one, even if the store has no such run yet."""
+        """Set the reference of the comparison, a label or an engine, even if the store has no such run yet."""
         self._offer([label])
         self.reference.value = label
         return True

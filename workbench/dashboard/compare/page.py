@@ -272,7 +272,7 @@ class ComparePage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """Return the page, and tie it to the session."""
+        """Return the page, after setting up its session."""
         figures = [self.figure.curve.figure]
         whole = column(
             *self.run_files.buttons.values(), self.form, kind="wb-pair", sizing_mode=None

@@ -37,7 +37,7 @@ USUAL = ("tags", "corpus", "K", "seed", "state", "progress", "perplexity", "time
 
 
 class RunTable(Drawn):
-    """The table of runs; ``chosen`` has those that the buttons act on, and a click on a swatch calls ``on_draw``."""
+    """The table of runs; the buttons act on the runs in ``chosen``, and a click on a colour swatch calls ``on_draw``."""
 
     rows = param.List(doc="What `row` makes of each run, newest first; sent when runs come or go.")
     news = param.String(

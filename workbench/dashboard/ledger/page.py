@@ -94,7 +94,7 @@ class LedgerPage:
         return partial(ledger_file, self.shown, form)
 
     def view(self) -> pn.Column:
-        """Return the page, and tie it to the session."""
+        """Return the page, after setting up its session."""
         head = column(
             text("<h2>What the papers have, and what came out here</h2>"),
             text(f'<p class="muted">{NOTE}</p>', sizing_mode="stretch_width"),

@@ -26,7 +26,7 @@ _SHOWN_BY: set[str | None] = set()
 
 
 class Cell(pn.Column):
-    """The output of a notebook cell; events of its widgets are handled on the loop of the kernel, as are the ticks.
+    """The output of a notebook cell; events of its widgets are handled on the loop of the kernel, like its regular updates.
 
     JupyterLab handles widget events in threads of their own ("comms over subshells"), which would mix their messages with those
     of a tick and change Bokeh's models meanwhile. Changes are applied before the clicks of the same message: Panel holds the

@@ -93,7 +93,7 @@ class OraclePage:
         self._changed()
 
     def _take_counts(self, counts: str) -> bool:
-        """Set the counts from a link; the page reports their mistakes later, so every text is accepted."""
+        """Set the counts from a link; return True for any text, since the page shows mistakes in it later."""
         self._counts = written(cells_of(counts[:LONGEST]))
         self.counts.show(self._counts)
         return True
@@ -174,7 +174,7 @@ class OraclePage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """Return the page, and tie it to the session."""
+        """Return the page, after setting up its session."""
         toy = column(
             text("<h2>Toy corpus</h2>"),
             self.said,

@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 
 def widget_part(widget) -> Part:
-    """Return the part of the link for a widget, whose present value is the default."""
+    """Return the part of the link for a widget; the present value becomes the default."""
     return Part(
         lambda: written(widget.value), written(widget.value), lambda text: take(widget, text)
     )
@@ -83,7 +83,7 @@ def to_query(parts: dict[str, Part]) -> str:
 
 
 def from_query(search: str, parts: dict[str, Part]) -> list[str]:
-    """Set the values of a query; return the names of the invalid ones."""
+    """Set the parts to the values of a query; return the names of those with invalid values."""
     given = dict(parse_qsl(search.lstrip("?"), keep_blank_values=True))
     return [name for name, text in given.items() if name in parts and not parts[name].take(text)]
 

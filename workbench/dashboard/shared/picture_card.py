@@ -24,7 +24,7 @@ class Drawn(NamedTuple):
 
 
 class PagePicture(PictureCard):
-    """A picture of runs; ``table``, if given, makes the CSV instead of the table behind the picture."""
+    """A picture of runs; its CSV has the data of the picture, unless ``table`` is given, which makes the CSV instead."""
 
     def __init__(
         self,

@@ -93,7 +93,7 @@ class Policy(NamedTuple):
         return not self.others or bool(self.folders)
 
     def place_of(self, typed: str) -> Path:
-        """Return the existing file or folder that a visitor names; visitors from elsewhere can only name ones in ``folders``.
+        """Return the existing file or folder that a visitor names; visitors on other machines can only name those in ``folders``.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path with a name, or None; for visitors from elsewhere only inside ``folders``, after links."""
+        """Return the existing path that a visitor names, or None; for other machines only inside ``folders``, links resolved."""
         try:
             if not self.others:
                 path = Path(typed).expanduser()
@@ -134,7 +134,7 @@ class Policy(NamedTuple):
             return None
 
     def shown(self, sentence: str) -> str:
-        """Return a sentence without the folders of paths, which visitors from elsewhere may not see."""
+        """Return a sentence for visitors; those on other machines see only the last name of each path in it."""
         return PATH.sub(lambda found: found[1] or "…", sentence) if self.others else sentence
 
     def check_change(self) -> None:

@@ -78,7 +78,7 @@ class Reading(NamedTuple):
         return self.spec is None or self.spec.length is not None
 
     def with_rows(self, run: xr.Dataset, n_rows: int) -> Reading:
-        """Return the reading with new iterations added after ``n_rows`` known ones."""
+        """Return the reading with the iterations of ``run`` added; ``n_rows`` earlier ones are known."""
         numbers, tried = numbers_of(run), tuple(moves(run))
         return self._replace(
             numbers=np.concatenate([self.numbers, numbers[-n_rows % self.stride :: self.stride]]),
@@ -108,7 +108,7 @@ class Follower:
         return RunReader(self.path)
 
     def look(self) -> Reading:
-        """Return the present reading of the run; the same object if nothing has changed."""
+        """Read the run if it has changed; return its present `Reading`, the same object if nothing has changed."""
         path, known = self.path, self.reading
         stamps = tuple(stamp(path / name) for name in ("status.json", "end.json", notes.FILE))
         if known is not None and known.state not in ALIVE and stamps == self._stamps:

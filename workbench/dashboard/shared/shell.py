@@ -164,7 +164,7 @@ class Toggles(Named, pn.widgets.CheckButtonGroup):
 
 
 def styled(widget, **settings):
-    """Return the widget after setting the style of the page."""
+    """Give a widget the style of the page, and return it."""
     widget.param.update(stylesheets=[WIDGET_CSS], margin=0, **settings)
     return widget
 
@@ -276,7 +276,7 @@ def start_busy_cleanup() -> None:
 
 
 def begin_session(view, title: str, figures: list, tick: Callable[[], None]) -> None:
-    """Tie a view to its session: set title and theme, call ``tick`` regularly once the page is drawn.
+    """Set up the session of a page: set title and theme, and call ``tick`` every second once the page is drawn.
 
     Nothing of this outlives the session. Without a session (an import, a test) nothing happens.
     """

@@ -133,7 +133,7 @@ class SweepPage:
         write_address(self.parts)
 
     def _take(self, listing: Listing) -> None:
-        """Show the runs of the form that a listing has."""
+        """Show which runs of the form a listing contains, and their progress."""
         self._listing, asked = listing, self.asked()
         if (seen := (listing.version, self.tab.name, asked)) != self._seen:
             self._seen, self._wrong = seen, bool(self.tab.mistakes(asked))
@@ -272,7 +272,7 @@ class SweepPage:
     # ------------------------------------------------------------------ the page
 
     def view(self) -> pn.Column:
-        """Return the page, and tie it to the session."""
+        """Return the page, after setting up its session."""
         change = not policy().read_only
         buttons = [self.ahead, column(self.start, self.stop, kind="wb-bar")] if change else []
         limits = (

@@ -73,7 +73,7 @@ class Progress(NamedTuple):
 
 
 def place_of(run: Reading) -> Place:
-    """Return the place of a run among those of a form; a warm start does not matter."""
+    """Return the place of a run among those of a form; a run with a warm start has the place of one without."""
     return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 

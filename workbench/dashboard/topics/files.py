@@ -65,7 +65,7 @@ def map_file(shown: Shown, form: str, columns: int = 1) -> File:
 
 
 def model_file(shown: Shown) -> File:
-    """Return as CSV the tokens of each row and value of the levels of a run's network."""
+    """Return as CSV the number of tokens (row, value) in each level of a run's network."""
     levels = levels_of(shown.require())
     return _view_file(shown._replace(labels={}), "network", levels, "model", "csv", 1)
 

@@ -38,7 +38,7 @@ COLUMNS = [
 
 @lru_cache(maxsize=4)
 def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.DataArray | None]:
-    """Return `match_topics` and `topic_flow` of two runs; None before both have a snapshot; no flow for different tokens."""
+    """Return `match_topics` and `topic_flow` of two runs, None before both have snapshots; no flow if their tokens differ."""
     a, b = counts_of(moment), counts_of(other)
     if a is None or b is None:
         return None, None

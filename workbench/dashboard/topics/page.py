@@ -404,7 +404,7 @@ class TopicsPage:
         self._of_topics = [overview_files, documents, scores, matching, unseen]
 
     def view(self) -> pn.Column:
-        """Return the page, and tie it to the session."""
+        """Return the page, after setting up its session."""
         begin_session(self, TITLE, [], self.tick)
         main = column(*self._cards, self.handover, kind="wb-main")
         said = f"what the topics are about{f' {LOOK}' if policy().read_only else ''}"
