@@ -177,7 +177,7 @@ def _readable(paths: Iterable[Path]) -> Iterator[Planned]:
 
 
 def shared(cells: list[Planned]) -> list[Planned]:
-    """Return the runs with equal corpora replaced by one object."""
+    """Return the runs such that equal corpora are one object in memory."""
     held: dict[str, Corpus] = {}
 
     def once(documents: Corpus | None) -> Corpus | None:

@@ -81,7 +81,7 @@ class OraclePage:
         return Toy(self._counts, n_topics, alpha, beta)
 
     def tick(self) -> None:
-        """Compute the toy if it has changed."""
+        """Compute the results for the toy if it has changed."""
         self._compute()
         write_address(self.parts)
 

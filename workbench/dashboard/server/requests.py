@@ -52,7 +52,7 @@ def guard(server, origins: tuple[str, ...]) -> None:
 
 
 def answer_without_tracebacks() -> None:
-    """Let Bokeh answer a message that fails with a sentence instead of the traceback.
+    """Let Bokeh send the browser a sentence, not the traceback, when it cannot handle a message.
 
     The log of the server has the traceback. Call this once; a second call changes nothing.
     """

@@ -79,7 +79,7 @@ def _shutting_down(workers: ThreadPoolExecutor) -> bool:
 
 
 def sentence_of(error: Exception) -> str:
-    """Return the message of an error as one sentence with a capital letter, without what visitors may not see."""
+    """Return the message of an error as one sentence for visitors, with a capital letter."""
     sentence = policy().shown(" ".join(str(error).split()) or type(error).__name__)
     return sentence[0].upper() + sentence[1:]
 

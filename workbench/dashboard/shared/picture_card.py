@@ -73,7 +73,7 @@ class PagePicture(PictureCard):
         self.take(Drawn(said=said), [])
 
     def _named(self) -> Callable[[], tuple[Picture, list[Path]]]:
-        """Return a function that returns the shown picture, named after its runs, and the paths of the runs."""
+        """Return a function that returns the shown picture (named after its runs) and the paths of the runs."""
         picture, paths = self.picture, self._paths
 
         def give() -> tuple[Picture, list[Path]]:

@@ -93,7 +93,7 @@ class Policy(NamedTuple):
         return not self.others or bool(self.folders)
 
     def place_of(self, typed: str) -> Path:
-        """Return the existing file or folder that a visitor names; visitors on other machines can only name those in ``folders``.
+        """Return the existing file or folder that a visitor names; from other machines it must lie in one of ``folders``.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path that a visitor names, or None; for other machines only inside ``folders``, links resolved."""
+        """Return the existing path that a visitor names, or None; from other machines it must really lie in ``folders``."""
         try:
             if not self.others:
                 path = Path(typed).expanduser()

@@ -79,9 +79,9 @@ def made_of(moment: Moment, make: Callable[[xr.Dataset], object]):
 
 
 def of_documents(make: Callable[..., object], *moments: Moment):
-    """Return ``make`` of the Datasets of `counts_of` with theta and n_dk, of which only the used rows are read.
+    """Return ``make(*runs)`` of the runs at these snapshots, with the variables of `counts_of`, theta and n_dk.
 
-    Small arrays are kept in memory. If an active run drops the snapshot meanwhile, read again.
+    Only the used rows of theta and n_dk are read; small arrays are kept in memory. If a run drops a snapshot, read again.
     """
     while True:
         try:

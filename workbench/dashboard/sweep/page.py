@@ -300,12 +300,12 @@ def page() -> pn.Column:
 
 
 def corpus_fields() -> dict[str, pn.widgets.Widget]:
-    """Return the fields for the data by their names in the link."""
+    """Return the fields for the data, by name in the link."""
     reading = {name: field_of(name) for name in ALWAYS}
     return {"corpus": corpus_field(), "path": path_field(), **reading}
 
 
 def number_fields() -> dict[str, pn.widgets.Widget]:
-    """Return the numerical fields that all tabs share by their names in the link."""
+    """Return the numerical fields that all tabs share, by name in the link."""
     seeds = field_of("seeds", default=SEEDS)
     return {"seeds": seeds, "holdout": field_of("holdout"), "jobs": field_of("jobs")}

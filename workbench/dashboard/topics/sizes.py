@@ -24,7 +24,7 @@ class Sizes(PagePicture):
     """The picture of topic sizes."""
 
     def draw(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
-        """Draw the sizes of a run; a picture of an active run only when it would change."""
+        """Draw the topic sizes of a run; while the run is active, only when the picture would change."""
         n_changes = changes(n_rows, MOST_POINTS)
         self.fill([path], sizes_of, path, hash, n_changes, tuple(labels.items()), kind)
 

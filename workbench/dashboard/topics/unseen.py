@@ -224,7 +224,7 @@ def folded(moment: Moment | None, name: str, content: bytes, kind: str) -> Folde
 
 
 def most_bytes() -> int:
-    """Return the bytes of memory that inference may need on this server."""
+    """Return the maximum memory in bytes that inference may use here."""
     return int(min(MOST_BYTES, policy().limits.memory * 1e9))
 
 
