@@ -131,7 +131,7 @@ def arrangement(n_panels: int, columns: int, height: float | None) -> tuple[int,
 
 
 def height_of(panels: list) -> float:
-    """Return the height of the highest of panels with ``fig_inches``."""
+    """Return the height in inches of the highest panel, according to the option ``fig_inches``."""
     return max(option(panel, "fig_inches")[1] for panel in panels)
 
 

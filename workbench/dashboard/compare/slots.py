@@ -256,7 +256,7 @@ class Slot:
 
 
 def _sent(values: np.ndarray) -> np.ndarray | list[float]:
-    """Return new rows in the form to send: few as a list, many as an array, which takes two more messages."""
+    """Return new rows as a list if they are few, else as an array, which takes two more messages to the browser."""
     return values if len(values) > FEW else values.tolist()
 
 

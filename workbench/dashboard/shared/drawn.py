@@ -6,7 +6,7 @@ from workbench.dashboard.shared.shell import SCRIPTS, STYLE
 
 
 class Drawn(pn.custom.JSComponent):
-    """A component that the browser draws from its parameters, so that only these are sent."""
+    """A component that the browser draws; the server sends it only the parameters."""
 
     __abstract = True
 

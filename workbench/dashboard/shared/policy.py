@@ -120,7 +120,7 @@ class Policy(NamedTuple):
         return path
 
     def find(self, typed: str) -> Path | None:
-        """Return the existing path that a visitor names, or None; from other machines it must really lie in ``folders``."""
+        """Return the existing path that a visitor names, or None; from other machines only in ``folders``, links resolved."""
         try:
             if not self.others:
                 path = Path(typed).expanduser()

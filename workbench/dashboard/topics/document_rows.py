@@ -198,7 +198,7 @@ def orders(run: xr.Dataset, columns: dict[str, list], labels: dict[int, str]) ->
 def rows_of(
     run: xr.Dataset, columns: dict[str, list], documents: np.ndarray, topic: int
 ) -> list[dict]:
-    """Return the rows of these documents for a `Shelf`, with the share of ``topic``, or of the largest topic for NONE."""
+    """Return the rows of these documents for a `Shelf`, with the share of ``topic``; if that is NONE, of the largest topic."""
     used = used_topics(run)
     largest, shares, tokens = largest_topics(used, documents)
     if topic != NONE:
@@ -224,7 +224,7 @@ def _largest(topic: int | None) -> dict:
 
 
 def _text(value) -> str:
-    """Return a value of a column as text; empty if missing; whole numbers stored as floats without decimals."""
+    """Return a value of a column as text: "" if it is missing, and "3" for 3.0."""
     if value is None or value is pd.NA or value != value:
         return ""
     return (

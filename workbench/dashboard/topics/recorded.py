@@ -34,7 +34,7 @@ Choices = tuple[tuple[str, object], ...]
 
 
 class Recorded(PagePicture):
-    """The card; hidden if there is no such figure."""
+    """The card *Figures of this run*; hidden if there is no figure for it."""
 
     def __init__(self, handover: Handover):
         super().__init__(handover, lambda: self.draw(*self._shown))
