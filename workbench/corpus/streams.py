@@ -67,7 +67,7 @@ class Vocabulary:
                 raise DataError(f"document {number} (counted from 0): {error}") from None
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
-        """Yield the counts of each document of a corpus, mapped from the corpus's vocabulary to that of the stream."""
+        """Yield the counts of each document of a corpus, whose words are mapped to this vocabulary."""
         place = self._places(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
             yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
