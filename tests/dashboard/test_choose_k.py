@@ -261,7 +261,7 @@ def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
     shutil.copytree(folder, tmp_path / "damaged")
     (tmp_path / "damaged" / "corpus.json").write_text("{")
     damaged = form | {"corpus": str(tmp_path / "damaged")}
-    with pytest.raises(DataError, match="damaged: corpus.json is no JSON"):
+    with pytest.raises(DataError, match="damaged: corpus.json cannot be read"):
         start(store, **damaged)
     assert runs_of(listed(store), **damaged) == [], "nothing says what it was called"
     ruled(others=True, folders=(tmp_path / "elsewhere",))

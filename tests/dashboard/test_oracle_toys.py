@@ -41,7 +41,7 @@ def test_every_toy_that_is_offered_can_be_enumerated(name):
     assert name_of(toy) == name and name_of(toy._replace(beta="0.2")) == ""
     found = exact_of(toy)
     assert found.attrs["n_states"] <= 2**16
-    assert f"{float(found['log_evidence']):.6f}".replace("-", "−") in exact_shown(found)
+    assert f"{float(found['log_evidence']):.6f}".replace("-", "−") in exact_shown(found).said
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from foreign_models import (
 )
 
 import workbench as wb
-from workbench.dashboard.topics.sizes import size_series
+from workbench.dashboard.topics.sizes import sizes_of
 from workbench.engines import IMPORTED, get_engine
 from workbench.engines.imported import PROGRAMS
 from workbench.errors import InputError
@@ -131,7 +131,7 @@ def test_pages_and_figures_draw_no_course_of_it(store):
     (picture,) = draw_view("perplexity-by-iterations", [ours, run])
     assert picture.caption.endswith("Left out, as imported models have no iterations: sklearn-lda.")
     assert {row[0] for row in picture.rows} == {"cgs"}
-    assert size_series(path, "", 0, ())["content"] == {}
+    assert sizes_of(path, "", 0, (), "stacked").picture is None
     assert repr(wb.Run(path)).endswith(f"imported from {wb.Run(path).spec.model['program']})")
 
 

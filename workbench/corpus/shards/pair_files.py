@@ -28,9 +28,10 @@ class PairFiles:
         folder.mkdir()
         self._open = ExitStack()
         self._folder, self._n, self._last, self._in_order = folder, 0, -1, True
-        self._files = {part: GrowingArray(folder / f"{part}.npy", np.int32) for part in PARTS}
-        for file in self._files.values():
-            self._open.callback(file.close)
+        self._files: dict[str, GrowingArray] = {}
+        for part in PARTS:
+            self._files[part] = GrowingArray(folder / f"{part}.npy", np.int32)
+            self._open.callback(self._files[part].close)
 
     def __len__(self) -> int:
         return self._n

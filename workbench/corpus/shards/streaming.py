@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -181,9 +181,7 @@ def _write(
 ) -> None:
     """Read the stream and write the folder."""
     request.check(stream.words == TEXTS)
-    fields = _Fields(place / "fields")
-    pairs = PairFiles(place / "pairs")
-    try:
+    with closing(_Fields(place / "fields")) as fields, closing(PairFiles(place / "pairs")) as pairs:
         read_all = (
             partial(_read_texts, processes=processes, kept_counts=counts)
             if stream.words == TEXTS
@@ -202,9 +200,6 @@ def _write(
             if writer.n_tokens == 0:
                 raise CorpusError("a corpus needs at least one token; none came")
             finish(writer, request.name)
-    finally:
-        pairs.close()
-        fields.close()
 
 
 class _Words(NamedTuple):
