@@ -109,6 +109,7 @@ def test_recounts_are_those_of_one_process(in_shards, one_worker, client_to, mon
         cvb.RECOUNT_EVERY = n
 
     client = client_to(one_worker.address)
+    client.wait_for_workers(1, 120)
     monkeypatch.setattr(cvb, "RECOUNT_EVERY", 3)
     client.run(recount_every, 3)
     whole, shared = (
