@@ -26,11 +26,11 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
     across, width, height = arrangement(len(picture.panels), columns, picture.height)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
-    made = []
+    # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
+    renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
     for number, panel in enumerate(picture.panels):
         shown = in_bokeh(panel, (width, height), hover)
-        # a document of its own, or the session's document would keep the plot until the session ends
-        drawn = holoviews().renderer("bokeh").instance().get_plot(shown, doc=Document()).state
+        drawn = renderer.get_plot(shown, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
         drawn.name = f"{picture.name}-{number}"
