@@ -137,7 +137,7 @@ def topics_page(page: Page) -> None:
     """Waits until each card has what it shows."""
     page.locator(".listed tbody tr").nth(SETTINGS["n_topics"] - 1).wait_for()
     for card in ("documents", "sizes", "scores", "matching"):
-        page.locator(f".{card} :is(svg, td, li)").first.wait_for()
+        page.locator(f".{card} :is(td, li, [role=figure])").first.wait_for()
 
 
 def mixed_document(store: Path, name: str, topic: int) -> int:
@@ -229,7 +229,7 @@ def photograph_oracle(store: Path, folder: Path, widths=WIDTHS) -> None:
         page = new_page(browser, widths)
         page.goto(f"{address}/oracle")
         for card in ("exact", "engines", "microscope"):
-            page.locator(f".{card} figure svg").first.wait_for()
+            page.locator(f".{card} [role=figure]").first.wait_for()
         take(page, folder, "oracle", widths)
 
 
@@ -300,10 +300,10 @@ def film(folder: Path, width: int = WIDTHS[0]) -> None:
             page.get_by_role("link", name="Topics of news-cgs").click()
             page.locator(".listed tbody tr").nth(4).click()
             for card in ("documents", "sizes"):
-                page.locator(f".{card} :is(svg, td, li)").first.wait_for()
+                page.locator(f".{card} :is(td, li, [role=figure])").first.wait_for()
             frame("topics")
             page.get_by_label("Figure", exact=True).select_option("Topics over time")
-            page.locator(".recorded svg").wait_for()
+            page.locator(".recorded [role=figure]").first.wait_for()
             frame("over-time", page.get_by_role("heading", name="Figures of this run"))
 
 
