@@ -26,10 +26,11 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
     across, width, height = arrangement(len(picture.panels), columns, picture.height)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
-    # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
-    renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
+    made = []
     for number, panel in enumerate(picture.panels):
         shown = in_bokeh(panel, (width, height), hover)
+        # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
+        renderer = holoviews().renderer("bokeh").instance(mode="server")
         drawn = renderer.get_plot(shown, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
