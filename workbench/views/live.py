@@ -13,7 +13,7 @@ from workbench.corpus import Corpus
 from workbench.measures import MeasureError, each_run
 from workbench.measures.selection import Runs
 from workbench.views.elements import TOPIC, arrangement, holoviews
-from workbench.views.every import VIEWS
+from workbench.views.every import VIEWS, view_named
 from workbench.views.look import in_bokeh
 from workbench.views.picture import Control, Picture, SideBySide, Slider
 
@@ -26,17 +26,21 @@ def figures_of(picture: Picture, columns: int = 2) -> list[figure]:
     """Return the panels of a picture as figures of Bokeh for one session; can be called in any thread."""
     across, width, height = arrangement(len(picture.panels), columns, picture.height)
     hover = {kind: iter(texts) for kind, texts in picture.hover.items()}
-    made = []
-    for number, panel in enumerate(picture.panels):
-        shown = in_bokeh(panel, (width, height), hover)
-        # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
-        renderer = holoviews().renderer("bokeh").instance(mode="server")
-        drawn = renderer.get_plot(shown, doc=Document()).state
+    panels = [in_bokeh(panel, (width, height), hover) for panel in picture.panels]
+    # a document is set in this mode alone: else that of the session, or of the process, would keep each plot
+    renderer, made = holoviews().renderer("bokeh").instance(mode="server"), []
+    for number, panel in enumerate(panels):
+        drawn = renderer.get_plot(panel, doc=Document()).state
         drawn.html_attributes = {"role": "figure", "aria-label": picture.title}
         drawn.min_width = min(drawn.max_width or 280, 280)
         drawn.name = f"{picture.name}-{number}"
         made.append(drawn)
     return made
+
+
+def panes_of(figures: list[figure]) -> list[pn.pane.Bokeh]:
+    """Return the figures of a picture as parts of a page, as wide as their place."""
+    return [pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures]
 
 
 def with_topics(drawn: figure) -> list[ColumnDataSource]:
@@ -99,9 +103,7 @@ class PictureCard(pn.viewable.Viewer):
         for source in self._sources:
             self._listen(source)
         self._mark()
-        self.figure[:] = [
-            pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in made
-        ]
+        self.figure[:] = panes_of(made)
         self.caption.value = escape(picture.caption).replace("$$", "$\u200b$") if picture else ""
 
     @param.depends("chosen", watch=True)
@@ -176,7 +178,7 @@ def show(
     names = [each.name for each in VIEWS]
     if view not in names:
         raise MeasureError(f"there is no view {view!r}; choose one of {', '.join(names)}")
-    chosen, shown = VIEWS[names.index(view)], SideBySide(each_run(runs), columns, corpora or {})
+    chosen, shown = view_named(view), SideBySide(each_run(runs), columns, corpora or {})
     controls = next((chosen.controls(run) for run in shown.runs if chosen.fits(run)), ())
     cards: list[PictureCard] = []
 

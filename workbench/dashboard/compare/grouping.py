@@ -92,7 +92,7 @@ def telling_labels(readings: list[Reading]) -> dict[str, str]:
     """Return the label of each run by name, with the seed or the name appended if several runs have the same label."""
     specs = {one.name: one.spec for one in readings if one.spec is not None}
     labels = {one.name: one.label for one in readings}
-    labels |= zip(specs, labels_of_specs(list(specs.values())) if specs else (), strict=True)
+    labels |= zip(specs, labels_of_specs(list(specs.values())), strict=True)
     for tells in (lambda name: f"seed {specs[name].seed}", lambda name: name):
         same = {label for label, n in Counter(labels.values()).items() if n > 1}
         labels |= {name: f"{labels[name]}, {tells(name)}" for name in specs if labels[name] in same}

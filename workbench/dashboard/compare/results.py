@@ -79,7 +79,7 @@ class Results(Card):
 def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
     """Return the picture of the result against the settings, for the runs that recorded the measure."""
     numbers = [one.latest[COLUMNS.index(measure)] for one in readings]
-    labels = labels_of_specs([one.spec for one in readings]) if readings else []
+    labels = labels_of_specs([one.spec for one in readings])
     results = [
         Result(label, one.name, one.spec, float(number))
         for label, one, number in zip(labels, readings, numbers, strict=True)

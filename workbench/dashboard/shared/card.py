@@ -15,7 +15,7 @@ from workbench.dashboard.shared.files import FileError
 from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, text
 from workbench.tables import Table
 from workbench.views import Picture
-from workbench.views.live import figures_of
+from workbench.views.live import figures_of, panes_of
 from workbench.views.style import looks
 
 
@@ -85,9 +85,7 @@ class Card:
         if self.view.visible and not self.view.objects:  # a hidden card needs no models
             self.view.objects = self._parts
         if self.shown.picture is not before.picture:
-            self.figure.objects = [
-                pn.pane.Bokeh(each, sizing_mode="stretch_width", margin=0) for each in figures
-            ]
+            self.figure.objects = panes_of(figures)
 
     def wait(self) -> None:
         """Show that the results are being computed, unless the card shows something."""

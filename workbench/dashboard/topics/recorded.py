@@ -24,6 +24,7 @@ from workbench.runs.spec import SpecError
 from workbench.runs.store.layout import StoreError
 from workbench.runs.store.status import ALIVE
 from workbench.views import VIEWS, Picture, SideBySide, View
+from workbench.views.every import view_named
 from workbench.views.picture import Control
 from workbench.views.sequence_gains import draw_gains
 
@@ -92,8 +93,7 @@ def recorded_of(
 
 def _of_view(name: str, chosen: Choices) -> Choices:
     """Return the chosen options that a view has; so a change of other options does not draw it again."""
-    (view,) = (view for view in VIEWS if view.name == name)
-    known = signature(view.draw).parameters
+    known = signature(view_named(name).draw).parameters
     return tuple((option, value) for option, value in chosen if option in known)
 
 
@@ -108,7 +108,7 @@ def _of_snapshots(moment: Moment, offered: tuple[str, ...]) -> list[str]:
 @lru_cache(maxsize=48)
 def _of_snapshot(moment: Moment, name: str, chosen) -> list[tuple[Picture, tuple[Control, ...]]]:
     """Return the pictures of a view that needs a snapshot."""
-    (view,) = (view for view in VIEWS if view.name == name)
+    view = view_named(name)
 
     def make(run: xr.Dataset) -> list[tuple[Picture, tuple[Control, ...]]]:
         run = with_table(run, Run(moment.path))
