@@ -40,7 +40,7 @@ from workbench.dashboard.topics.matching import Flow
 from workbench.dashboard.topics.overview import Overview, named
 from workbench.dashboard.topics.recorded import Recorded
 from workbench.dashboard.topics.scores import Scores
-from workbench.dashboard.topics.sizes import KINDS, NO_TOPICS, Sizes
+from workbench.dashboard.topics.sizes import KINDS, Sizes
 from workbench.dashboard.topics.unseen import Unseen
 from workbench.dashboard.topics.words import Words
 from workbench.runs.execution.run import default_store
@@ -216,7 +216,7 @@ class TopicsPage:
     def _see(self) -> None:
         """Show the cards that have content, and hide the others."""
         for boxes, seen in (
-            (self._of_runs, self.moment() is not None and NO_TOPICS not in self.sizes.said.object),
+            (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
             (self._of_topics, bool(self.overview.topics)),
             ([self._model], bool(self.hierarchy.said)),
             ([self._matching_files], bool(self.other.value)),

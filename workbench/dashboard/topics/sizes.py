@@ -21,12 +21,19 @@ KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 
 
 class Sizes(PagePicture):
-    """The picture of topic sizes."""
+    """The picture of topic sizes; ``without_topics``: whether the run is known to have no topics."""
+
+    without_topics = False
 
     def draw(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
         """Draw the topic sizes of a run; while the run is active, only when the picture would change."""
         n_changes = changes(n_rows, MOST_POINTS)
         self.fill([path], sizes_of, path, hash, n_changes, tuple(labels.items()), kind)
+
+    def take(self, drawn: Drawn, figures: list) -> None:
+        """Show the drawn picture and its sentence."""
+        super().take(drawn, figures)
+        self.without_topics = drawn.beside is NO_TOPICS
 
 
 @lru_cache(maxsize=8)
@@ -37,9 +44,10 @@ def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) ->
     """
     run = Run(path).progress()
     n = run.sizes["iteration"]
-    if not n or "n_k" not in run:
-        missing = "iteration yet; sizes appear with the first" if "n_k" in run else NO_TOPICS
-        return Drawn(said=f"{path.name} has no {missing}.")
+    if "n_k" not in run:
+        return Drawn(said=f"{path.name} has no {NO_TOPICS}.", beside=NO_TOPICS)
+    if not n:
+        return Drawn(said=f"{path.name} has no iteration yet; sizes appear with the first.")
     if not has_course(run):
         known = "its iterations are not known. Sizes are beside the map"
         return Drawn(said=f"{path.name} was imported: {known}.")
