@@ -9,6 +9,7 @@ from data_files import put, refusal
 
 from workbench.corpus import read_corpus
 from workbench.corpus.formats.readers import FORMATS
+from workbench.data.rows import stream_columns
 
 UCI = "3\n4\n3\n1 1 2\n1 3 1\n3 2 5\n"
 
@@ -331,6 +332,13 @@ def test_a_text_that_says_na_is_a_text(tmp_path):
 def test_a_very_long_text_is_read_and_the_csv_module_left_as_it_was(tmp_path):
     before = csv.field_size_limit()
     assert read_corpus(put(tmp_path, "a.csv", "text\n" + "ibis " * 60_000)).n_tokens == 60_000
+    assert csv.field_size_limit() == before
+
+
+def test_a_reader_that_is_left_in_the_middle_leaves_the_csv_module_as_it_was(tmp_path):
+    before = csv.field_size_limit()
+    _, batches = stream_columns(put(tmp_path, "a.csv", "text\n" + "ibis\n" * 100_000))
+    assert len(next(batches)[1]) < 100_000
     assert csv.field_size_limit() == before
 
 

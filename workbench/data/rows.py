@@ -211,13 +211,25 @@ class _Lines:
                 yield line
 
 
+def _next_row(rows: Iterator[list[str]], longest: int) -> list[str] | None:
+    """Return the next row, whose values have at most ``longest`` characters, or None at the end.
+
+    The limit is one of the process: between two rows it is that of others, also while a reader is left in the middle.
+    """
+    limit = csv.field_size_limit(longest)
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(limit)
+
+
 def _rows_in(
     path: Path, reading: _Lines, form: dict, longest: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the rows of a file and the line on which each ends; raise an error for unequal rows or too long values."""
-    limit, length = csv.field_size_limit(longest), None
+    rows, length = csv.reader(reading, strict=True, **form), None
     try:
-        for row in csv.reader(reading, strict=True, **form):
+        while (row := _next_row(rows, longest)) is not None:
             if row:
                 length = length or len(row)
                 if len(row) != length:
@@ -232,7 +244,5 @@ def _rows_in(
         raise DataError(
             f"{path}, line {reading.number}: not a CSV row ({error}); check the quotes"
         ) from None
-    finally:
-        csv.field_size_limit(limit)
     if length is None:
         raise DataError(f"{path} holds nothing but comments; a header and rows were wanted")
