@@ -61,7 +61,10 @@ class Card:
     ):
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
-        self.table = text("", "comparison.css", sizing_mode="stretch_width")
+        scrolled = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
+        self.table = text(
+            "", "comparison.css", sizing_mode="stretch_width", html_attributes=scrolled
+        )
         self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown))
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
         self.results = column(self.figure, self.table, *row, kind="wb-stack", visible=False)

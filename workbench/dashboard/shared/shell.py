@@ -118,6 +118,7 @@ class Text(pn.widgets.StaticText):
     """
 
     disable_math = param.Boolean(default=True, doc="Is $$ shown as it is?")
+    html_attributes = param.Dict(default={}, doc="Attributes of its element: role, aria-label.")
 
     @property
     def object(self) -> str:
@@ -224,7 +225,8 @@ def lay_out(title: str, subtitle: str, parts: list, figures: list, here: str) ->
     html = f"<h1>{escape(title)} <small>{escape(subtitle)}</small></h1>{links(PAGES, here)}"
     heading = text(html, "head.css", css_classes=["wb-grow"])
     body = column(*parts, kind="wb-body", html_attributes={"role": "main"})
-    return column(column(heading, link, theme, kind="wb-head"), body, kind="wb-page")
+    head = column(heading, link, theme, kind="wb-head", html_attributes={"role": "banner"})
+    return column(head, body, kind="wb-page")
 
 
 def page_or_sentence(make: Callable[[], pn.Column]) -> pn.Column:
