@@ -1,7 +1,8 @@
 """One walk through each page of `workbench serve`, which no page may complain of; the other files look closely, slowly."""
 
 import pytest
-from browser.desk import cells, fill, press, row, type_into, until
+from browser.desk import cells, field, fill, press, row, type_into, until
+from playwright.sync_api import expect
 
 import workbench as wb
 from workbench.corpus.catalog.synthetic import bars
@@ -32,6 +33,10 @@ def test_compare_starts_a_run_and_draws_it(url, new_page, store):
     (name,) = {run.name for run in wb.open_runs(store)} - {"seen"}
     row(page, name).get_by_text("finished", exact=True).wait_for()
     assert Run(store / name).spec.model["n_topics"] == 2
+    for there in ("Sweep", "Compare"):  # and back: the form is as it was left
+        page.get_by_role("link", name=there, exact=True).click()
+        page.get_by_role("button", name="Start", exact=True).wait_for()
+    expect(field(page, "n_topics")).to_have_value("2")
 
 
 def test_topics_lists_the_topics_and_their_words(url, new_page):

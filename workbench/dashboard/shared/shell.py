@@ -62,6 +62,14 @@ LAYOUT_CSS, WIDGET_CSS, TEXT_CSS, FIGURE_CSS, LEGEND_CSS, NOTEBOOK_CSS, PICTURE_
 )
 NAMES = (SCRIPTS / "names.js").read_text(encoding="utf-8")
 STORED_THEME = "const wb = localStorage.getItem('wb-theme'); if (wb) document.documentElement.dataset.wbTheme = wb;"
+KEPT_CHOICES = """
+addEventListener('pagehide', () => sessionStorage.setItem(location.pathname, location.search))
+addEventListener('click', (event) => {
+  const link = event.composedPath().find((part) => part.matches?.('nav[aria-label=pages] a'))
+  if (link && link.pathname !== location.pathname) link.search = sessionStorage.getItem(link.pathname) ?? ''
+})
+"""
+"""Script that opens another page with the choices that the tab had there last; a link to the page itself drops them."""
 REPAINT = "for (const figure of figures) figure.change.emit();"
 ON_READY = (
     f"matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {{ {REPAINT} }});"
@@ -213,7 +221,7 @@ def _template():
     return BASE_TEMPLATE.environment.from_string(
         f"{{% extends 'base.html' %}}{blocks}{{% block postamble %}}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{read_style('page.css')}</style>{script}>{STORED_THEME}</script>"
+        f"<style>{read_style('page.css')}</style>{script}>{STORED_THEME}{KEPT_CHOICES}</script>"
         f"{script}>{NAMES} name_controls(Bokeh.Models)</script>{{% endblock %}}"
     )
 
