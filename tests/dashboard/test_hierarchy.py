@@ -111,20 +111,20 @@ def test_the_card_is_there_for_networks_only_and_a_choice_in_it_is_the_pages(pag
     page.hierarchy.param.watch(lambda event: said.append(event.new), "said")
     page.run.value = "of-levels"
     assert said == ["Reading the levels …", SAID]
-    assert page._model.visible and page.hierarchy.network.picture.name == "model"
+    assert page.network.view.visible and page.network.picture.name == "of-levels-model"
     page.hierarchy.chosen = 3
     assert page.overview.chosen == 3 == page.sizes.chosen
     page.run.value = "plain"
     assert (
-        not page._model.visible
-        and page.hierarchy.network.picture is None
+        not page.network.view.visible
+        and page.network.picture is None
         and page.hierarchy.levels == []
     )
 
 
 def test_the_picture_and_the_counts_are_taken_away(page, path):
     page.run.value = "of-levels"
-    page.hierarchy.network.files.buttons["SVG"].clicks += 1
+    page.network.files.buttons["SVG"].clicks += 1
     name, content = page.handover.file["name"], page.handover.file["content"]
     assert name == "of-levels-model.svg" and content.startswith(b"<?xml")
     assert b"<desc>Mixture levels (ellipses" in content and b'width="244.8pt"' in content

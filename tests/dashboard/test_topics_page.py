@@ -16,8 +16,8 @@ from bokeh.models import Title
 from workbench import corpus_of
 from workbench.corpus import Corpus
 from workbench.dashboard.shared import snapshots
+from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.link import from_query, to_query
-from workbench.dashboard.shared.picture_card import PagePicture
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.shared.run_monitor import RunMonitor
 from workbench.dashboard.shared.shell import message
@@ -592,7 +592,7 @@ def test_a_snapshot_that_goes_while_it_is_read_is_not_taken_for_zeros(new_run, s
     )
 
 
-def taken(page: TopicsPage, card: PagePicture, form: str) -> bytes:
+def taken(page: TopicsPage, card: Card, form: str) -> bytes:
     """The file of a card's picture, as the browser gets it."""
     card.files.buttons[form].clicks += 1
     return page.handover.file["content"]
@@ -623,14 +623,14 @@ def test_a_run_without_topics_says_so_and_shows_what_it_recorded(new_run, store,
     page = TopicsPage(store)
     assert "states has no topics." in page.said.object and "has no topics" in page.sizes.said.object
     page.view()
-    assert page.recorded.card.visible and "Occupancy" in page.recorded.title.options[-1]
+    assert page.recorded.view.visible and "Occupancy" in page.recorded.title.options[-1]
     page.recorded.title.value = "Occupancy"
     assert "share of each state" in page.recorded.caption.object.lower()
     table = pd.read_csv(io.BytesIO(taken(page, page.recorded, "CSV")))
     assert table["occupancy"].iloc[-1] == 1 and set(table["state"]) == {"a", "b", "c"}
     page.recorded.clear()
     page.recorded.files.buttons["SVG"].clicks += 1
-    assert "Nothing is drawn yet" in page.recorded.files.said.object
+    assert "There is no picture of this yet" in page.recorded.files.said.object
 
 
 def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the_file(
@@ -656,7 +656,7 @@ def test_a_recorded_figure_follows_its_run_and_its_slider_on_the_page_and_in_the
     )
     page = TopicsPage(store)
     page.view()
-    assert page.recorded.card.visible and "Correlations of topics" in page.recorded.title.options
+    assert page.recorded.view.visible and "Correlations of topics" in page.recorded.title.options
     page.recorded.title.value = "Correlations of topics"
     card, before = page.recorded, page.recorded.picture
     assert sum("correlation" in told for texts in before.hover.values() for told in texts[0]) == 9

@@ -78,7 +78,7 @@ def test_circles_of_the_map_have_areas_in_proportion_to_sizes():
 def test_a_tap_says_the_topic_and_a_chosen_topic_is_marked():
     (picture,) = [one for one in pictures([tiny_run("cgs")]) if one.name.startswith("topic-map")]
     card = live.PictureCard()
-    card.show(picture)
+    card.draw(picture)
     (source,) = chain(*(live.with_topics(pane.object) for pane in card.figure))
     card.chosen = 1
     assert source.data[live.TOPIC][source.selected.indices[0]] == 1

@@ -54,10 +54,10 @@ class PictureCard(pn.viewable.Viewer):
     """A picture of a view, shown interactively: the same that `workbench.report.figures` writes to files.
 
     ``card = PictureCard(changed)`` is made once; a page lays out ``card``, or ``card.bar``, ``card.figure`` and
-    ``card.caption`` separately. ``card.show(picture, view.controls(run))`` shows a picture, and does nothing for the present
+    ``card.caption`` separately. ``card.draw(picture, view.controls(run))`` shows a picture, and does nothing for the present
     one. ``changed()`` is called when a control was set: draw again, with ``**card.options``. A tap on an element with the
     dimension `TOPIC` sets ``card.chosen``, and elements of the chosen topic are emphasised. `figures_of` can make the figures
-    in a thread, to be passed to `show`. ``styled`` gives widgets the style of a page.
+    in a thread, to be passed to `draw`. ``styled`` gives widgets the style of a page.
     """
 
     chosen = param.Integer(default=NONE, doc="Number of the topic that is chosen; -1: none.")
@@ -73,7 +73,7 @@ class PictureCard(pn.viewable.Viewer):
         self._widgets: dict[Control, pn.widgets.Widget] = {}
         self._sources: list[ColumnDataSource] = []
         self.pending = self._marking = False
-        self.play = styled(pn.widgets.Toggle(label="Play", width=60, visible=False))
+        self.play = styled(pn.widgets.Toggle(label="Play", width=60))
         self.bar, self.figure = (
             pn.Row(sizing_mode="stretch_width", margin=0, styles=WRAPPED) for _ in range(2)
         )
@@ -87,7 +87,7 @@ class PictureCard(pn.viewable.Viewer):
         """Return the chosen values by option of the view."""
         return {each.option: widget.value for each, widget in self._widgets.items()}
 
-    def show(
+    def draw(
         self,
         picture: Picture | None,
         controls: Sequence[Control] = (),
@@ -129,8 +129,8 @@ class PictureCard(pn.viewable.Viewer):
             self._widgets = {
                 each: self._widgets.get(each) or self._widget(each) for each in controls
             }
-            self.play.visible = any(isinstance(each, Slider) and each.plays for each in controls)
-            self.bar[:] = [*self._widgets.values(), self.play]
+            plays = any(isinstance(each, Slider) and each.plays for each in controls)
+            self.bar[:] = [*self._widgets.values(), *([self.play] if plays else [])]
 
     def _widget(self, control: Control) -> pn.widgets.Widget:
         if isinstance(control, Slider):
@@ -187,7 +187,7 @@ def show(
         pictures = chosen.pictures(shown, **options | picked)
         cards.extend(PictureCard(draw) for _ in pictures[len(cards) :])
         for card, picture in zip(cards, pictures, strict=True):
-            card.show(picture, controls if card is cards[0] else ())
+            card.draw(picture, controls if card is cards[0] else ())
 
     draw()
     if not cards:

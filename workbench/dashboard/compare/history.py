@@ -70,8 +70,7 @@ def priors_of(runs: Looked) -> Shown:
     """Return the picture of the learnt priors of topics; without a picture if no run learns them."""
     datasets = [progress for *_, progress in begun(runs)]
     picture = next(iter(draw_view("alphas", datasets)), None) if datasets else None
-    said = message(picture.caption) if picture else ""
-    return Shown(said, picture, "", tuple(path for path, _ in runs))
+    return Shown("", picture, "", tuple(path for path, _ in runs))
 
 
 class Lineage(Card):

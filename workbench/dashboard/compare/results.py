@@ -89,4 +89,4 @@ def results_of(readings: list[Reading], setting: str, measure: str) -> Shown:
     picture = settings_picture(view_named("settings"), results, measure, wanted)
     if picture is None:
         return Shown(message(NOTHING))
-    return Shown(message(picture.caption), picture, "", tuple(one.path for one in readings))
+    return Shown("", picture, "", tuple(one.path for one in readings))

@@ -1,4 +1,4 @@
-"""Cards with a sentence, a picture, a table and downloads."""
+"""The card of all pages: a heading, controls, a sentence, a picture, a table and downloads, computed in the background."""
 
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
@@ -11,11 +11,12 @@ from bokeh.plotting import figure
 
 from workbench.dashboard.shared.background import LatestTask, sentence_of
 from workbench.dashboard.shared.downloads import Handover, picture_downloads
-from workbench.dashboard.shared.files import FileError
-from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, text
+from workbench.dashboard.shared.files import File, FileError
+from workbench.dashboard.shared.shell import PICTURE_CSS, column, message, styled, text
 from workbench.tables import Table
 from workbench.views import Picture
-from workbench.views.live import figures_of, panes_of
+from workbench.views.live import PictureCard, figures_of
+from workbench.views.picture import Control
 from workbench.views.style import looks
 
 
@@ -26,29 +27,28 @@ class Shown(NamedTuple):
     picture: Picture | None = None
     table: str = ""  # HTML
     paths: tuple[Path, ...] = ()  # folders of the runs in the picture
+    controls: tuple[Control, ...] = ()  # of the view
+    beside: object = None  # what a subclass shows besides
 
 
 Live = tuple[Shown, list[figure]]
 """The content of a card, and the figures of its picture for one session."""
 
 
-def live(shown: Shown) -> Live:
-    """Return the content of a card with the figures of its picture; can be called in any thread."""
-    return shown, page_figures(shown.picture) if shown.picture else []
-
-
-def page_figures(picture: Picture) -> list[figure]:
-    """Return the figures of a picture for one session, in the colours of the page; can be called in any thread."""
-    figures = figures_of(picture)
+def live(shown: Shown, before: Picture | None = None) -> Live:
+    """Return the content with the figures of its picture, none for the picture ``before``; can be called in any thread."""
+    new = shown.picture is not None and shown.picture is not before
+    figures = figures_of(shown.picture) if new else []
     for each in figures:
         each.stylesheets = [PICTURE_CSS]
-    return figures
+    return shown, figures
 
 
-class Card:
-    """A card with a heading, ``tools`` beside it, and components ``above`` the content.
+class Card(PictureCard):
+    """A card with a heading, ``tools`` and controls beside it, and components ``above`` and ``below`` the picture.
 
-    ``hides``: whether the card is hidden while it has nothing to show.
+    ``hides``: whether the card is hidden while it has nothing to show. ``kind``: further CSS classes. ``changed()`` is called
+    when a control was set. ``csv`` makes the CSV file instead of the table of the picture; see `Downloads`.
     """
 
     def __init__(
@@ -57,38 +57,63 @@ class Card:
         handover: Handover,
         *tools: pn.viewable.Viewable,
         above: Iterable[pn.viewable.Viewable] = (),
+        below: Iterable[pn.viewable.Viewable] = (),
         hides: bool = False,
+        kind: str = "",
+        changed: Callable[[], None] = lambda: None,
+        csv: Callable[[], Callable[[], File]] | None = None,
     ):
+        super().__init__(changed, styled)
         self.shown, self._task, self._hides = Shown(), LatestTask(), hides
         self.said, self.figure = text(sizing_mode="stretch_width"), column(kind="wb-figures")
+        self.caption = text(sizing_mode="stretch_width", styles={"color": "var(--wb-muted)"})
         scrolled = {"tabindex": "0", "role": "group", "aria-label": f"table of {heading}"}
         self.table = text(
             "", "comparison.css", sizing_mode="stretch_width", html_attributes=scrolled
         )
-        self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown))
+        more = {"CSV": csv} if csv else None
+        self.files = picture_downloads(handover, lambda: partial(_picture_of, self.shown), more)
         row = self.files.row("Download", f"download the {heading[:1].lower()}{heading[1:]}")
-        self.results = column(self.figure, self.table, *row, kind="wb-stack", visible=False)
-        title = column(
-            text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"]), *tools, kind="wb-bar"
+        self.results = column(
+            self.figure, self.caption, self.table, *below, *row, kind="wb-stack", visible=False
         )
-        self._parts = [title, *above, self.said, self.results]
-        self.view = column(*(() if hides else self._parts), kind="wb-card", visible=not hides)
+        title = text(f"<h2>{escape(heading)}</h2>", css_classes=["wb-mid"])
+        bar = column(title, *tools, self.bar, kind="wb-bar")
+        self._parts = [bar, *above, self.said, self.results]
+        self.view = column(
+            *(() if hides else self._parts), kind=f"wb-card {kind}", visible=not hides
+        )
 
-    def bring(self, key: Hashable, work: Callable[[], Shown]) -> None:
-        """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key."""
-        self._task.submit(key, lambda: live(work()), self.show)
+    def bring(self, key: Hashable, work: Callable[[], Shown], waiting: str = "") -> None:
+        """Compute ``work`` in a thread and show what it returns, unless ``key`` equals the last key.
+
+        ``waiting`` is said meanwhile if there is no picture.
+        """
+        before = self.picture
+
+        def first() -> None:
+            self.pending = True
+            if waiting and before is None:
+                self.said.object = message(waiting)
+
+        self._task.submit(key, lambda: live(work(), before), self.show, first)
 
     def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show the content, or the error instead."""
-        before, (self.shown, figures) = self.shown, found or (Shown(), [])
+        self.shown, figures = found or (Shown(), [])
+        self.pending = False
         self.said.object = self.shown.said if error is None else message(sentence_of(error), "bad")
         self.table.object = self.shown.table
-        self.results.visible = bool(self.shown.picture or self.shown.table)
+        self.results.visible = bool(self.shown.picture or self.shown.table or self.shown.beside)
         self.view.visible = bool(self.said.object) or self.results.visible or not self._hides
         if self.view.visible and not self.view.objects:  # a hidden card needs no models
             self.view.objects = self._parts
-        if self.shown.picture is not before.picture:
-            self.figure.objects = panes_of(figures)
+        self.draw(self.shown.picture, self.shown.controls, figures)
+
+    def clear(self, said: str = "") -> None:
+        """Show nothing but a sentence."""
+        self._task.reset()
+        self.show((Shown(message(said)), []))
 
     def wait(self) -> None:
         """Show that the results are being computed, unless the card shows something."""

@@ -1,6 +1,5 @@
 """The network of a run: its picture, and the tokens of each row of its levels, down to the topics."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,9 +8,8 @@ import numpy as np
 import param
 import xarray as xr
 
-from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.card import Shown
 from workbench.dashboard.shared.drawn import code, style
-from workbench.dashboard.shared.picture_card import Drawn, PagePicture
 from workbench.dashboard.shared.snapshots import Moment, counts_of, last_of
 from workbench.dashboard.topics.filled import Filled
 from workbench.dashboard.topics.overview import topic_entries
@@ -41,22 +39,12 @@ class Hierarchy(Filled):
     _stylesheets = style("boxed", "hierarchy")
     _filled = ("levels", "topics")
 
-    def __init__(self, handover: Handover, table: Callable):
-        super().__init__()
-        self.network = PagePicture(handover, table=table)
-
     def show(self, moment: Moment, spec: RunSpec, labels: dict[int, str]) -> None:
-        """Show picture and levels of a run; nothing if its model has no network of levels."""
+        """Show the levels of a run; nothing if its model has no network of levels."""
         if spec.parts()[1].is_network:
-            self.network.fill([moment.path], network_of, moment.path, moment.hash)
             self.fill(hierarchy_content, moment, labels, waiting="Reading the levels …")
         else:
             self.clear()
-
-    def clear(self, said: str = "") -> None:
-        """Remove picture and levels, and show a sentence if one is given."""
-        self.network.clear()
-        super().clear(said)
 
 
 @lru_cache(maxsize=3)
@@ -102,10 +90,12 @@ def hierarchy_content(moment: Moment, labels: dict[int, str]) -> dict:
 
 
 @lru_cache(maxsize=8)
-def network_of(path: Path, hash: str) -> Drawn:
-    """Return the picture of a run's network; ``hash`` is that of the run."""
-    (picture,) = draw_view("network", [Run(path).progress()], 1)
-    return Drawn(replace(picture, name="model", title=f"The network, {path.name}"))
+def network_of(path: Path, hash: str) -> Shown:
+    """Return the picture of a run's network, without one if it has none; ``hash`` is that of the run."""
+    for picture in draw_view("network", [Run(path).progress()], 1):
+        named = replace(picture, name=f"{path.name}-model", title=f"The network, {path.name}")
+        return Shown("", named, paths=(path,))
+    return Shown()
 
 
 def level_content(name: str, found: xr.Dataset, told: str) -> dict:

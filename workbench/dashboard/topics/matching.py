@@ -1,13 +1,15 @@
 """Matching the topics of two runs: the best assignment, and the tokens that they share."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
+import panel as pn
 import xarray as xr
 
+from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.picture_card import Drawn, PagePicture
+from workbench.dashboard.shared.shell import column, message
 from workbench.dashboard.shared.snapshots import (
     Moment,
     counts_of,
@@ -49,36 +51,43 @@ def matched_of(moment: Moment, other: Moment) -> tuple[xr.Dataset | None, xr.Dat
     return pairs, of_documents(lambda one, two: topic_flow(one, two, corpus), moment, other)
 
 
-class Flow(PagePicture):
-    """The picture of two matched runs, and the table below it, `sheet`."""
+class Flow(Card):
+    """The card with the picture of two matched runs, and the table below it, `sheet`."""
 
-    def __init__(self, handover: Handover, table: Callable):
-        super().__init__(handover, table=table)
+    def __init__(self, handover: Handover, other: pn.widgets.Widget, csv: Callable):
         self.sheet = Sheet(columns=COLUMNS, texts=[1, 5, 6])
+        super().__init__(
+            "Compare topics with another run",
+            handover,
+            above=[column(other, kind="wb-bar")],
+            below=[self.sheet],
+            kind="matching",
+            csv=csv,
+        )
 
-    def draw(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
+    def follow(self, moment: Moment, other: Moment | None, labels: dict[int, str]) -> None:
         """Show picture and table of two runs; a hint if ``other`` is None."""
         if other is None:
             self.clear(CHOOSE)
             return
-        paths = [moment.path, other.path]
-        if paths != self._paths:
-            self.show(None)
-        waiting = f"Matching with {other.path.name} …"
-        self.fill(paths, matching_of, moment, other, labels, waiting=waiting)
+        if (moment.path, other.path) != self.shown.paths:
+            self.draw(None)
+        asked = moment, other, labels
+        self.bring(asked, partial(matching_of, *asked), f"Matching with {other.path.name} …")
 
-    def take(self, drawn: Drawn, figures: list) -> None:
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show the picture and the table."""
-        super().take(drawn, figures)
-        self.sheet.content = drawn.beside or {}
+        super().show(found, error)
+        self.sheet.content = self.shown.beside or {}
 
 
-def matching_of(moment: Moment, other: Moment, labels: dict[int, str]) -> Drawn:
+def matching_of(moment: Moment, other: Moment, labels: dict[int, str]) -> Shown:
     """Return the picture, a sentence, and the content of the table."""
     pairs, flow = matched_of(moment, other)
     if pairs is None:
         waits = moment if counts_of(moment) is None else other
-        return Drawn(said=f"{waits.path.name} has no snapshot of its topics yet.")
+        return Shown(message(f"{waits.path.name} has no snapshot of its topics yet."))
+    paths = moment.path, other.path
     names = moment.path.name, other.path.name
     runs = labelled(counts_of(moment), labels), labelled(counts_of(other), labels_now(other)[0])
     partner = {
@@ -94,9 +103,10 @@ def matching_of(moment: Moment, other: Moment, labels: dict[int, str]) -> Drawn:
     )
     if flow is None:
         lost = "They were trained on different tokens, so no flow of tokens is drawn."
-        return Drawn(said=f"{said} {lost}", beside=table)
-    picture = flow_picture("matching", names, runs, flow, pairs, topic_colour, 1)
-    return Drawn(picture, said, beside=table)
+        return Shown(message(f"{said} {lost}"), paths=paths, beside=table)
+    name = f"{'-with-'.join(names)}-matching"
+    picture = flow_picture(name, names, runs, flow, pairs, topic_colour, 1)
+    return Shown(message(said), picture, paths=paths, beside=table)
 
 
 def _rows(

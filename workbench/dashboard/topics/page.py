@@ -10,6 +10,7 @@ import numpy as np
 import panel as pn
 import param
 
+from workbench.dashboard.shared.card import Card
 from workbench.dashboard.shared.downloads import Downloads, Handover
 from workbench.dashboard.shared.files import File
 from workbench.dashboard.shared.link import (
@@ -35,7 +36,7 @@ from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.dashboard.topics import files
 from workbench.dashboard.topics.documents import Documents
 from workbench.dashboard.topics.filled import NONE
-from workbench.dashboard.topics.hierarchy import Hierarchy
+from workbench.dashboard.topics.hierarchy import Hierarchy, network_of
 from workbench.dashboard.topics.matching import Flow
 from workbench.dashboard.topics.overview import Overview, named
 from workbench.dashboard.topics.recorded import Recorded
@@ -105,9 +106,23 @@ class TopicsPage:
             self._choose, lambda one: self._leave_out([self.documents], f"document {one}")
         )
         self.scores, self.words, self.recorded = Scores(), Words(), Recorded(self.handover)
-        self.sizes = Sizes(self.handover, table=self._file(files.sizes_file))
-        self.matching = Flow(self.handover, self._file(files.matching_file))
-        self.hierarchy = Hierarchy(self.handover, self._file(files.model_file))
+        self.sizes = Sizes(
+            "Sizes over the iterations",
+            self.handover,
+            self.kind,
+            kind="sizes",
+            csv=self._file(files.sizes_file),
+        )
+        self.matching = Flow(self.handover, self.other, self._file(files.matching_file))
+        self.hierarchy = Hierarchy()
+        self.network = Card(
+            "Model",
+            self.handover,
+            below=[self.hierarchy],
+            hides=True,
+            kind="model",
+            csv=self._file(files.model_file),
+        )
         self.unseen = Unseen(self.handover, self._choose)
         self._choosers = (
             self.overview,
@@ -184,7 +199,7 @@ class TopicsPage:
         """Show the chosen run at its last snapshot."""
         moment = self.moment()
         if moment is None:
-            for card in (*self._choosers, self.documents, self.recorded):
+            for card in (*self._choosers, self.documents, self.recorded, self.network):
                 card.clear()
             self.unseen.show(None, NONE, {})
             self.said.param.update(value=_empty(self.store), visible=True)
@@ -206,9 +221,10 @@ class TopicsPage:
                     self.recorded.tick()
                 if not ticking or monotonic() >= self._due:
                     self._due = monotonic() + EVERY
-                    self.sizes.draw(*rows, labels, self.kind.value)
-                    self.recorded.draw(moment, rows[-1])
-                    self.matching.draw(moment, self._moment_of(self.other.value), labels)
+                    self.sizes.follow(*rows, labels, self.kind.value)
+                    self.recorded.follow(moment, rows[-1])
+                    self.matching.follow(moment, self._moment_of(self.other.value), labels)
+                self.network.bring(rows[:2], partial(network_of, *rows[:2]))
                 self.hierarchy.show(moment, reading.spec, labels)
                 self.unseen.show(moment, topic, labels)
         self._see()
@@ -218,8 +234,6 @@ class TopicsPage:
         for boxes, seen in (
             (self._of_runs, self.moment() is not None and not self.sizes.without_topics),
             (self._of_topics, bool(self.overview.topics)),
-            ([self._model], bool(self.hierarchy.said)),
-            ([self._matching_files], bool(self.other.value)),
         ):
             for box in boxes:
                 box.visible = seen
@@ -351,15 +365,6 @@ class TopicsPage:
             overview_files,
             kind="wb-card overview",
         )
-        network = self.hierarchy.network
-        self._model = card(
-            "model",
-            "Model",
-            network.figure,
-            network.caption,
-            self.hierarchy,
-            *network.files.row("The model:", "download the model"),
-        )
         documents = card(
             "documents",
             "Documents",
@@ -367,39 +372,15 @@ class TopicsPage:
             self.documents,
             *row(files.documents_file, "documents", "These documents:", forms=()),
         )
-        sizes = column(
-            column(
-                text("<h2>Sizes over the iterations</h2>", css_classes=["wb-mid"]),
-                self.kind,
-                kind="wb-bar",
-            ),
-            self.sizes.said,
-            self.sizes.figure,
-            self.sizes.caption,
-            *self.sizes.files.row("The sizes:", "download the sizes"),
-            kind="wb-card sizes",
-        )
         scores = card(
             "scores",
             "Coherence and diversity",
             self.scores,
             *row(files.scores_file, "scores", "The scores:"),
         )
-        self._matching_files = column(
-            *self.matching.files.row("The matching:", "download the matching"), kind="wb-stack"
-        )
-        matching = card(
-            "matching",
-            "Compare topics with another run",
-            column(self.other, kind="wb-bar"),
-            self.matching.said,
-            self.matching.figure,
-            self.matching.caption,
-            self.matching.sheet,
-            self._matching_files,
-        )
-        unseen, pair = self.unseen.card, column(sizes, scores, kind="wb-halves")
-        self._cards = overview, self._model, documents, pair, self.recorded.card, matching, unseen
+        unseen, matching, sizes = self.unseen.card, self.matching.view, self.sizes.view
+        pair, network = column(sizes, scores, kind="wb-halves"), self.network.view
+        self._cards = overview, network, documents, pair, self.recorded.view, matching, unseen
         self._of_runs = [sizes, self.n_words, self.relevance, self.find_words]
         self._of_topics = [overview_files, documents, scores, matching, unseen]
 

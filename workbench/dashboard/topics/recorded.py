@@ -5,15 +5,15 @@ Views that need no snapshot are drawn from the recorded iterations, again after 
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 
 import panel as pn
 import xarray as xr
 
+from workbench.dashboard.shared.card import Card, Live, Shown
 from workbench.dashboard.shared.downloads import Handover
-from workbench.dashboard.shared.picture_card import Drawn, PagePicture
-from workbench.dashboard.shared.shell import column, styled, text
+from workbench.dashboard.shared.shell import styled
 from workbench.dashboard.shared.snapshots import IN_MEMORY, Moment, made_of
 from workbench.dashboard.topics.filled import changes
 from workbench.measures import spec_of
@@ -34,37 +34,32 @@ Choices = tuple[tuple[str, object], ...]
 """Names and chosen values of options."""
 
 
-class Recorded(PagePicture):
+class Recorded(Card):
     """The card *Figures of this run*; hidden if there is no figure for it."""
 
     def __init__(self, handover: Handover):
-        super().__init__(handover, lambda: self.draw(*self._shown))
         self.title = styled(pn.widgets.Select(label="Figure", options=[], width=330))
-        self.title.param.watch(lambda event: self.draw(*self._shown), "value")
         self._shown: tuple[Moment, int] | None = None
-        self.card = column(
-            text("<h2>Figures of this run</h2>"),
-            column(self.title, self.bar, kind="wb-bar"),
-            self.said,
-            self.figure,
-            self.caption,
-            *self.files.row("The figure:", "download the figure of this run"),
-            kind="wb-card recorded",
-            visible=False,
-        )
 
-    def draw(self, moment: Moment, n_rows: int) -> None:
+        def again(*event) -> None:
+            self.follow(*self._shown)
+
+        super().__init__(
+            "Figures of this run", handover, self.title, hides=True, kind="recorded", changed=again
+        )
+        self.title.param.watch(again, "value")
+
+    def follow(self, moment: Moment, n_rows: int) -> None:
         """Draw the figures of a run at its recorded iterations and last snapshot."""
         self._shown = moment, n_rows
         chosen = tuple(self.options.items())
-        n_changes = changes(n_rows, MOST_TIMES)
-        self.fill([moment.path], _drawn, moment, n_changes, self.title.value, chosen)
+        asked = moment, changes(n_rows, MOST_TIMES), self.title.value, chosen
+        self.bring(asked, partial(_drawn, *asked))
 
-    def take(self, drawn: Drawn, figures: list) -> None:
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
         """Show the picture, and offer the titles of all figures."""
-        super().take(drawn, figures)
-        self.card.visible = bool(drawn.picture or drawn.said)
-        self.title.options = drawn.beside or []
+        super().show(found, error)
+        self.title.options = self.shown.beside or []
 
 
 def recorded_of(
@@ -154,10 +149,11 @@ def _scored(moment: Moment) -> dict[str, Scored]:
 
 
 @lru_cache(maxsize=8)
-def _drawn(moment: Moment, n_changes: int, title: str | None, chosen: Choices) -> Drawn:
+def _drawn(moment: Moment, n_changes: int, title: str | None, chosen: Choices) -> Shown:
     """Return the picture with a title, or the first, and all titles; ``moment`` and ``n_changes`` are the key of the cache."""
     found = recorded_of(moment, chosen)
     if not found:
-        return Drawn()
+        return Shown()
     picture, controls = found.get(title) or next(iter(found.values()))
-    return Drawn(picture, controls=controls, beside=list(found))
+    named = replace(picture, name=f"{moment.path.name}-{picture.name}")
+    return Shown("", named, "", (moment.path,), controls, list(found))

@@ -1,11 +1,12 @@
 """The sizes of the topics of a run over its iterations."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from workbench.dashboard.shared.picture_card import Drawn, PagePicture
+from workbench.dashboard.shared.card import Card, Live, Shown
+from workbench.dashboard.shared.shell import message
 from workbench.dashboard.shared.snapshots import topic_colour
 from workbench.dashboard.topics.filled import changes
 from workbench.measures.selection import has_course
@@ -20,24 +21,25 @@ CAPTION = "Shares of the training tokens over the iterations, {}; one run. Point
 KINDS = {"Stacked shares": "stacked", "Lines": "lines"}
 
 
-class Sizes(PagePicture):
+class Sizes(Card):
     """The picture of topic sizes; ``without_topics``: whether the run is known to have no topics."""
 
     without_topics = False
 
-    def draw(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
+    def follow(self, path: Path, hash: str, n_rows: int, labels: dict[int, str], kind: str) -> None:
         """Draw the topic sizes of a run; while the run is active, only when the picture would change."""
         n_changes = changes(n_rows, MOST_POINTS)
-        self.fill([path], sizes_of, path, hash, n_changes, tuple(labels.items()), kind)
+        asked = path, hash, n_changes, tuple(labels.items()), kind
+        self.bring(asked, partial(sizes_of, *asked))
 
-    def take(self, drawn: Drawn, figures: list) -> None:
-        """Show the drawn picture and its sentence."""
-        super().take(drawn, figures)
-        self.without_topics = drawn.beside is NO_TOPICS
+    def show(self, found: Live | None, error: Exception | None = None) -> None:
+        """Show the picture, or a sentence instead."""
+        super().show(found, error)
+        self.without_topics = NO_TOPICS in self.shown.said
 
 
 @lru_cache(maxsize=8)
-def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Drawn:
+def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) -> Shown:
     """Return the picture at evenly spaced iterations, including first and last, or a sentence why there is none.
 
     Cached for all sessions; ``hash`` and ``n_changes`` are the key for the state of the run.
@@ -45,16 +47,18 @@ def sizes_of(path: Path, hash: str, n_changes: int, labels: tuple, kind: str) ->
     run = Run(path).progress()
     n = run.sizes["iteration"]
     if "n_k" not in run:
-        return Drawn(said=f"{path.name} has no {NO_TOPICS}.", beside=NO_TOPICS)
+        return Shown(message(f"{path.name} has no {NO_TOPICS}."))
     if not n:
-        return Drawn(said=f"{path.name} has no iteration yet; sizes appear with the first.")
+        return Shown(message(f"{path.name} has no iteration yet; sizes appear with the first."))
     if not has_course(run):
         known = "its iterations are not known. Sizes are beside the map"
-        return Drawn(said=f"{path.name} was imported: {known}.")
+        return Shown(message(f"{path.name} was imported: {known}."))
     thinned = np.unique(np.linspace(0, n - 1, min(n, MOST_POINTS)).round().astype(int))
     panel = topic_shares_view(
         run.isel(iteration=thinned), topic_colour, dict(labels), kind == "stacked"
     )
     order = "the finally largest topic at the bottom" if kind == "stacked" else "a line each"
     title = f"Topic sizes, {path.name}"
-    return Drawn(Picture("sizes", title, CAPTION.format(order), [panel], legend=False, height=2.9))
+    name, caption = f"{path.name}-sizes", CAPTION.format(order)
+    picture = Picture(name, title, caption, [panel], legend=False, height=2.9)
+    return Shown("", picture, paths=(path,))
