@@ -5,14 +5,11 @@ import json
 import pytest
 
 import workbench as wb
-from workbench.cli import main
 
 
 @pytest.fixture(autouse=True)
-def two_runs(tmp_path, monkeypatch):
+def two_runs(in_a_folder_of_its_own, tmp_path):
     """Runs `half` (cgs, with a test set) and `other` (g-hdp) in ./runs, and three unseen texts in new.csv."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
     train, test = wb.hold_out_tokens(wb.LDA(2, 0.3, 0.3).simulate(8, 6, 12, seed=0)[0], 0.2)
     for name, engine in (("half", "cgs"), ("other", "g-hdp")):
         wb.fit(
@@ -29,17 +26,11 @@ def two_runs(tmp_path, monkeypatch):
     (tmp_path / "new.csv").write_text("text\nw1 w2 w1\nw3\nnobody\n")
 
 
-def run(capsys, *arguments):
-    """(exit status, stdout, stderr) of a command."""
-    status = main([str(argument) for argument in arguments])
-    return status, *capsys.readouterr()
-
-
 READ = ("--read", "token_pattern=\\w+")
 
 
-def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(capsys):
-    status, out, err = run(capsys, "audit", "half")
+def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(command):
+    status, out, err = command("audit", "half")
     assert (status, out) == (0, "")
     assert (
         "held_out_tokens_average" in err
@@ -52,8 +43,8 @@ def test_audit_prints_the_rows_that_there_are_and_says_why_others_are_not(capsys
     )
 
 
-def test_audit_prints_every_row_as_json(capsys):
-    status, out, _ = run(capsys, "audit", "half", "new.csv", "--particles", 3, "--json", *READ)
+def test_audit_prints_every_row_as_json(command):
+    status, out, _ = command("audit", "half", "new.csv", "--particles", 3, "--json", *READ)
     told = json.loads(out)
     assert status == 0 and told["name"] == "half"
     wanted = wb.measures.perplexity_audit(
@@ -65,8 +56,8 @@ def test_audit_prints_every_row_as_json(capsys):
     assert all(row["value"] is None for row in told["protocols"] if row["note"])
 
 
-def test_audit_of_another_model_is_one_sentence(capsys):
-    status, out, err = run(capsys, "audit", "other")
+def test_audit_of_another_model_is_one_sentence(command):
+    status, out, err = command("audit", "other")
     assert (
         status == 2
         and out == ""

@@ -6,27 +6,18 @@ import pytest
 from published_tiny import FILES, publish, write_uci
 
 import workbench as wb
-from workbench.cli import main
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def without_data(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
     monkeypatch.delenv("WORKBENCH_DATA", raising=False)
 
 
-def run(capsys, *arguments):
-    """(exit status, stdout, stderr) of a command."""
-    status = main([str(argument) for argument in arguments])
-    return status, *capsys.readouterr()
-
-
-def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
+def test_the_list_says_of_each_corpus_how_to_come_by_it(command):
     where = {
         entry["name"]: entry["where"]
-        for entry in json.loads(run(capsys, "data", "list", "--json")[1])["corpora"]
+        for entry in json.loads(command("data", "list", "--json")[1])["corpora"]
     }
     assert where["docstrings"] == "here" and where["bars"] == "drawn"
     assert {name for name, state in where.items() if state == "fetchable"} == {
@@ -48,39 +39,37 @@ def test_the_list_says_of_each_corpus_how_to_come_by_it(capsys):
         "alice",
         "reuters_sequences",
     }
-    status, out, err = run(capsys, "data", "list")
+    status, out, err = command("data", "list")
     assert (status, out) == (0, "") and "fetchable" in err and "by hand" in err and "drawn" in err
 
 
-def test_info_tells_forms_hash_licence_and_options(capsys):
-    _, _, told = run(capsys, "data", "info", "kos")
+def test_info_tells_forms_hash_licence_and_options(command):
+    _, _, told = command("data", "info", "kos")
     forms = "docword.kos.txt.gz + vocab.kos.txt; kos.npz + kos.vocab.txt"
     assert all(
         part in told for part in (forms, "467,714", "CC BY 4.0", "fddd7667d720c303", "exact")
     )
-    assert "side=5, n_documents=1000" in run(capsys, "data", "info", "bars")[2]
-    assert json.loads(run(capsys, "data", "info", "news20", "--json")[1])["options"] == {
-        "part": "all"
-    }
+    assert "side=5, n_documents=1000" in command("data", "info", "bars")[2]
+    assert json.loads(command("data", "info", "news20", "--json")[1])["options"] == {"part": "all"}
 
 
-def test_fetch_says_where_the_files_are_or_why_there_are_none(capsys, tmp_path, monkeypatch):
-    status, _, err = run(capsys, "data", "fetch", "nips")
+def test_fetch_says_where_the_files_are_or_why_there_are_none(command, tmp_path, monkeypatch):
+    status, _, err = command("data", "fetch", "nips")
     assert (
         status == 2
         and "no public address serves its files; set WORKBENCH_DATA" in err
         and err.count("\n") == 1
     )
     assert (
-        run(capsys, "data", "fetch", "bars")[2]
+        command("data", "fetch", "bars")[2]
         == "bars is drawn when it is asked for; there is nothing to fetch\n"
     )
     publish(monkeypatch, *(f"http://127.0.0.1:9/{file}" for file in FILES))
-    status, _, err = run(capsys, "data", "fetch", "tiny")
+    status, _, err = command("data", "fetch", "tiny")
     assert status == 2 and "cannot be reached" in err
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     write_uci(tmp_path)
-    status, out, err = run(capsys, "data", "fetch", "tiny", "--json")
+    status, out, err = command("data", "fetch", "tiny", "--json")
     assert (
         status == 0
         and json.loads(out)["folder"] == str(tmp_path)
@@ -88,16 +77,16 @@ def test_fetch_says_where_the_files_are_or_why_there_are_none(capsys, tmp_path, 
     )
 
 
-def test_a_drawn_corpus_is_fitted_by_its_name(capsys):
-    status, out, _ = run(
-        capsys, "fit", "bars:side=3", "--read", "n_documents=30", "-k", 6, "-n", 2, "--json", "-q"
+def test_a_drawn_corpus_is_fitted_by_its_name(command):
+    status, out, _ = command(
+        "fit", "bars:side=3", "--read", "n_documents=30", "-k", 6, "-n", 2, "--json", "-q"
     )
     (told,) = json.loads(out)["runs"]
     assert status == 0 and wb.Run(told["path"]).spec.corpus == "bars:side=3:n_documents=30"
 
 
-def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys):
-    command = (
+def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(command):
+    line = (
         "fit",
         "bars:side=3:n_documents=30:tokens_per_document=20",
         "-k",
@@ -108,7 +97,7 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys)
         "--json",
     )
     plain, cut = (
-        json.loads(run(capsys, *command, *flags)[1])["runs"][0]
+        json.loads(command(*line, *flags)[1])["runs"][0]
         for flags in ((), ("--top-words", 5, "--singletons", "both-own"))
     )
     assert plain["name"] != cut["name"]
@@ -121,7 +110,7 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys)
         "singletons": "both-own",
     }
     assert wb.open_run(cut["path"]).sizes["word"] == 5
-    shown = " ".join(run(capsys, "show", cut["name"])[2].split())
+    shown = " ".join(command("show", cut["name"])[2].split())
     assert (
         "the 5 most frequent words alone; no singletons in training, nor in test by its own counts"
         in shown
@@ -146,7 +135,7 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(capsys)
     ],
 )
 @pytest.mark.parametrize("verb", ["fit", "compare"])
-def test_a_wrong_cut_is_one_line_and_nothing_is_stored(capsys, tmp_path, verb, flags, sentence):
-    status, out, err = run(capsys, verb, "bars:side=3", *flags.split())
+def test_a_wrong_cut_is_one_line_and_nothing_is_stored(command, tmp_path, verb, flags, sentence):
+    status, out, err = command(verb, "bars:side=3", *flags.split())
     assert (status, out) == (2, "") and sentence in err and err.count("\n") == 1
     assert not (tmp_path / "runs").exists()

@@ -6,37 +6,20 @@ import re
 import numpy as np
 import pytest
 
-from workbench.cli import main
 from workbench.corpus import load_corpus, read_corpus
 
-SIX = "6\n4\n9\n1 1 3\n1 2 2\n2 1 4\n3 3 2\n3 4 5\n4 3 3\n5 2 1\n5 4 2\n6 1 6\n"
+pytestmark = pytest.mark.usefixtures("six_documents")
 
 
-@pytest.fixture(autouse=True)
-def six_documents(tmp_path, monkeypatch):
-    """A UCI bag of words of six documents in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
-    (tmp_path / "docword.six.txt").write_text(SIX)
-    (tmp_path / "vocab.six.txt").write_text("ant\nbee\ncat\ndog\n")
-    return tmp_path / "docword.six.txt"
-
-
-def run(capsys, *arguments):
-    """(exit status, stdout, stderr) of a command."""
-    status = main([str(argument) for argument in arguments])
-    return status, *capsys.readouterr()
-
-
-def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(capsys, six_documents):
-    status, out, err = run(capsys, "data", "convert", "docword.six.txt", "six.dat")
+def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(command, six_documents):
+    status, out, err = command("data", "convert", "docword.six.txt", "six.dat")
     assert (status, out) == (0, "")
     assert (
         "6 documents, 4 words, 9 pairs, 28 tokens" in err
         and "six.vocab.txt" in err
         and "six.dat" in err
     )
-    status, out, _ = run(capsys, "data", "convert", "six.dat", "new/six.csv.gz", "--json")
+    status, out, _ = command("data", "convert", "six.dat", "new/six.csv.gz", "--json")
     told = json.loads(out)
     (file,) = told.pop("files")
     assert told == {
@@ -51,37 +34,37 @@ def test_a_corpus_is_converted_and_the_files_and_sizes_are_told(capsys, six_docu
     assert read_corpus("new/six.csv.gz").content_hash == read_corpus(six_documents).content_hash
 
 
-def test_a_name_of_the_catalog_is_converted_too(capsys):
-    status, out, _ = run(capsys, "data", "convert", "docstrings", "d.npz", "--json")
+def test_a_name_of_the_catalog_is_converted_too(command):
+    status, out, _ = command("data", "convert", "docstrings", "d.npz", "--json")
     assert status == 0 and json.loads(out)["n_documents"] == 3753
     assert read_corpus("d.npz").titles[0] == "networkx.ArborescenceIterator"
 
 
-def test_texts_are_read_as_asked_and_a_format_may_be_said(capsys, tmp_path):
+def test_texts_are_read_as_asked_and_a_format_may_be_said(command, tmp_path):
     (tmp_path / "talks.csv").write_text("id,body\n1,green ideas\n2,green sleep\n")
-    status, _, err = run(
-        capsys, "data", "convert", "talks.csv", "out.txt", "--read", "text=body", "--read", "title=id",
+    status, _, err = command("data", "convert", "talks.csv", "out.txt", "--read", "text=body", "--read", "title=id",
         "--read", "min_documents=2", "--format", "mallet",
     )  # fmt: skip
     assert status == 0, err
     assert (tmp_path / "out.txt").read_text() == "1 - green\n2 - green\n"
 
 
-def test_what_has_no_place_is_said(capsys, tmp_path):
+def test_what_has_no_place_is_said(command, tmp_path):
     (tmp_path / "six.titles.txt").write_text("".join(f"title {d}\n" for d in range(6)))
     (tmp_path / "six.npz").write_bytes(b"")
     np.savez(
         tmp_path / "six.npz", doc=np.arange(6), word=np.arange(6)[::-1] % 4, count=np.ones(6, int)
     )
-    status, out, err = run(capsys, "data", "convert", "six.npz", "six.mallet", "--json")
+    status, out, err = command("data", "convert", "six.npz", "six.mallet", "--json")
     assert status == 0 and json.loads(out)["lost"] == ["blanks and commas in titles"]
     assert "six.mallet has no place for blanks and commas in titles; npz holds everything" in err
 
 
 def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(
-    capsys, six_documents, tmp_path
+    command, six_documents, tmp_path
 ):
-    run(capsys, "data", "convert", "docword.six.txt", "six.dat")
+    six = (tmp_path / six_documents).read_text()
+    command("data", "convert", "docword.six.txt", "six.dat")
     for arguments, sentence in (
         (("docword.six.txt", "six.dat"), "six.dat is there already; --force replaces it, or choose another OUT"),
         (("six.dat", "six.dat", "--force"), "six.dat is what is read and is never overwritten; choose another OUT"),
@@ -91,22 +74,22 @@ def test_what_is_there_is_replaced_only_when_forced_and_the_source_never(
     ):  # fmt: skip
         (tmp_path / "new").mkdir(exist_ok=True)
         (tmp_path / "x.vocab.txt").write_text("ant \nbee\ncat\ndog")
-        status, _, err = run(capsys, "data", "convert", *arguments)
+        status, _, err = command("data", "convert", *arguments)
         assert status == 2 and err == f"workbench: {sentence}\n"
-    assert six_documents.read_text() == SIX and not (tmp_path / "x.mtx").exists()
+    assert (tmp_path / six_documents).read_text() == six and not (tmp_path / "x.mtx").exists()
     (tmp_path / "six.dat").write_text("old")
-    assert run(capsys, "data", "convert", "docword.six.txt", "six.dat", "--force")[0] == 0
+    assert command("data", "convert", "docword.six.txt", "six.dat", "--force")[0] == 0
     assert (tmp_path / "six.dat").read_text().startswith("2 0:3 1:2\n")
 
 
 def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_replaced(
-    capsys, tmp_path
+    command, tmp_path
 ):
-    run(capsys, "data", "convert", "docword.six.txt", "six.dat")
-    status, out, _ = run(capsys, "data", "convert", "six.dat", "six.mtx", "--json")
+    command("data", "convert", "docword.six.txt", "six.dat")
+    status, out, _ = command("data", "convert", "six.dat", "six.mtx", "--json")
     assert status == 0 and [file["path"] for file in json.loads(out)["files"]] == ["six.mtx"]
     (tmp_path / "six.vocab.txt").write_text("a\nb\nc\nd\n")
-    status, _, err = run(capsys, "data", "convert", "docword.six.txt", "six.ldac")
+    status, _, err = command("data", "convert", "docword.six.txt", "six.ldac")
     assert status == 2 and "six.vocab.txt is there already; --force replaces it" in err
     assert not (tmp_path / "six.ldac").exists()
 
@@ -131,21 +114,20 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("command", "sentence"), WRONG, ids=[row[0] for row in WRONG])
-def test_wrong_input_gets_one_line_and_status_2(capsys, tmp_path, command, sentence):
+@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_input_gets_one_line_and_status_2(command, tmp_path, line, sentence):
     before = sorted(tmp_path.iterdir())
-    status, out, err = run(capsys, *command.split())
+    status, out, err = command(*line.split())
     assert status == 2 and out == "" and err.count("workbench:") == 1 and sentence in err
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.slow
 def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(
-    capsys, tmp_path
+    command, tmp_path
 ):
     for name, alpha in (("a", ".1"), ("b", ".1,.3")):
-        run(
-            capsys,
+        command(
             "fit",
             "docword.six.txt",
             "-k",
@@ -158,9 +140,7 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
             alpha,
             "-q",
         )
-    status, out, err = run(
-        capsys, "export", "a", "--out", "one", "--format", "csv,pyldavis", "--json"
-    )
+    status, out, err = command("export", "a", "--out", "one", "--format", "csv,pyldavis", "--json")
     assert status == 0 and err == ""
     assert json.loads(out)["files"] == [
         f"one/{name}"
@@ -173,13 +153,13 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
             "pyldavis.json",
         )
     ]
-    status, out, err = run(
-        capsys, "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs"
+    status, out, err = command(
+        "export", "a", "b", "--out", "two", "--format", "lda-c", "--store", "runs"
     )
     assert status == 0 and out == ""
     assert "final.other has one alpha; the mean of the run's 2 is written" in err.splitlines()
     assert "two/b/final.beta" in err and (tmp_path / "two" / "a" / "final.gamma").exists()
-    status, _, err = run(capsys, "export", "a", "--format", "gml")
+    status, _, err = command("export", "a", "--format", "gml")
     assert (
         status == 2
         and "runs are exported as csv, long, npz, mallet, lda-c, pyldavis; got 'gml'" in err
@@ -190,7 +170,7 @@ def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their
 TALKS = "id,body\n" + "".join(f"{d},green ideas {'sleep ' * d}\n" for d in range(9))
 
 
-def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_path):
+def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(command, tmp_path):
     (tmp_path / "talks.csv").write_text(TALKS)
     line = (
         "data",
@@ -205,28 +185,28 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_p
         "--read",
         "title=id",
     )
-    status, out, err = run(capsys, *line)
+    status, out, err = command(*line)
     assert (status, out) == (0, "") and "9 documents, 3 words, 26 pairs, 54 tokens, 1 shard)" in err
     assert "reading 100%" in err and "writing 100%" in err
     taken = sum(file.stat().st_size for file in (tmp_path / "talks").iterdir())
     assert re.search(rf"^talks +{taken:,}$", err, re.MULTILINE), "the bytes of the whole folder"
     expected = read_corpus("talks.csv", text="body", title="id").content_hash
     assert load_corpus("talks").content_hash == expected
-    status, out, err = run(capsys, *line, "--force", "--quiet", "--json")
+    status, out, err = command(*line, "--force", "--quiet", "--json")
     assert (
         (status, err) == (0, "")
         and json.loads(out)["n_tokens"] == 54
         and load_corpus("talks").content_hash == expected
     )
-    told = json.loads(run(capsys, "data", "info", "talks", "--json")[1])
+    told = json.loads(command("data", "info", "talks", "--json")[1])
     assert (
         told["content"] == expected
         and told["first words"] == ["green", "ideas", "sleep"]
         and told["shards"] == 1
     )
-    assert run(capsys, "data", "convert", "talks", "talks.jsonl")[0] == 0
+    assert command("data", "convert", "talks", "talks.jsonl")[0] == 0
     assert read_corpus("talks.jsonl").content_hash == expected
-    assert run(capsys, "data", "convert", "talks", "again", "--shards")[0] == 0
+    assert command("data", "convert", "talks", "again", "--shards")[0] == 0
     assert load_corpus("again").content_hash == expected
     assert sorted(file.name for file in tmp_path.iterdir() if "six" not in file.name) == [
         "again",
@@ -236,13 +216,13 @@ def test_a_file_is_converted_into_shards_with_the_hash_of_the_file(capsys, tmp_p
     ]
 
 
-def test_a_name_of_the_catalog_is_converted_into_shards_too(capsys):
-    assert run(capsys, "data", "convert", "docstrings", "d", "--shards")[0] == 0
+def test_a_name_of_the_catalog_is_converted_into_shards_too(command):
+    assert command("data", "convert", "docstrings", "d", "--shards")[0] == 0
     assert load_corpus("d").content_hash == load_corpus().content_hash
 
 
-def test_shards_that_cannot_be_written_are_refused_and_what_is_there_stays(capsys, tmp_path):
-    run(capsys, "data", "convert", "docword.six.txt", "six", "--shards", "-q")
+def test_shards_that_cannot_be_written_are_refused_and_what_is_there_stays(command, tmp_path):
+    command("data", "convert", "docword.six.txt", "six", "--shards", "-q")
     (tmp_path / "other").mkdir()
     before = (tmp_path / "six" / "corpus.json").read_bytes()
     for arguments, sentence in (
@@ -256,7 +236,7 @@ def test_shards_that_cannot_be_written_are_refused_and_what_is_there_stays(capsy
          "already counted; leave out ngrams"),
         (("nowhere.csv", "x", "--shards"), "there is no file or folder nowhere.csv; check the path"),
     ):  # fmt: skip
-        status, _, err = run(capsys, "data", "convert", *arguments)
+        status, _, err = command("data", "convert", *arguments)
         assert (status, err) == (2, f"workbench: {sentence}\n")
     assert (tmp_path / "six" / "corpus.json").read_bytes() == before
     assert not [file for file in tmp_path.iterdir() if file.name.startswith((".", "x"))]

@@ -6,7 +6,6 @@ import json
 import pytest
 
 import workbench as wb
-from workbench.cli import main
 
 TRAINING = [
     "sun beach sand sun sea",
@@ -18,10 +17,8 @@ UNSEEN = ["sun and sand", "snow, snow, zebra", "zebra", ""]
 
 
 @pytest.fixture(autouse=True)
-def two_runs(tmp_path, monkeypatch):
+def two_runs(in_a_folder_of_its_own):
     """Runs `talk` (cgs) and `half` (svb-cgs) on four texts in ./runs, and four unseen texts in new.csv."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
     corpus = wb.Corpus.from_texts(TRAINING)
     for name, engine in (("talk", "cgs"), ("half", "svb-cgs")):
         wb.fit(corpus, engine, n_topics=2, n_iterations=30, store="runs", name=name, progress=False)
@@ -31,20 +28,14 @@ def two_runs(tmp_path, monkeypatch):
         )
 
 
-def run(capsys, *arguments):
-    """(exit status, stdout, stderr) of a command."""
-    status = main([str(argument) for argument in arguments])
-    return status, *capsys.readouterr()
-
-
-def test_infer_prints_a_table_for_people_on_stderr(capsys):
-    status, out, err = run(capsys, "infer", "talk", "new.csv")
+def test_infer_prints_a_table_for_people_on_stderr(command):
+    status, out, err = command("infer", "talk", "new.csv")
     assert (status, out) == (0, "")
     assert "[1] new" in err and "33.3%" in err and "snow" in err and "topic 1:" in err
     assert "33.3% of the tokens are unknown to talk" in err and "by foldin_same" in err
 
 
-def test_infer_counts_texts_as_those_of_the_run(capsys):
+def test_infer_counts_texts_as_those_of_the_run(command):
     corpus = wb.Corpus.from_texts(
         ["New York city", "a City called New York"], ngrams=2, lowercase=False, stop_words=None
     )
@@ -52,13 +43,13 @@ def test_infer_counts_texts_as_those_of_the_run(capsys):
     with open("city.csv", "w") as file:
         file.write("text\nNew York city\n")
     for more, n_tokens in ((), 5), (("--read", "ngrams=1"), 3):
-        status, out, _ = run(capsys, "infer", "pairs", "city.csv", "--json", *more)
+        status, out, _ = command("infer", "pairs", "city.csv", "--json", *more)
         (found,) = json.loads(out)["documents"]
         assert (status, found["n_tokens"], found["out_of_vocabulary"]) == (0, n_tokens, 0)
 
 
-def test_infer_prints_one_json_object_with_every_document(capsys):
-    status, out, _ = run(capsys, "infer", "talk", "new.csv", "--json", "--seed", 3)
+def test_infer_prints_one_json_object_with_every_document(command):
+    status, out, _ = command("infer", "talk", "new.csv", "--json", "--seed", 3)
     told = json.loads(out)
     expected = wb.infer("talk", wb.load_corpus("new.csv"), seed=3)
     assert status == 0 and out.count("\n") == 1 and told["run"] == "talk"
@@ -70,8 +61,8 @@ def test_infer_prints_one_json_object_with_every_document(capsys):
     assert told["perplexity_foldin_same"] == expected.attrs["perplexity_foldin_same"]
 
 
-def test_infer_writes_theta_to_a_file_with_every_digit(capsys, tmp_path):
-    status, out, err = run(capsys, "infer", "talk", "new.csv", "--out", "deep/theta.csv")
+def test_infer_writes_theta_to_a_file_with_every_digit(command, tmp_path):
+    status, out, err = command("infer", "talk", "new.csv", "--out", "deep/theta.csv")
     assert (status, out) == (0, "") and "deep/theta.csv: theta of 4 documents" in err
     with open("deep/theta.csv", newline="") as file:
         rows = list(csv.reader(file))
@@ -81,18 +72,15 @@ def test_infer_writes_theta_to_a_file_with_every_digit(capsys, tmp_path):
         [float(value) for value in row[3:]] for row in rows[1:]
     ] == expected.theta.values.tolist()
     assert not [path for path in (tmp_path / "deep").iterdir() if path.name != "theta.csv"]
-    told = json.loads(run(capsys, "infer", "talk", "new.csv", "--out", "theta.csv", "--json")[1])
+    told = json.loads(command("infer", "talk", "new.csv", "--out", "theta.csv", "--json")[1])
     assert told["path"] == "theta.csv" and "documents" not in told
 
 
-def test_infer_keeps_the_columns_that_it_was_given(capsys):
+def test_infer_keeps_the_columns_that_it_was_given(command):
     with open("dated.csv", "w", newline="") as file:
         rows = [[text, f"2024-07-{at + 1:02}", "" if at else "x"] for at, text in enumerate(UNSEEN)]
         csv.writer(file).writerows([["text", "day", "kind"], *rows])
-    assert (
-        run(capsys, "infer", "talk", "dated.csv", "--out", "theta.csv", "--read", "time=day")[0]
-        == 0
-    )
+    assert command("infer", "talk", "dated.csv", "--out", "theta.csv", "--read", "time=day")[0] == 0
     with open("theta.csv", newline="") as file:
         found = list(csv.DictReader(file))
     assert list(found[0])[-3:] == ["time", "day", "kind"]
@@ -106,14 +94,12 @@ def test_infer_keeps_the_columns_that_it_was_given(capsys):
     )
 
 
-def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(capsys):
+def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(command):
     for protocol, n_scored in (("document_completion", 2), ("foldin_same", 4)):
-        told = json.loads(
-            run(capsys, "infer", "talk", "new.csv", "--protocol", protocol, "--json")[1]
-        )
+        told = json.loads(command("infer", "talk", "new.csv", "--protocol", protocol, "--json")[1])
         assert told == wb.document_completion("talk", wb.load_corpus("new.csv"), protocol=protocol)
         assert told["protocol"] == protocol and told["n_scored"] == n_scored
-        status, out, err = run(capsys, "infer", "talk", "new.csv", "--protocol", protocol)
+        status, out, err = command("infer", "talk", "new.csv", "--protocol", protocol)
         assert (
             (status, out) == (0, "")
             and f"by {protocol} (theta is fitted to" in err
@@ -121,20 +107,20 @@ def test_infer_scores_by_a_protocol_whose_name_goes_with_the_number(capsys):
         )
 
 
-def test_a_long_table_is_cut_and_says_so(capsys):
+def test_a_long_table_is_cut_and_says_so(command):
     with open("long.csv", "w") as file:
         file.write("text\n" + "sun and sand\n" * 25)
-    err = run(capsys, "infer", "talk", "long.csv")[2]
+    err = command("infer", "talk", "long.csv")[2]
     assert (
         err.count("document ") == 1 + 20
         and "and 5 documents more; --out FILE.csv writes them all" in err
     )
 
 
-def test_strangers_alone_are_a_sentence_and_no_failure(capsys):
+def test_strangers_alone_are_a_sentence_and_no_failure(command):
     with open("strangers.csv", "w") as file:
         file.write("text\nzebra giraffe\n")
-    status, out, err = run(capsys, "infer", "talk", "strangers.csv", "--json")
+    status, out, err = command("infer", "talk", "strangers.csv", "--json")
     assert status == 0 and json.loads(out)["perplexity_foldin_same"] is None
     assert (
         err
@@ -142,13 +128,11 @@ def test_strangers_alone_are_a_sentence_and_no_failure(capsys):
     )
 
 
-def test_bound_prints_the_number_of_each_method(capsys):
-    told = json.loads(
-        run(capsys, "bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1]
-    )
+def test_bound_prints_the_number_of_each_method(command):
+    told = json.loads(command("bound", "half", "--runs", 3, "--temperatures", 5, "--json", "-q")[1])
     assert told["method"] == "ais" and len(told["log_weights"]) == 3 and told["iteration"] == 30
     told = json.loads(
-        run(capsys, "bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1]
+        command("bound", "half", "--method", "bracket", "--sweeps", 5, "--json", "-q")[1]
     )
     assert told["low"] <= told["high"]
     for arguments, sentence in (
@@ -156,7 +140,7 @@ def test_bound_prints_the_number_of_each_method(capsys):
         (("--runs", 1, "--temperatures", 5), "nats, no standard error from one run"),
         (("--method", "bracket", "--sweeps", 5), " nats: an interval from Gibbs samples"),
     ):
-        status, out, err = run(capsys, "bound", "half", *arguments, "-q")
+        status, out, err = command("bound", "half", *arguments, "-q")
         assert (
             (status, out) == (0, "") and err.startswith("log p(words) >= B, ") and sentence in err
         )
@@ -186,8 +170,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("command", "sentence"), WRONG, ids=[row[0] for row in WRONG])
-def test_wrong_input_gets_one_line_and_status_2(capsys, command, sentence):
-    status, out, err = run(capsys, *command.split())
+@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_input_gets_one_line_and_status_2(command, line, sentence):
+    status, out, err = command(*line.split())
     lines = [line for line in err.splitlines() if line.startswith("workbench:")]
     assert status == 2 and out == "" and len(lines) == 1 and sentence in lines[0], err

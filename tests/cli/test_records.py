@@ -6,41 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli import main
 from workbench.models.bayes_nets import files, simulated
 from workbench.models.bayes_nets.simulated import SIMULATED
 from workbench.runs.loading import kind_of, named_set
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("WORKBENCH_STORE", raising=False)
+def without_data(monkeypatch):
     monkeypatch.delenv("WORKBENCH_DATA", raising=False)
 
 
-def run(capsys, *arguments):
-    """(exit status, stdout, stderr) of a command."""
-    status = main([str(argument) for argument in arguments])
-    return status, *capsys.readouterr()
-
-
 def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_come_by_them(
-    capsys,
+    command,
 ):
     where = {
         entry["name"]: entry["where"]
-        for entry in json.loads(run(capsys, "data", "list", "--json")[1])["records"]
+        for entry in json.loads(command("data", "list", "--json")[1])["records"]
     }
     assert [where.pop(name) for name in SIMULATED] == [
         "drawn" if find_spec("pgmpy") else "by hand"
     ] * 4
     assert where.pop("votes") == "here" and set(where.values()) == {"by hand"} and len(where) == 5
-    told = run(capsys, "data", "list")[2]
+    told = command("data", "list")[2]
     assert (
         "words of Alice's Adventures in Wonderland" in told and "27,330" in told and "342" in told
     )
-    told = run(capsys, "data", "info", "votes")[2]
+    told = command("data", "info", "votes")[2]
     assert all(
         part in told
         for part in (
@@ -52,17 +43,17 @@ def test_records_are_listed_and_described_and_those_that_are_missing_say_how_to_
             "votes.csv",
         )
     )
-    status, _, told = run(capsys, "data", "fetch", "ability")
+    status, _, told = command("data", "fetch", "ability")
     assert (
         status == 2
         and "to a folder that holds ability.csv, from psych/ability.csv of" in told
         and told.count("\n") == 1
     )
-    assert run(capsys, "data", "fetch", "votes")[2].startswith("votes is here, as published: ")
+    assert command("data", "fetch", "votes")[2].startswith("votes is here, as published: ")
 
 
-def test_compare_of_named_records_reopens_its_runs(capsys):
-    command = (
+def test_compare_of_named_records_reopens_its_runs(command):
+    line = (
         "compare",
         "votes",
         "--engines",
@@ -74,35 +65,35 @@ def test_compare_of_named_records_reopens_its_runs(capsys):
         "-q",
         "--json",
     )
-    status, out, _ = run(capsys, *command)
+    status, out, _ = command(*line)
     (told,) = json.loads(out)["runs"]
     assert status == 0 and told["state"] == "finished" and told["test_log_likelihood_record"] < -5
-    assert run(capsys, *command)[1] == out
-    shown = run(capsys, "show", told["name"])[2]
+    assert command(*line)[1] == out
+    shown = command("show", told["name"])[2]
     assert "10 % of the records held out, split seed 0" in shown
-    assert run(capsys, "report", told["name"])[0] == 0
+    assert command("report", told["name"])[0] == 0
     page = Path("report.html").read_text()
     # head of the table, note, definition
     assert page.count("95 % over records") == 3 and "over documents" not in page
     assert "A bootstrap with 1,000 resamples of the records with held-out cells" in page
-    status, out, _ = run(
-        capsys, "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
+    status, out, _ = command(
+        "fit", "votes:party=keep", "--engine", "bn-vb", "-n", 2, "-q", "--json"
     )
     assert status == 0 and json.loads(out)["runs"][0]["state"] == "finished"
 
 
-def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
+def test_a_network_of_ones_own_is_shown_in_words(command, tmp_path):
     (tmp_path / "mine.csv").write_text("wet\nyes\nno\nyes\nyes\n")
     nodes = [
         {"name": "rain", "states": 3},
         {"name": "wet", "states": ["no", "yes"], "parents": ["rain"]},
     ]
     (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "nodes": nodes}))
-    status, out, err = run(
-        capsys, *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split()
+    status, out, err = command(
+        *"fit mine.csv -e bn-vb --model mine.json --holdout 0 -n 2 -q --json".split()
     )
     assert status == 0, err
-    shown = run(capsys, "show", json.loads(out)["runs"][0]["name"])[2]
+    shown = command("show", json.loads(out)["runs"][0]["name"])[2]
     assert (
         "Bayesian network: mine: rain (3); wet (2) ← rain" in " ".join(shown.split())
         and "'prior'" not in shown
@@ -110,18 +101,18 @@ def test_a_network_of_ones_own_is_shown_in_words(capsys, tmp_path):
 
 
 def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install(
-    capsys, monkeypatch
+    command, monkeypatch
 ):
     monkeypatch.setattr(simulated, "find_spec", lambda name: True)
     assert (
-        run(capsys, "data", "fetch", "alarm")[2]
+        command("data", "fetch", "alarm")[2]
         == "alarm is drawn when it is asked for; there is nothing to fetch\n"
     )
-    assert "n_records=1000, seed=0, hidden=0.2" in run(capsys, "data", "info", "alarm")[2]
+    assert "n_records=1000, seed=0, hidden=0.2" in command("data", "info", "alarm")[2]
     for module in (files, simulated):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
-    for command in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
-        status, out, told = run(capsys, *command.split())
+    for said in ("data fetch alarm", "fit alarm -e bn-vb", "fit votes -e bn-vb --model alarm"):
+        status, out, told = command(*said.split())
         assert (status, out, told.count("\n")) == (
             2,
             "",
@@ -129,7 +120,7 @@ def test_simulated_records_are_drawn_where_pgmpy_is_and_else_say_what_to_install
         ) and "networks in BIF need the package pgmpy" in told
 
 
-def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
+def test_a_file_of_records_is_read_as_asked(command, tmp_path):
     rows = [f"{'xy'[at % 2]},{'NA' if at % 3 else 'u'},{at % 4},{1 + at % 2}" for at in range(20)]
     (tmp_path / "mine.csv").write_text("\n".join(["a,b,c,n", *rows]) + "\n")
     about = (
@@ -144,10 +135,10 @@ def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
         "-q",
         "--json",
     )
-    status, out, err = run(capsys, "fit", "mine.csv", "-e", "bn-vb", *about)
+    status, out, err = command("fit", "mine.csv", "-e", "bn-vb", *about)
     assert status == 0, err
-    run(capsys, "data", "list")
-    status, _, told = run(capsys, "fit", "mine.csv", "-e", "bn-vb", "--read", "text=a")
+    command("data", "list")
+    status, _, told = command("fit", "mine.csv", "-e", "bn-vb", "--read", "text=a")
     wanted = "workbench: records are read with fields, levels, missing, multiplicity and name, not with text; leave that out\n"
     assert (status, told) == (2, wanted)
 
@@ -189,8 +180,8 @@ def test_a_file_of_records_is_read_as_asked(capsys, tmp_path):
         ),
     ],
 )
-def test_what_does_not_go_together_is_one_sentence(capsys, arguments, sentence):
-    status, out, told = run(capsys, *arguments)
+def test_what_does_not_go_together_is_one_sentence(command, arguments, sentence):
+    status, out, told = command(*arguments)
     assert (status, out, told) == (2, "", f"workbench: {sentence}\n")
 
 
@@ -200,14 +191,14 @@ def test_names_of_all_data_types_are_known():
     assert kind_of("votes").__name__ == "Records" and kind_of("alice").__name__ == "Corpus"
 
 
-def test_hidden_nodes_of_new_records_are_inferred(capsys, tmp_path):
+def test_hidden_nodes_of_new_records_are_inferred(command, tmp_path):
     (tmp_path / "new.csv").write_text("V1,V4\ny,n\nn,y\n,\n")
-    assert run(capsys, "fit", "votes", "-e", "bn-vb", "-n", 30, "--name", "two", "-q")[0] == 0
-    status, _, told = run(capsys, "infer", "two", "new.csv")
+    assert command("fit", "votes", "-e", "bn-vb", "-n", 30, "--name", "two", "-q")[0] == 0
+    status, _, told = command("infer", "two", "new.csv")
     assert status == 0 and "log_probability" in told and told.count("class") == 3
-    assert run(capsys, "infer", "two", "new.csv", "--out", "found.csv")[0] == 0
+    assert command("infer", "two", "new.csv", "--out", "found.csv")[0] == 0
     header, *rows = (tmp_path / "found.csv").read_text().splitlines()
     assert header == "record,multiplicity,log_probability,node,state 0,state 1" and len(rows) == 3
     assert all(abs(sum(map(float, row.split(",")[4:])) - 1) < 1e-12 for row in rows)
-    status, _, told = run(capsys, "infer", "two", "new.csv", "--protocol", "foldin_same")
+    status, _, told = command("infer", "two", "new.csv", "--protocol", "foldin_same")
     assert status == 2 and "--protocol foldin_same is of documents; of records leave it out" in told
