@@ -180,64 +180,6 @@ def test_a_table_of_texts_is_read_as_asked(command, tmp_path):
     )
 
 
-WRONG = [
-    (
-        "fit SIX --read min_documents=5",
-        "is a bag of words, already counted; leave out min_documents",
-    ),
-    ("fit SIX --read min_docs=5", "no reader option 'min_docs'; for raw text there are"),
-    ("frobnicate", "No such command 'frobnicate'."),
-    ("fit nowhere.txt", "no data set and no file 'nowhere.txt'"),
-    ("fit SIX --engine lda-gibs", "no engine 'lda-gibs'; "),
-    ("fit SIX --topics 0", "topics must be a whole number from 1 to 65535; got 0"),
-    ("fit SIX --topics abc", "--topics must be a whole number; got 'abc'"),
-    ("fit SIX --alpha -1", "alpha must be a number greater than 0"),
-    (
-        "fit SIX --alpha a,b",
-        "--alpha must be a number, or one per topic separated by commas; got 'a,b'",
-    ),
-    (
-        "fit SIX --alpha .1,.2,.3 -k 2",
-        "alpha must be one number or one per topic (2); got 3 numbers",
-    ),
-    ("fit SIX --beta 0", "beta must be a number greater than 0"),
-    ("fit SIX --option r", "an option is written name=value, as in --option r=1; got 'r'"),
-    ("fit SIX --option r=1", "none of cgs has an option 'r'"),
-    (
-        "fit SIX -e svb-cgs --option r=-2",
-        "option 'r' of svb-cgs must be a number of at least 0 or inf; got '-2'",
-    ),
-    ("fit SIX --holdout 1.5", "--holdout must be a number of at least 0 and below 1; got 1.5"),
-    ("fit SIX --iterations 0", "iterations must be a whole number from 1 to 1048576; got 0"),
-    ("fit SIX --name a/b", "a run's name begins with a letter or digit"),
-    ("compare SIX --engines ,", "a comparison needs at least one engine; got none"),
-    ("compare SIX --seeds 0", "seeds must be a whole number of at least 1; got 0"),
-    ("compare SIX --jobs 0", "jobs must be a whole number of at least 1; got 0"),
-    ("runs --store SIX", "SIX is a file; --store takes the folder of the runs"),
-    ("runs --store nowhere", "there is no folder nowhere; --store takes the folder of the runs"),
-    ("show nobody", "no run 'nobody' in runs"),
-    ("resume nobody", "no run 'nobody' in runs"),
-    ("report nobody", "no run 'nobody' in runs"),
-    (
-        "data info kosmos",
-        "no data set 'kosmos', perhaps 'kos' or 'kos500'; there are docstrings, kos",
-    ),
-]
-
-
-@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
-def test_wrong_input_gets_one_line_and_status_2(command, six_documents, line, sentence):
-    status, out, err = command(*line.replace("SIX", six_documents).split())
-    lines = [line for line in err.splitlines() if line.startswith("workbench:")]
-    assert (
-        status == 2
-        and out == ""
-        and len(lines) == 1
-        and sentence.replace("SIX", six_documents) in lines[0]
-    ), err
-    assert not wb.open_runs(), "a run was left behind"
-
-
 def test_a_mistake_of_ours_is_told_in_one_line_with_status_1(command, six_documents, monkeypatch):
     monkeypatch.setattr("workbench.runs.loading.load_data", lambda *a, **k: 1 / 0)
     status, _, err = command("fit", six_documents)

@@ -115,27 +115,3 @@ def test_top_words_and_singletons_are_recorded_shown_and_in_the_identity(command
         "the 5 most frequent words alone; no singletons in training, nor in test by its own counts"
         in shown
     )
-
-
-@pytest.mark.parametrize(
-    ("flags", "sentence"),
-    [
-        (
-            "--top-words 10",
-            "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep",
-        ),
-        ("--top-words 0", "--top-words must be a whole number of at least 1; got 0"),
-        ("--merge 0", "--merge must be a whole number of at least 1; got 0"),
-        ("--repeat 0", "--repeat must be a whole number of at least 1; got 0"),
-        ("--repeat 999999999", "--repeat must be at most "),
-        (
-            "--singletons none",
-            "singletons must be one of keep, train, both-own, both-full; got 'none'",
-        ),
-    ],
-)
-@pytest.mark.parametrize("verb", ["fit", "compare"])
-def test_a_wrong_cut_is_one_line_and_nothing_is_stored(command, tmp_path, verb, flags, sentence):
-    status, out, err = command(verb, "bars:side=3", *flags.split())
-    assert (status, out) == (2, "") and sentence in err and err.count("\n") == 1
-    assert not (tmp_path / "runs").exists()

@@ -94,34 +94,6 @@ def test_a_vocabulary_beside_that_says_the_same_stays_and_another_one_is_not_rep
     assert not (tmp_path / "six.ldac").exists()
 
 
-WRONG = [
-    (
-        "data convert docword.six.txt out.txt",
-        "the name 'out.txt' says no format; say which with format=…, one of lda-c, uci",
-    ),
-    (
-        "data convert docword.six.txt out.csv --format word",
-        "no format 'word'; there are lda-c, uci, mtx",
-    ),
-    ("data convert docword.six.txt . --format csv", ". is a folder; give the name of a file"),
-    ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),
-    (
-        "data convert docword.six.txt out.csv --read min_documents=2",
-        "is a bag of words, already counted",
-    ),
-    ("export nobody", "no run 'nobody' in runs"),
-    ("export", "Missing argument 'RUN…'"),
-]
-
-
-@pytest.mark.parametrize(("line", "sentence"), WRONG, ids=[row[0] for row in WRONG])
-def test_wrong_input_gets_one_line_and_status_2(command, tmp_path, line, sentence):
-    before = sorted(tmp_path.iterdir())
-    status, out, err = command(*line.split())
-    assert status == 2 and out == "" and err.count("workbench:") == 1 and sentence in err
-    assert sorted(tmp_path.iterdir()) == before
-
-
 @pytest.mark.slow
 def test_runs_are_exported_one_into_the_folder_and_several_into_folders_of_their_names(
     command, tmp_path

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from workbench.models.networks.network import Network
 from workbench.models.networks.shipped import pachinko
 
@@ -26,27 +24,3 @@ def test_a_network_in_a_file_is_fitted(command, six_documents, tmp_path):
     (tmp_path / "mine.json").write_text(json.dumps(Network(**pachinko(2, 3)).settings()))
     status, out, _ = command(*FIT, six_documents, "--model", "mine.json", "--alpha", 0.3, "--json")
     assert status == 0 and json.loads(out)["runs"][0]["n_topics"] == 2
-
-
-@pytest.mark.parametrize(
-    ("flags", "sentence"),
-    [
-        (("--model", "author-topic"), "network 'author-topic' needs the authors of documents"),
-        (
-            ("--model", "pachinko", "--size", "super"),
-            "a size is written name=number, as in --size super=5; got 'super'",
-        ),
-        (
-            ("--model", "pachinko", "--size", "supper=5"),
-            "no variable 'supper'; did you mean 'super'?",
-        ),
-        (("--model", "nothing.toml"), "there is no file nothing.toml; check the path"),
-        (
-            ("-e", "cgs", "--model", "lda"),
-            "cgs has a model of its own, so leave out --model, or choose",
-        ),
-    ],
-)
-def test_a_mistake_about_a_network_is_one_line(command, six_documents, flags, sentence):
-    status, _, told = command(*FIT, six_documents, *flags)
-    assert status == 2 and sentence in told and told.count("\n") == 1

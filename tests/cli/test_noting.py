@@ -74,21 +74,6 @@ def test_a_file_that_cannot_be_read_hides_no_run(command, two_runs):
     assert status == 2 and out == "" and "mend or delete" in err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("note", "a", "--untag", "good"), "a has no tag 'good'; it has none"),
-        (("note", "a", "--tag", "a,b"), "a tag holds no comma"),
-        (("label", "a", 2, "x"), "there is no topic 2 in run 'a'; it has 0 to 1"),
-        (("label", "a", "first", "x"), "TOPIC must be a whole number; got "),
-        (("note", "c", "x"), "no run 'c'"),
-    ],
-)
-def test_wrong_input_gets_one_line(command, two_runs, arguments, told):
-    status, out, err = command(*arguments)
-    assert status == 2 and out == "" and told in err and err.strip().count("\n") == 0
-
-
 def test_without_its_corpus_a_run_is_still_shown(command, two_runs):
     command("label", "a", 0, "animals")
     for file in (wb.Run("runs/a").path.parent / ".corpora").iterdir():

@@ -143,48 +143,6 @@ def test_a_file_of_records_is_read_as_asked(command, tmp_path):
     assert (status, told) == (2, wanted)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (
-            ("compare", "votes"),
-            "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
-        ),
-        (
-            ("compare", "votes", "--engines", "bn-vb,cgs"),
-            "engines that are compared infer from the same data, and bn-vb from records and cgs from documents; leave one out",
-        ),
-        (
-            ("fit", "bars", "-e", "bn-vb"),
-            "'bars' is a data set of documents, and records were wanted; choose other data, or an engine for documents",
-        ),
-        (
-            ("fit", "votes", "-e", "bn-vb", "--holdout-per", "half"),
-            "--holdout-per must be cell or record for records; got 'half'",
-        ),
-        (
-            ("fit", "bars", "--holdout-per", "record"),
-            "--holdout-per must be one of corpus, document, half; got 'record'",
-        ),
-        (
-            ("fit", "votes", "-e", "bn-vb", "--top-words", 5),
-            "records have no words or documents, so --top-words would be without effect; leave it out",
-        ),
-        (
-            ("fit", "votes", "-e", "bn-vb", "--vocabulary", "x.txt"),
-            "the data set 'votes' has no option 'vocabulary'; there are party",
-        ),
-        (
-            ("data", "convert", "votes", "out.npz"),
-            "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_one_sentence(command, arguments, sentence):
-    status, out, told = command(*arguments)
-    assert (status, out, told) == (2, "", f"workbench: {sentence}\n")
-
-
 def test_names_of_all_data_types_are_known():
     assert named_set("votes:party=keep").name == "votes" and named_set("bars:side=3").name == "bars"
     assert named_set("./votes") is None and kind_of("other.csv") is None

@@ -425,6 +425,186 @@ WRONG = [
         "reproduce cv-hdp-fig2 -k a",
         "--topics takes whole numbers separated by commas, such as 40,80; got 'a'",
     ),
+    # as told by other flags
+    (
+        f"fit {SIX} --read min_documents=5",
+        f"{SIX} is a bag of words, already counted; leave out min_documents",
+    ),
+    (f"fit {SIX} --read min_docs=5", "no reader option 'min_docs'; for raw text there are"),
+    (f"fit {SIX} --engine lda-gibs", "no engine 'lda-gibs'; "),
+    (
+        f"fit {SIX} --alpha .1,.2,.3 -k 2",
+        "--alpha must be one number or one per topic (2); got 3 numbers",
+    ),
+    (f"fit {SIX} --option r=1", "none of cgs has an option 'r'"),
+    (f"compare {SIX} --seeds 0", "--seeds must be a whole number of at least 1; got 0"),
+    (f"compare {SIX} --jobs 0", "--jobs must be a whole number of at least 1; got 0"),
+    (f"runs --store {SIX}", f"{SIX} is a file; --store takes the folder of the runs"),
+    ("runs --store nowhere", "there is no folder nowhere; --store takes the folder of the runs"),
+    ("show nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    ("resume nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    ("report nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    # sweeps and clusters
+    (
+        f"sweep {SIX} -g r=1,2 --warm --detach",
+        "a warm sweep goes from few topics to many; give topics in the grid",
+    ),
+    (f"sweep {SIX}", "Missing option '--grid' / '-g'"),
+    (f"sweep {SIX} -g r", "a grid is written name=values, as in --grid r=0,1,inf; got 'r'"),
+    (f"sweep {SIX} -g r=,", "a grid is written name=values, as in --grid r=0,1,inf; got 'r=,'"),
+    (f"sweep {SIX} -g r=1 -g r=2", "--grid names 'r' twice; put its values into one list"),
+    (f"sweep {SIX} -g topic=1", "no key 'topic' for a grid of svb-cgs; did you mean 'topics'?"),
+    (
+        f"sweep {SIX} -g r=abc",
+        "option 'r' of svb-cgs must be a number of at least 0 or inf; got 'abc'",
+    ),
+    (f"sweep {SIX} -g topics=2.5", "--topics must be a whole number from 1 to 65535; got 2.5"),
+    (
+        f"sweep {SIX} -g r=1 -o r=2",
+        "'r' is both in the grid and a separate argument; leave one out",
+    ),
+    (f"sweep {SIX} -g r=1 --jobs 0", "--jobs must be a whole number of at least 1; got 0"),
+    (
+        f"sweep {SIX} -g r=1 --scheduler nonsense",
+        "a scheduler is an address such as tcp://10.0.0.1:8786, 'local' for the",
+    ),
+    (
+        f"sweep {SIX} -g r=1 --scheduler local --jobs 2",
+        "on a cluster as many runs are computed at a time as its workers have threads; leave --jobs out",
+    ),
+    (
+        f"sweep {SIX} -g r=1 --scheduler local --detach",
+        "the workers of a local cluster end with the command; leave --detach out",
+    ),
+    (
+        f"fit {SIX} --scheduler local --detach",
+        "the workers of a cluster share a run of this process; leave --detach",
+    ),
+    (
+        f"compare {SIX} --scheduler local --detach",
+        "the workers of a local cluster end with the command; leave --detach out",
+    ),
+    (
+        f"sweep {SIX} -g topics=1,2 --warm --scheduler tcp://here:1 --detach",
+        "a warm sweep on a cluster needs its client",
+    ),
+    # files and exports
+    (
+        f"data convert {SIX} out.txt",
+        "the name 'out.txt' says no format; say which with format=…, one of lda-c, uci",
+    ),
+    (f"data convert {SIX} out.csv --format word", "no format 'word'; there are lda-c, uci, mtx"),
+    (f"data convert {SIX} . --format csv", ". is a folder; give the name of a file"),
+    ("data convert nowhere.dat out.csv", "no data set and no file 'nowhere.dat'"),
+    (
+        f"data convert {SIX} out.csv --read min_documents=2",
+        f"{SIX} is a bag of words, already counted",
+    ),
+    ("export nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    ("export", "Missing argument 'RUN…'"),
+    # inference, bounds
+    ("infer nobody tale.csv", "no run 'nobody' in runs; runs holds 1 run"),
+    ("infer mine nowhere.csv", "no data set and no file 'nowhere.csv"),
+    (
+        "infer mine tale.csv --protocol halves",
+        "--protocol must be one of theta, document_completion, foldin_same; got 'halves'",
+    ),
+    (
+        "infer mine tale.csv --protocol foldin_same --out a.csv",
+        "--out writes theta, and --protocol foldin_same gives one",
+    ),
+    ("infer mine tale.csv --seed -1", "--seed must be a whole number from 0"),
+    ("infer mine tale.csv --out tale.csv/theta.csv", "cannot write tale.csv/theta.csv"),
+    ("bound half --method fast", "method must be one of ais, bracket, exact; got 'fast'"),
+    ("bound nobody", "no run 'nobody' in runs; runs holds 1 run"),
+    # notes and labels
+    ("note mine --untag good", "mine has no tag 'good'; it has none"),
+    ("note mine --tag a,b", "a tag holds no comma"),
+    ("label mine 2 x", "there is no topic 2 in run 'mine'; it has 0 to 1"),
+    ("note c x", "no run 'c' in runs; runs holds 1 run"),
+    # networks
+    (
+        f"fit {SIX} -e network-vb --model author-topic",
+        "network 'author-topic' needs the authors of documents",
+    ),
+    (
+        f"fit {SIX} -e network-vb --model pachinko --size super",
+        "a size is written name=number, as in --size super=5; got 'super'",
+    ),
+    (
+        f"fit {SIX} -e network-vb --model pachinko --size supper=5",
+        "network 'pachinko' has no variable 'supper'; did you mean 'super'?",
+    ),
+    (
+        f"fit {SIX} -e network-vb --model nothing.toml",
+        "there is no file nothing.toml; check the path",
+    ),
+    (
+        f"fit {SIX} -e cgs --model lda",
+        "cgs has a model of its own, so leave out --model, or choose",
+    ),
+    # records
+    (
+        "compare votes",
+        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+    ),
+    (
+        "compare votes --engines bn-vb,cgs",
+        "engines that are compared infer from the same data, and bn-vb from records and cgs from documents; leave one out",
+    ),
+    (
+        "fit bars -e bn-vb",
+        "'bars' is a data set of documents, and records were wanted; choose other data, or an engine for documents",
+    ),
+    (
+        "fit votes -e bn-vb --holdout-per half",
+        "--holdout-per must be cell or record for records; got 'half'",
+    ),
+    (
+        "fit bars --holdout-per record",
+        "--holdout-per must be one of corpus, document, half; got 'record'",
+    ),
+    (
+        "fit votes -e bn-vb --top-words 5",
+        "records have no words or documents, so --top-words would be without effect; leave it out",
+    ),
+    (
+        "fit votes -e bn-vb --vocabulary x.txt",
+        "the data set 'votes' has no option 'vocabulary'; there are party",
+    ),
+    (
+        "data convert votes out.npz",
+        "'votes' is a data set of records, and documents were wanted; choose other data, or an engine for records",
+    ),
+    # cuts of a corpus
+    (
+        "fit bars:side=3 --top-words 10",
+        "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep",
+    ),
+    (
+        "compare bars:side=3 --top-words 10",
+        "--top-words must be at most the 9 words of 'bars:side=3'; got 10; leave it out to keep",
+    ),
+    ("fit bars:side=3 --top-words 0", "--top-words must be a whole number of at least 1; got 0"),
+    (
+        "compare bars:side=3 --top-words 0",
+        "--top-words must be a whole number of at least 1; got 0",
+    ),
+    ("fit bars:side=3 --merge 0", "--merge must be a whole number of at least 1; got 0"),
+    ("compare bars:side=3 --merge 0", "--merge must be a whole number of at least 1; got 0"),
+    ("fit bars:side=3 --repeat 0", "--repeat must be a whole number of at least 1; got 0"),
+    ("compare bars:side=3 --repeat 0", "--repeat must be a whole number of at least 1; got 0"),
+    ("fit bars:side=3 --repeat 999999999", "--repeat must be at most "),
+    ("compare bars:side=3 --repeat 999999999", "--repeat must be at most "),
+    (
+        "fit bars:side=3 --singletons none",
+        "--singletons must be one of keep, train, both-own, both-full; got 'none'",
+    ),
+    (
+        "compare bars:side=3 --singletons none",
+        "--singletons must be one of keep, train, both-own, both-full; got 'none'",
+    ),
+    # commands
     ("frobnicate", "No such command 'frobnicate'."),
     ("fit", "Missing argument 'CORPUS'."),
 ]
