@@ -106,25 +106,31 @@ def test_marks_of_an_office_program_are_western(tmp_path):
         wb.load_corpus(tmp_path / "a.csv")
 
 
-def test_bytes_of_no_text_have_no_encoding(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"text\n" + bytes(byte for byte in range(128, 256)) * 3)
-    with pytest.raises(
-        DataError,
-        match="a.csv, line 2: byte 0x80 is not UTF-8; .* or say which it has with encoding=",
-    ):
-        wb.load_corpus(tmp_path / "a.csv")
-
-
-def test_one_wrong_byte_in_utf8_is_no_other_encoding(tmp_path):
-    (tmp_path / "a.csv").write_bytes(WESTERN.encode() + b"caf\xe9\n")
-    with pytest.raises(
-        DataError,
-        match="a.csv, line 4: byte 0xe9 is not UTF-8; .* or say which it has with encoding=",
-    ):
-        wb.load_corpus(tmp_path / "a.csv")
-
-
-def test_counts_have_no_encoding(tmp_path):
-    (tmp_path / "docword.a.txt").write_text("1\n1\n1\n1 1 1\n")
-    with pytest.raises(DataError, match="which has no encoding to choose; leave encoding out"):
-        wb.load_corpus(tmp_path / "docword.a.txt", encoding="cp1252")
+@pytest.mark.parametrize(
+    ("name", "content", "options", "sentence"),
+    [
+        (
+            "a.csv",
+            b"text\n" + bytes(byte for byte in range(128, 256)) * 3,
+            {},
+            "a.csv, line 2: byte 0x80 is not UTF-8; .* or say which it has with encoding=",
+        ),
+        (
+            "a.csv",
+            WESTERN.encode() + b"caf\xe9\n",
+            {},
+            "a.csv, line 4: byte 0xe9 is not UTF-8; .* or say which it has with encoding=",
+        ),
+        (
+            "docword.a.txt",
+            b"1\n1\n1\n1 1 1\n",
+            {"encoding": "cp1252"},
+            "which has no encoding to choose; leave encoding out",
+        ),
+    ],
+    ids=["no text", "one wrong byte", "counts"],
+)
+def test_what_is_no_text_has_no_encoding(tmp_path, name, content, options, sentence):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=sentence):
+        wb.load_corpus(tmp_path / name, **options)

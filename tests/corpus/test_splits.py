@@ -231,42 +231,42 @@ def test_documents_of_one_token_go_to_one_side():
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"fraction": 1}, "fraction must be a number of at least 0 and below 1; got 1"),
-        ({"fraction": -0.1}, "fraction must be a number of at least 0 and below 1; got -0.1"),
-        (
-            {"fraction": float("nan")},
-            "fraction must be a number of at least 0 and below 1; got nan",
-        ),
-        ({"fraction": "0.1"}, "fraction must be a number of at least 0 and below 1; got '0.1'"),
-        ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
-        ({"seed": 1.5}, "seed must be a whole number of at least 0; got 1.5"),
-        ({"per": "word"}, "per must be 'corpus' or 'document'; got 'word'"),
-        (
-            {"fraction": 0.01},
-            "fraction 0.01 of 8 tokens is no token at all; ask for a larger fraction, or for 0 to have no test set",
-        ),
-        (
-            {"fraction": 0.1, "per": "document"},
-            "fraction 0.1 per document is no token at all, the longest document has 5; "
-            "ask for at least 0.2, or use per='corpus'",
-        ),
-        (
-            {"fraction": 0.99},
-            "fraction 0.99 of 8 tokens leaves none to train on; ask for a smaller fraction",
-        ),
-    ],
-)
-def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
-    with pytest.raises(CorpusError) as refused:
-        hold_out_tokens(corpus_of([[3, 2], [0, 3]]), **options)
-    assert str(refused.value) == sentence
-
-
-@pytest.mark.parametrize(
     ("split", "sentence"),
     [
+        *(
+            (lambda corpus, options=options: hold_out_tokens(corpus, **options), sentence)
+            for options, sentence in (
+                ({"fraction": 1}, "fraction must be a number of at least 0 and below 1; got 1"),
+                (
+                    {"fraction": -0.1},
+                    "fraction must be a number of at least 0 and below 1; got -0.1",
+                ),
+                (
+                    {"fraction": float("nan")},
+                    "fraction must be a number of at least 0 and below 1; got nan",
+                ),
+                (
+                    {"fraction": "0.1"},
+                    "fraction must be a number of at least 0 and below 1; got '0.1'",
+                ),
+                ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
+                ({"seed": 1.5}, "seed must be a whole number of at least 0; got 1.5"),
+                ({"per": "word"}, "per must be 'corpus' or 'document'; got 'word'"),
+                (
+                    {"fraction": 0.01},
+                    "fraction 0.01 of 8 tokens is no token at all; ask for a larger fraction, or for 0 to have no test set",
+                ),
+                (
+                    {"fraction": 0.1, "per": "document"},
+                    "fraction 0.1 per document is no token at all, the longest document has 5; "
+                    "ask for at least 0.2, or use per='corpus'",
+                ),
+                (
+                    {"fraction": 0.99},
+                    "fraction 0.99 of 8 tokens leaves none to train on; ask for a smaller fraction",
+                ),
+            )
+        ),
         (
             lambda corpus: hold_out_documents(corpus, 0.1),
             "fraction 0.1 of 2 documents of 'corpus' is 0; at least one to hold out and one to train on were wanted; "
@@ -299,7 +299,7 @@ def test_wrong_arguments_are_refused_with_a_sentence(options, sentence):
         ),
     ],
 )
-def test_documents_that_cannot_be_split_are_refused_with_a_sentence(split, sentence):
+def test_what_cannot_be_split_is_refused_with_a_sentence(split, sentence):
     with pytest.raises(CorpusError) as refused:
         split(corpus_of([[3, 2], [0, 3]]))
     assert str(refused.value) == sentence

@@ -133,15 +133,23 @@ def test_numbers_by_k_is_nan_where_no_run_has_the_number():
         recommend_k(numbers_by_k(unscored))
 
 
-def test_runs_that_differ_in_more_than_k_and_seed_are_refused():
-    with pytest.raises(
-        MeasureError, match="must differ in K and seed alone; these also differ otherwise: cgs; svb"
-    ):
-        numbers_by_k([run(2, -3), run(3, -3, engine="svb")])
-    with pytest.raises(MeasureError, match="must differ in K and seed alone"):
-        numbers_by_k([run(2, -3), run(3, -3, corpus="another", train="t1")])
-    with pytest.raises(MeasureError, match="has no fixed K"):
-        numbers_by_k(made_up("g-hdp", [3.0], model={"n_topics": 1}))
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        (
+            [run(2, -3), run(3, -3, engine="svb")],
+            "must differ in K and seed alone; these also differ otherwise: cgs; svb",
+        ),
+        (
+            [run(2, -3), run(3, -3, corpus="another", train="t1")],
+            "must differ in K and seed alone",
+        ),
+        (made_up("g-hdp", [3.0], model={"n_topics": 1}), "has no fixed K"),
+    ],
+)
+def test_runs_that_differ_in_more_than_k_and_seed_are_refused(runs, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        numbers_by_k(runs)
 
 
 def test_numbers_by_k_includes_the_cold_first_run_of_a_warm_sweep():

@@ -175,15 +175,22 @@ def test_rank_histograms_are_uniform_for_agreeing_chains_and_skewed_for_a_higher
     assert difference.attrs["quantity"] == "log_joint"
 
 
-def test_convergence_refuses_runs_that_are_no_chains():
-    one = run_of(noise(0, 50), 0)
-    with pytest.raises(MeasureError, match="differ in their seeds alone; got"):
-        label_free([one, made_up("svb-cgs", np.ones(50), seed=1)])
-    with pytest.raises(MeasureError, match="several splits"):
-        label_free([on_split(0), on_split(1)])
-    with pytest.raises(MeasureError, match="samples no token"):
-        convergence(made_up("svb", np.ones(50)))
-    with pytest.raises(MeasureError, match="at least 4 recorded iterations"):
-        convergence(run_of(noise(0, 50), burn_in=48))
-    with pytest.raises(MeasureError, match="pairs of tokens must be a whole number"):
-        label_free(one, n_fixed=0)
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda one: label_free([one, made_up("svb-cgs", np.ones(50), seed=1)]),
+            "differ in their seeds alone; got",
+        ),
+        (lambda _: label_free([on_split(0), on_split(1)]), "several splits"),
+        (lambda _: convergence(made_up("svb", np.ones(50))), "samples no token"),
+        (
+            lambda _: convergence(run_of(noise(0, 50), burn_in=48)),
+            "at least 4 recorded iterations",
+        ),
+        (lambda one: label_free(one, n_fixed=0), "pairs of tokens must be a whole number"),
+    ],
+)
+def test_convergence_refuses_runs_that_are_no_chains(call, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        call(run_of(noise(0, 50), 0))

@@ -101,20 +101,25 @@ def test_the_largest_corpora_are_enumerated():
         assert result["predictive"].sum("word").values == pytest.approx(1, abs=1e-9)
 
 
-def test_exact_refuses_what_cannot_be_enumerated():
-    with pytest.raises(
-        MeasureError,
-        match=r"^17 tokens in 2 topics have 2\^17 assignments, .* take at most 16 tokens$",
-    ):
-        exact(corpus_of([(0, 0, 17)]), wb.LDA(2))
-    with pytest.raises(MeasureError, match=r"3\^11 .* take at most 10 tokens, or fewer topics$"):
-        exact(corpus_of([(0, 0, 11)]), wb.LDA(3))
-    empty = wb.Corpus(np.array([0, 0]), [], [], ("a",), ("d",))
-    with pytest.raises(MeasureError, match="has no token"):
-        exact(empty, wb.LDA(2))
-    with pytest.raises(MeasureError, match="more than 16,777,216 cells"):
-        exact(corpus_of([(0, 0, 5000)]), wb.LDA(1))
-    with pytest.raises(MeasureError, match="got str"):
-        exact("toy", wb.LDA(2))
-    with pytest.raises(MeasureError, match="got int"):
-        exact(toy_a()[0], 2)
+@pytest.mark.parametrize(
+    ("corpus", "model", "sentence"),
+    [
+        (
+            corpus_of([(0, 0, 17)]),
+            wb.LDA(2),
+            r"^17 tokens in 2 topics have 2\^17 assignments, .* take at most 16 tokens$",
+        ),
+        (
+            corpus_of([(0, 0, 11)]),
+            wb.LDA(3),
+            r"3\^11 .* take at most 10 tokens, or fewer topics$",
+        ),
+        (wb.Corpus(np.array([0, 0]), [], [], ("a",), ("d",)), wb.LDA(2), "has no token"),
+        (corpus_of([(0, 0, 5000)]), wb.LDA(1), "more than 16,777,216 cells"),
+        ("toy", wb.LDA(2), "got str"),
+        (toy_a()[0], 2, "got int"),
+    ],
+)
+def test_exact_refuses_what_cannot_be_enumerated(corpus, model, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        exact(corpus, model)

@@ -259,24 +259,38 @@ def test_texts_are_counted_as_those_of_the_run():
     assert table.loc["exact", "n_tokens"] == 4
 
 
-def test_perplexity_audit_refuses_wrong_input(tmp_path):
-    run, (train, _, unseen) = fitted("cgs"), given()
-    with pytest.raises(MeasureError, match="was trained on another corpus"):
-        perplexity_audit(run, unseen)
-    with pytest.raises(MeasureError, match="the test tokens must be of the 30 training documents"):
-        perplexity_audit(run, train, unseen)
-    with pytest.raises(MeasureError, match="no word of .texts. is in the vocabulary of the run"):
-        perplexity_audit(run, unseen=wb.Corpus.from_texts(["nobody knows me"]))
-    with pytest.raises(
-        MeasureError, match="the number of particles must be a whole number of at least 0; got -1"
-    ):
-        perplexity_audit(run, n_particles=-1)
-    with pytest.raises(MeasureError, match="audited of runs of LDA; run .* is of engine g-hdp"):
-        perplexity_audit(tiny_run("g-hdp"))
-    with pytest.raises(wb.SpecError, match="seed"):
-        perplexity_audit(run, seed=-1)
-    with pytest.raises(wb.DataError, match="is kept in shards"):
-        perplexity_audit(run, wb.ShardedCorpus.write(train, tmp_path / "shards"))
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda run, _, unseen: perplexity_audit(run, unseen), "was trained on another corpus"),
+        (
+            lambda run, train, unseen: perplexity_audit(run, train, unseen),
+            "the test tokens must be of the 30 training documents",
+        ),
+        (
+            lambda run, *_: perplexity_audit(run, unseen=wb.Corpus.from_texts(["nobody knows me"])),
+            "no word of .texts. is in the vocabulary of the run",
+        ),
+        (
+            lambda run, *_: perplexity_audit(run, n_particles=-1),
+            "the number of particles must be a whole number of at least 0; got -1",
+        ),
+        (
+            lambda *_: perplexity_audit(tiny_run("g-hdp")),
+            "audited of runs of LDA; run .* is of engine g-hdp",
+        ),
+        (lambda run, *_: perplexity_audit(run, seed=-1), "seed"),
+        (
+            lambda run, train, _: perplexity_audit(run, wb.ShardedCorpus.write(train, "shards")),
+            "is kept in shards",
+        ),
+    ],
+)
+def test_perplexity_audit_refuses_wrong_input(call, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, _, unseen = given()
+    with pytest.raises((MeasureError, wb.SpecError, wb.DataError), match=sentence):
+        call(fitted("cgs"), train, unseen)
 
 
 def test_the_page_about_perplexity_names_every_protocol():

@@ -93,19 +93,6 @@ def test_words_that_are_in_no_training_token_come_last_below_one():
         ]
 
 
-@pytest.mark.parametrize("relevance", [-0.1, 1.1, float("nan"), "high", True])
-def test_a_relevance_outside_its_range_gets_one_sentence(relevance):
-    with pytest.raises(MeasureError, match="relevance must be a number from 0 .* to 1 .*; got"):
-        top_words(tiny_run(), 5, relevance)
-
-
-def test_top_words_of_a_comparison_names_open_run():
-    with pytest.raises(MeasureError, match="has no phi.*open the run itself"):
-        top_words(tiny_comparison())
-    with pytest.raises(MeasureError, match="at least 1; got 0"):
-        top_words(tiny_run(), 0)
-
-
 # ---------------------------------------------------------------------- saliency and distinctiveness against sums written out
 
 
@@ -160,10 +147,25 @@ def test_salient_words_are_sorted_and_have_all_variables():
     assert salient_words(run, 100).sizes["rank"] == 20
 
 
-def test_wrong_input_gets_one_sentence():
-    with pytest.raises(
-        MeasureError, match="the number of words must be a whole number of at least 1; got 0"
-    ):
-        salient_words(tiny_run(), 0)
-    with pytest.raises(MeasureError, match="has no phi"):
-        saliency(tiny_comparison())
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        *(
+            (
+                lambda relevance=relevance: top_words(tiny_run(), 5, relevance),
+                "relevance must be a number from 0 .* to 1 .*; got",
+            )
+            for relevance in (-0.1, 1.1, float("nan"), "high", True)
+        ),
+        (lambda: top_words(tiny_comparison()), "has no phi.*open the run itself"),
+        (lambda: top_words(tiny_run(), 0), "at least 1; got 0"),
+        (
+            lambda: salient_words(tiny_run(), 0),
+            "the number of words must be a whole number of at least 1; got 0",
+        ),
+        (lambda: saliency(tiny_comparison()), "has no phi"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(call, sentence):
+    with pytest.raises(MeasureError, match=sentence):
+        call()

@@ -439,16 +439,22 @@ def test_posteriors_are_those_by_enumeration(records, settings, engine):
 
 def test_what_the_run_does_not_know_is_told_in_one_sentence(records):
     run = wb.fit(records, "bn-vb", n_iterations=3, progress=False)
-    for columns, sentence in (
-        ({"f9": ["0"]}, "has no field 'f9'; there are f0, f1, f2; leave the field out"),
-        ({"f0": ["2"]}, "does not know the level '2' of 'f0'; there are 0, 1; leave it out"),
+    few = wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1])
+    of_topics = wb.fit(few, n_topics=2, n_iterations=1, progress=False)
+    known = wb.Records.from_columns
+    for learnt, data, sentence in (
+        (
+            run,
+            known({"f9": ["0"]}),
+            "has no field 'f9'; there are f0, f1, f2; leave the field out",
+        ),
+        (
+            run,
+            known({"f0": ["2"]}),
+            "does not know the level '2' of 'f0'; there are 0, 1; leave it out",
+        ),
+        (of_topics, records, "is of no Bayesian network, so there are no hidden nodes"),
+        (run, ["a text"], "has no topics"),
     ):
         with pytest.raises(InputError, match=sentence):
-            wb.infer(run, wb.Records.from_columns(columns))
-    lda = wb.fit(
-        wb.Corpus.from_pairs([0, 1], [0, 1], [2, 1]), n_topics=2, n_iterations=1, progress=False
-    )
-    with pytest.raises(InputError, match="is of no Bayesian network, so there are no hidden nodes"):
-        wb.infer(lda, records)
-    with pytest.raises(InputError, match="has no topics"):
-        wb.infer(run, ["a text"])
+            wb.infer(learnt, data)

@@ -177,16 +177,27 @@ def test_progress_is_shown_of_many_documents_alone(learnt, documents, monkeypatc
 
 
 def test_wrong_input_is_one_sentence(learnt, documents, in_shards, monkeypatch, tmp_path):
-    votes = wb.load_records("votes")
-    with pytest.raises(SpecError, match="writes theta of documents; use infer for records"):
-        wb.infer_to_file(learnt, votes, tmp_path / "a.csv")
-    with pytest.raises(SpecError, match="records are inferred by this process; leave client out"):
-        wb.infer(learnt, votes, client="local")
-    with pytest.raises(DataError, match=r"cannot write .*: .*; choose another place"):
-        wb.infer_to_file(learnt, documents, tmp_path)
-    with pytest.raises(SpecError, match="seed must be"):
-        wb.infer_to_file(learnt, documents, tmp_path / "a.csv", seed=-1)
-    sharded = in_shards(documents)
+    votes, sharded = wb.load_records("votes"), in_shards(documents)
+    for call, sentence in (
+        (
+            lambda: wb.infer_to_file(learnt, votes, tmp_path / "a.csv"),
+            "writes theta of documents; use infer for records",
+        ),
+        (
+            lambda: wb.infer(learnt, votes, client="local"),
+            "records are inferred by this process; leave client out",
+        ),
+        (
+            lambda: wb.infer_to_file(learnt, documents, tmp_path),
+            r"cannot write .*: .*; choose another place",
+        ),
+        (
+            lambda: wb.infer_to_file(learnt, documents, tmp_path / "a.csv", seed=-1),
+            "seed must be",
+        ),
+    ):
+        with pytest.raises((SpecError, DataError), match=sentence):
+            call()
     monkeypatch.setattr(
         "workbench.data.available_memory.available_memory", lambda: AvailableMemory(10, "there is")
     )

@@ -94,19 +94,16 @@ def test_long_chains_of_another_model_are_no_reference(chains):
 
 def test_pool_chains_refuses_chains_that_do_not_go_together(chains):
     store, train, test = chains
-    with pytest.raises(
-        SpecError, match="chains are pooled that share a split, two at least; got 1 of 1 splits"
-    ):
-        pool_chains(["chain-0"], store)
     settings = {"n_topics": 3, "n_iterations": 3, "store": store, "progress": False}
-    wb.fit(train, "cgs", name="alone", **settings)
-    with pytest.raises(SpecError, match="got 2 of 2 splits"):
-        pool_chains(["chain-0", "alone"], store)
-    wb.fit(train, "cgs", name="wider", test=test, **(settings | {"n_topics": 4}))
-    with pytest.raises(SpecError, match="'chain-0' and 'wider' have two"):
-        pool_chains(["chain-0", "wider"], store)
-    with pytest.raises(SpecError, match="run 'alone' has no test set, so nothing is predicted"):
-        pool_chains(["alone", "alone"], store)
-    wb.fit(train, "cgs", name="short", test=test, **settings)
-    with pytest.raises(SpecError, match="run 'short' has no average yet"):
-        pool_chains(["chain-0", "short"], store)
+    others = {"alone": {}, "wider": {"test": test, "n_topics": 4}, "short": {"test": test}}
+    for name, more in others.items():
+        wb.fit(train, "cgs", name=name, **settings | more)
+    for names, sentence in (
+        (["chain-0"], "chains are pooled that share a split, two at least; got 1 of 1 splits"),
+        (["chain-0", "alone"], "got 2 of 2 splits"),
+        (["chain-0", "wider"], "'chain-0' and 'wider' have two"),
+        (["alone", "alone"], "run 'alone' has no test set, so nothing is predicted"),
+        (["chain-0", "short"], "run 'short' has no average yet"),
+    ):
+        with pytest.raises(SpecError, match=sentence):
+            pool_chains(names, store)

@@ -234,17 +234,6 @@ def test_threads_without_work_are_told_of_once_an_engine(thirty_documents):
     assert told("cvb0-cgs", {"n_chains": 2}) == told("cvb0-cgs", {"partition": 2}) == []
 
 
-def test_what_is_no_corpus_is_refused(thirty_documents):
-    train, test = thirty_documents
-    with pytest.raises(SpecError, match=r"the corpus must be a Corpus .* got str"):
-        make_spec("kos", "cgs")
-    other = type(train).from_pairs([0], [0], [1])
-    with pytest.raises(SpecError, match="the test set must have the documents and the vocabulary"):
-        make_spec(train, "cgs", test=other)
-    with pytest.raises(SpecError, match="no token to learn from"):
-        make_spec(train.with_pairs([0] * (train.n_documents + 1), [], []), "cgs", test=test)
-
-
 # ---------------------------------------------------------------------- wrong names, seeds, rows, data and priors
 
 LONGEST = 600
@@ -274,18 +263,6 @@ def test_a_name_that_is_long_or_of_several_lines_gets_one_sentence(corpus, store
     )
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda corpus, store: wb.sweep(corpus, {"seed": ["a"]}, store=store, progress=False),
-        lambda corpus, store: wb.compare(corpus, "cgs", seed="a", store=store, progress=False),
-    ],
-)
-def test_a_seed_that_is_no_number_gets_a_sentence(corpus, store, ask):
-    with pytest.raises(InputError, match="seed must be a whole number .*; got 'a'"):
-        ask(corpus, store)
-
-
 def test_seeds_may_be_integers_of_numpy(corpus, store):
     seeds = dict(seed=np.int64(3), split_seed=np.int32(2))
     found = wb.compare(corpus, "svb", n_topics=2, n_iterations=2, progress=False, **seeds)
@@ -293,11 +270,6 @@ def test_seeds_may_be_integers_of_numpy(corpus, store):
     _, _, split = prepare(corpus, seed=np.int64(2))
     assert type(split["seed"]) is int
     assert type(prepare_records(records_of(corpus), seed=np.int64(2))[2]["seed"]) is int
-
-
-def test_rows_to_hold_out_that_are_a_number_get_a_sentence(corpus):
-    with pytest.raises(InputError, match="must be a text such as .*; got 3"):
-        prepare(corpus, rows=3)
 
 
 @pytest.mark.parametrize(
@@ -319,11 +291,6 @@ def test_a_name_is_not_data_to_be_split(split, data):
         split(data, *["year"] * (split is wb.hold_out_rows))
 
 
-def test_a_number_is_not_data_to_be_compared():
-    with pytest.raises(InputError, match="documents are a Corpus, a name or path, .*; got 3"):
-        wb.compare(3, "cgs")
-
-
 @pytest.mark.parametrize("engine", ["vb", "cgs", "cvb0", "network-gibbs"])
 def test_the_largest_priors_are_finite_and_larger_ones_refused(corpus, engine):
     more = {"model": "lda"} if engine == "network-gibbs" else {}
@@ -340,18 +307,58 @@ def test_the_largest_priors_are_finite_and_larger_ones_refused(corpus, engine):
         wb.fit(corpus, engine, n_topics=2, alpha=1e300, n_iterations=2, progress=False, **more)
 
 
-def test_concentrations_of_the_hdp_are_bounded():
-    with pytest.raises(InputError, match=r"from 1e-08 to 1e\+12"):
-        split_options(get_engine("g-hdp"), {"alpha_total": 1e300})
-
-
-def test_a_group_is_named_once():
-    levels = (
-        Level("theta", "super", (Rows(("document",)),)),
-        Level("theta1", "topic", (Rows(("document", "super")),), groups=("super", "super")),
-        Level("phi", "word", (Rows(("topic",)),)),
-    )
-    with pytest.raises(
-        InputError, match="'theta1' groups its priors twice by the same variable; got super, super"
-    ):
-        Network("twice", (Variable("super", 2), Variable("topic", 3)), levels)
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda *_: make_spec("kos", "cgs"), r"the corpus must be a Corpus .* got str"),
+        (
+            lambda train, *_: make_spec(train, "cgs", test=wb.Corpus.from_pairs([0], [0], [1])),
+            "the test set must have the documents and the vocabulary",
+        ),
+        (
+            lambda train, test, _: make_spec(
+                train.with_pairs([0] * (train.n_documents + 1), [], []), "cgs", test=test
+            ),
+            "no token to learn from",
+        ),
+        (
+            lambda train, _, store: wb.sweep(train, {"seed": ["a"]}, store=store, progress=False),
+            "seed must be a whole number .*; got 'a'",
+        ),
+        (
+            lambda train, _, store: wb.compare(train, "cgs", seed="a", store=store, progress=False),
+            "seed must be a whole number .*; got 'a'",
+        ),
+        (lambda train, *_: prepare(train, rows=3), "must be a text such as .*; got 3"),
+        (
+            lambda *_: wb.compare(3, "cgs"),
+            "documents are a Corpus, a name or path, .*; got 3",
+        ),
+        (
+            lambda *_: split_options(get_engine("g-hdp"), {"alpha_total": 1e300}),
+            r"from 1e-08 to 1e\+12",
+        ),
+        (
+            lambda *_: Network(
+                "twice",
+                (Variable("super", 2), Variable("topic", 3)),
+                (
+                    Level("theta", "super", (Rows(("document",)),)),
+                    Level(
+                        "theta1",
+                        "topic",
+                        (Rows(("document", "super")),),
+                        groups=("super", "super"),
+                    ),
+                    Level("phi", "word", (Rows(("topic",)),)),
+                ),
+            ),
+            "'theta1' groups its priors twice by the same variable; got super, super",
+        ),
+    ],
+)
+def test_what_is_no_corpus_seed_number_or_network_is_refused(
+    thirty_documents, store, call, sentence
+):
+    with pytest.raises(InputError, match=sentence):
+        call(*thirty_documents, store)
