@@ -20,7 +20,7 @@ def as_array(values: object, what: str) -> np.ndarray:
 
 
 def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int64) -> np.ndarray:
-    """Return the values (row,) as integers; the error for a value that is not whole, or too large, names its row."""
+    """Return the values (row,) as integers; an error names the first row whose value is not whole or too large."""
     values = as_array(values, what)
     if values.ndim != 1:
         raise DataError(f"{what} must be one-dimensional; got {values.ndim} dimensions")
@@ -30,7 +30,7 @@ def whole_numbers(values: object, what: str, dtype: np.typing.DTypeLike = np.int
 
 
 def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.ndarray:
-    """Return numbers (row, …) in an integer type; the error for a value that is not whole, or too large, names its row."""
+    """Return numbers (row, …) converted to an integer type; an error names the first row that is not whole or too large."""
     if values.size == 0 or np.can_cast(values.dtype, dtype):
         return values.astype(dtype, copy=False)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -52,7 +52,7 @@ def narrowed(values: np.ndarray, what: str, dtype: np.typing.DTypeLike) -> np.nd
 
 
 def frozen(array, dtype: np.typing.DTypeLike, what: str) -> np.ndarray:
-    """Return a read-only contiguous copy in an integer type; ``what`` names the values in an error."""
+    """Return the array contiguous, read-only and in an integer type, copied if need be; errors call it ``what``."""
     array = as_array(array, what)
     if array.dtype == dtype and not array.flags.writeable and array.flags.c_contiguous:
         return array
@@ -68,7 +68,7 @@ def sealed(array: np.ndarray) -> np.ndarray:
 
 
 def plain_values(values: Iterable, what: str) -> tuple:
-    """Return the entries with numpy scalars as Python's own types, so that equal contents have equal hashes.
+    """Return the values as a tuple of Python's own types, not numpy's, so that equal contents have equal hashes.
 
     Lists become tuples; other values, such as dates, do not change.
     """
@@ -81,7 +81,7 @@ def plain_values(values: Iterable, what: str) -> tuple:
 
 
 def _plain(value: object):
-    """Return one entry in Python's own type."""
+    """Return one value with numpy scalars converted to Python's types."""
     value = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))

@@ -14,20 +14,20 @@ UNITS = {"": 1, "K": 2**10, "M": MIB, "G": GIB, "T": 2**40, "P": 2**50}
 
 
 class AvailableMemory(NamedTuple):
-    """Bytes that can still be allocated, and where the limit comes from."""
+    """The number of bytes that can still be allocated, and what limits it."""
 
     n_bytes: int
     # beginning of a sentence before the size, as "WORKBENCH_MEMORY allows"; "" for the machine
     limit: str
 
     def describe(self) -> str:
-        """Describe the limit, as in: 3.1 GB are free."""
+        """Return the available memory and its limit as text: "3.1 GB are free"."""
         size = format_size(self.n_bytes)
         return f"{self.limit} {size}" if self.limit else f"{size} are free"
 
 
 def available_memory() -> AvailableMemory:
-    """Return the available memory: the least of what machine, container and the limit of the process leave.
+    """Return the available memory: the least that the machine, the container and the process limit leave.
 
     If WORKBENCH_MEMORY is set, it replaces machine and container.
     """
@@ -42,7 +42,7 @@ def available_memory() -> AvailableMemory:
 
 
 def check_fits(n_bytes: float, what: str, mend: str) -> None:
-    """Raise an error if ``n_bytes`` exceed the available memory; ``what`` needs them, ``mend`` ends the sentence."""
+    """Raise an error if ``what`` needs more than the available memory; ``mend``, what to do, ends the message."""
     there = available_memory()
     if not n_bytes <= there.n_bytes:  # NaN too
         size = f"about {format_size(n_bytes)}" if n_bytes < UNITS["P"] else "more than a petabyte"
@@ -50,7 +50,7 @@ def check_fits(n_bytes: float, what: str, mend: str) -> None:
 
 
 def _shared_memory() -> AvailableMemory:
-    """Return the memory available to this and other processes, without the limit of this process."""
+    """Return the memory that the machine or the container leaves to all processes together, or WORKBENCH_MEMORY."""
     if by_hand := os.environ.get("WORKBENCH_MEMORY"):
         return AvailableMemory(parse_size(by_hand), "WORKBENCH_MEMORY allows")
     machine, container = psutil.virtual_memory().available, container_memory()
@@ -60,7 +60,7 @@ def _shared_memory() -> AvailableMemory:
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of a size such as 4G or 500M, in WORKBENCH_MEMORY; raise DataError for another text."""
+    """Return the number of bytes that a text such as 4G or 500M (WORKBENCH_MEMORY) states; raise DataError for other text."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].upper()]) if match else 0
     if size <= 0:
@@ -73,7 +73,7 @@ def parse_size(text: str) -> int:
 def container_memory(
     groups: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
 ) -> int | None:
-    """Return the bytes that this process's control groups leave free, file cache included; None without a limit."""
+    """Return the bytes that this process may still use in its control groups, file cache included; None without a limit."""
     left = []
     for line in _lines(membership):
         _, controllers, path = line.split(":", 2)
@@ -96,7 +96,7 @@ def container_memory(
 
 
 def _left_in(group: Path, limit: str, usage: str, cache: str) -> list[int]:
-    """Return the bytes that one control group leaves free, if it has a limit."""
+    """Return a list of the bytes still free in one control group; [] if the group has no limit."""
     most, used = ("".join(_lines(group / f"memory.{name}")).strip() for name in (limit, usage))
     if not most.isdigit() or not used.isdigit() or int(most) >= psutil.virtual_memory().total:
         return []

@@ -9,7 +9,7 @@ NUMBERS = 2**20
 
 
 def rows_per_block(width: int) -> int:
-    """Return the number of rows of a block; it is a power of two, so that blocks of arrays of other widths are aligned."""
+    """Return the rows per block, a power of 2, for arrays of ``width`` columns; blocks of other widths are then aligned."""
     return 1 << max(NUMBERS // max(width, 1), 1).bit_length() - 1
 
 
@@ -24,7 +24,7 @@ BATCH = 1 << 21
 
 
 def batched(entries: Iterable, size_of: Callable) -> Iterator[list]:
-    """Yield lists of consecutive entries, each of about `BATCH` characters."""
+    """Yield consecutive entries as lists, each of about `BATCH` characters in total."""
     batch, size = [], 0
     for entry in entries:
         batch.append(entry)
@@ -50,5 +50,5 @@ def rows_at_once(values) -> int:
 
 
 def as_slice(rows: np.ndarray) -> slice | np.ndarray:
-    """Return ascending numbers as a slice if they are consecutive, since slices are read faster."""
+    """Return ascending row numbers as a slice if they are consecutive, since slices are read faster."""
     return slice(int(rows[0]), int(rows[-1]) + 1) if np.all(np.diff(rows) == 1) else rows

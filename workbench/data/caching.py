@@ -6,7 +6,7 @@ from threading import RLock
 
 
 def cached_once(maxsize: int) -> Callable:
-    """Return a decorator like `functools.lru_cache` that lets one thread compute a value while others wait for it."""
+    """Return a decorator like `functools.lru_cache` under which one thread computes a value while others wait for it."""
 
     def decorate(function: Callable) -> Callable:
         cached, lock = lru_cache(maxsize)(function), RLock()

@@ -34,7 +34,7 @@ def check_seed(seed: object) -> None:
 
 
 def check_type(data: object, kind: type, name: str) -> None:
-    """Raise DataError unless the data are of the type ``kind``, as when the name of a data set is given."""
+    """Raise DataError unless the data have the type ``kind``; the name of a data set, for example, is not data."""
     if not isinstance(data, kind):
         raise DataError(
             f"what is split must be a {name} (workbench.load_corpus and load_records make one of a name); "
@@ -68,7 +68,7 @@ def draw_share(
 
 
 def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int) -> np.ndarray:
-    """Draw ``sizes`` (group,) tokens of groups of ``lengths`` consecutive tokens; return which were drawn (token,) bool.
+    """Draw ``sizes`` (group,) tokens from groups of ``lengths`` (group,) tokens; return which were drawn (token,) bool.
 
     Every token gets a random key, and the tokens with the smallest keys of a group are drawn; of equal keys the first.
     """
@@ -88,7 +88,7 @@ def draw_subsets(lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int)
 def drawn_blocks(
     lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> Iterator[np.ndarray]:
-    """Yield the result of `draw_subsets` in pieces of about `BLOCK` tokens, to bound memory."""
+    """Yield the array that `draw_subsets` returns in pieces of about `BLOCK` tokens, to bound memory."""
     group_bits = (len(lengths) - 1).bit_length()
     ends = np.cumsum(lengths)
     keys = _Keys(seed, stream, group_bits)
@@ -105,7 +105,7 @@ def drawn_blocks(
 
 
 def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield, for each part of the counts (pair,), how many tokens of each pair are drawn (pair,) int32.
+    """Yield how many tokens of each document-word pair were drawn (pair,) int32, one array per array of ``parts``.
 
     ``blocks``: which tokens are drawn (token,) bool, as `drawn_blocks` yields them.
     """
@@ -130,7 +130,7 @@ def counts_drawn(parts: Iterable[np.ndarray], blocks: Iterator[np.ndarray]) -> I
 
 
 class _Keys:
-    """The random keys of tokens, from any token on; their highest bits are 0, to hold the number of a group."""
+    """Random 64-bit keys of tokens, computed from any token on; the highest bits are 0, to hold a group number."""
 
     def __init__(self, seed: int, stream: int, group_bits: int):
         bits = np.random.PCG64(seed)
@@ -155,7 +155,7 @@ class _Keys:
 def _of_groups(
     keys: np.ndarray, lengths: np.ndarray, sizes: np.ndarray, group_bits: int
 ) -> np.ndarray:
-    """Return which tokens (token,) bool of several groups are drawn, by one sort of group numbers and keys."""
+    """Return which tokens (token,) bool of several groups are drawn, by sorting group numbers and keys together."""
     groups = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     if group_bits:
         keys |= groups.astype(np.uint64) << np.uint64(64 - group_bits)
@@ -174,7 +174,7 @@ def _of_groups(
 
 
 def _of_long_group(keys: _Keys, first: int, n: int, n_chosen: int) -> Iterator[np.ndarray]:
-    """Yield blocks of which tokens (token,) bool of one long group are drawn, by a histogram of its keys."""
+    """Yield, block by block, which tokens (token,) bool of one long group are drawn, found by a histogram of the keys."""
     blocks = [(start, min(BLOCK, first + n - start)) for start in range(first, first + n, BLOCK)]
     if n_chosen == 0:
         yield from (np.zeros(size, bool) for _, size in blocks)

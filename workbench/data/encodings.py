@@ -81,7 +81,7 @@ def decoded(data: bytes, path: Path, encoding: str = STRICT) -> str:
 def named_encoding(
     blocks: Callable[[], Iterable[bytes]], path: Path, encoding: str = STRICT
 ) -> str:
-    """Return the name of the encoding in which `decoded` reads the bytes; each call of ``blocks`` yields them anew.
+    """Return the name of the encoding in which `decoded` reads these bytes; ``blocks()`` must yield them anew at each call.
 
     Raises
     ------
@@ -108,14 +108,14 @@ def named_encoding(
 
 
 def _wanted(start: bytes, encoding: str) -> str:
-    """Return the encoding of the option, else of a byte order mark, else UTF-8."""
+    """Return the encoding given as option, else the one of a byte order mark, else UTF-8."""
     if encoding not in (STRICT, DETECT):
         return _known(encoding)
     return next((known for mark, known in MARKS.items() if start.startswith(mark)), STRICT)
 
 
 def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
-    """Return line and value of the first byte that is invalid in the encoding; None if all are valid."""
+    """Return (line, byte value) of the first byte that is invalid in the encoding; None if all are valid."""
     decoder, n_lines, block = codecs.getincrementaldecoder(name)(), 0, b""
     try:
         for block in blocks:
@@ -129,7 +129,7 @@ def _error(blocks: Iterable[bytes], name: str) -> tuple[int, int] | None:
 
 
 def _known(encoding: object) -> str:
-    """Return Python's name of a text encoding; raise an error for an unknown one."""
+    """Return Python's name of a text encoding; raise an error if Python has no such encoding."""
     try:
         codec = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError):
@@ -142,7 +142,7 @@ def _known(encoding: object) -> str:
 
 
 def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
-    """Detect the encoding of bytes that are not valid UTF-8; return None for damaged UTF-8, or if they are not text."""
+    """Return the encoding detected in bytes that are not valid UTF-8; None if they are damaged UTF-8 or no text."""
     if any(b"\0" in block for block in blocks()) or _has_utf8(blocks()):
         return None
     sample = _start(blocks())
@@ -159,7 +159,7 @@ def _detected(blocks: Callable[[], Iterable[bytes]]) -> str | None:
 
 
 def _start(blocks: Iterable[bytes]) -> bytes:
-    """Return the first bytes, from which the encoding is detected."""
+    """Return the beginning of the bytes, from which the encoding is detected."""
     start = b""
     for block in blocks:
         start += block[: SAMPLE - len(start)]
@@ -169,7 +169,7 @@ def _start(blocks: Iterable[bytes]) -> bytes:
 
 
 def _has_utf8(blocks: Iterable[bytes]) -> bool:
-    """Return whether most of the bytes beyond ASCII form characters of UTF-8."""
+    """Return whether most bytes beyond ASCII form valid UTF-8 characters."""
     decoder, beyond, wrong = codecs.getincrementaldecoder("utf-8")("replace"), 0, 0
     for text in chain(
         map(decoder.decode, blocks), (decoder.decode(b"", final=True) for _ in range(1))
@@ -180,7 +180,7 @@ def _has_utf8(blocks: Iterable[bytes]) -> bool:
 
 
 def _best(data: bytes) -> str | None:
-    """Return the encoding that charset-normalizer detects if the script is not Latin; else None."""
+    """Return the encoding that charset-normalizer detects; None if the letters beyond ASCII are mostly Latin."""
     from charset_normalizer import from_bytes
 
     match = from_bytes(data).best()
@@ -193,7 +193,7 @@ def _best(data: bytes) -> str | None:
 
 
 def _of_latin(beyond: Counter[int]) -> str:
-    """Return the Latin encoding in which most bytes beyond ASCII are letters of one language; else Western European."""
+    """Return the Latin encoding that turns most bytes beyond ASCII into letters of one language; else Western European."""
 
     def n_known(name: str, letters: str) -> int:
         return sum(

@@ -5,7 +5,7 @@ from html import escape
 
 
 def facts(heading: str, rows: Iterable[tuple[str, object]]) -> str:
-    """Return a table of facts as HTML; rows without a value are left out, whole numbers have thousands separated."""
+    """Return (name, value) rows as an HTML table for notebooks; rows without a value are left out."""
     cells = "".join(
         f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{escape(_shown(value))}</td></tr>'
         for name, value in rows

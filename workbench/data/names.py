@@ -17,7 +17,7 @@ def with_options(name: str, options: Mapping) -> str:
 
 
 def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
-    """Return the options in a name together with the ``keywords``; raise an error for an option that is not ``known``."""
+    """Return the options in a data set's name, merged with ``keywords``; raise an error for one that is not ``known``."""
     name, *pairs = name.split(":")
     options = dict(keywords)
     for pair in pairs:
@@ -42,7 +42,7 @@ def options_in(name: str, keywords: Mapping, known: Mapping) -> dict:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Return the names most similar to ``name``, as a part of a sentence."""
+    """Return the names most similar to ``name`` as part of a sentence: ", perhaps 'bars'"; "" if none is similar."""
     matches = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     return f", perhaps {' or '.join(repr(other) for other in matches)}" if matches else ""
 

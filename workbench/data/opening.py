@@ -27,14 +27,14 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def data_folders() -> list[Path]:
-    """Return the folders that the environment variable WORKBENCH_DATA names."""
+    """Return the folders listed in the environment variable WORKBENCH_DATA."""
     return [
         Path(folder) for folder in os.environ.get("WORKBENCH_DATA", "").split(os.pathsep) if folder
     ]
 
 
 def bundled_folders(name: str) -> list[Path]:
-    """Return the possible folders of bundled data: in an installed package, and in a clone."""
+    """Return the folders where bundled data may lie: in an installed package, in a clone."""
     return [PACKAGE / "_data" / name, PACKAGE.parent / "data" / name]
 
 
@@ -87,7 +87,7 @@ def first_bytes(path: Path, n_bytes: int = FIRST) -> bytes:
 
 
 def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """Yield the blocks of a file; raise an error when they, or the file itself, exceed half of the available memory."""
+    """Yield the blocks of a file; raise an error if the file, or its content unpacked, exceeds half the available memory."""
     there, n_bytes = available_memory(), 0
     on_disk = os.path.getsize(path) if os.path.isfile(path) else 0
     for block in blocks:
@@ -101,7 +101,7 @@ def bounded(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
 
 def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """Yield the bytes of the file in blocks, decompressed as by `read_bytes`; ``progress`` gets the share read."""
+    """Yield the file's bytes in blocks, decompressed if gzipped; ``progress`` is called with the fraction read."""
     try:
         refuse_device(path)
         size = path.stat().st_size
@@ -118,7 +118,7 @@ def byte_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
 
 
 def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> Iterator[bytes]:
-    """Yield blocks of whole lines, else as `byte_blocks`; raise an error for a line over `LONGEST_LINE` bytes."""
+    """Yield blocks of whole lines, decompressed if gzipped; raise an error for a line over `LONGEST_LINE` bytes."""
     rest, n_lines = [], 0
     for block in byte_blocks(path, progress):
         end = block.rfind(b"\n") + 1
@@ -134,7 +134,7 @@ def line_blocks(path: Path, progress: Callable[[float], None] | None = None) -> 
 
 
 def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first blocks joined, enough to hold the header, and the other blocks; raise an error for an empty file."""
+    """Return the beginning of a file, long enough for its header, and its other blocks; raise an error for an empty file."""
     head = b""
     for block in blocks:
         head += block
@@ -148,7 +148,7 @@ def with_head(blocks: Iterator[bytes], path: Path) -> tuple[bytes, Iterator[byte
 def text_of(
     path: Path, encoding: str, newline: str, progress: Callable[[float], None] | None = None
 ) -> io.TextIOWrapper:
-    """Return the file as text to be read piece by piece, in an encoding from `encoding_of`.
+    """Return an open text stream over the file, plain or gzipped, in an encoding from `encoding_of`.
 
     ``newline``: "\\n" if only that ends a line, "" for Python's csv module.
     """
@@ -158,7 +158,7 @@ def text_of(
 
 
 def text_lines(file: io.TextIOBase, path: Path) -> Iterator[str]:
-    """Yield the lines of a text with their line ends; raise an error for one over `LONGEST_LINE` characters."""
+    """Yield the lines of a text file with their line ends; raise an error for a line over `LONGEST_LINE` characters."""
     n_lines = 0
     while line := file.readline(LONGEST_LINE + 1):
         n_lines += 1
@@ -194,7 +194,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _unpacked(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    """Yield the contents of a gzip file, block by block."""
+    """Yield the decompressed content of a gzip file, block by block."""
     n_lines = 0
     try:
         stream = gzip.GzipFile(fileobj=file)
@@ -233,7 +233,7 @@ def encoding_of(path: Path, encoding: str = STRICT) -> str:
 
 
 def read_lines(path: Path, n_lines: int | None, what: str, mend: str = "") -> list[str]:
-    """Return the ``n_lines`` lines of a file (None: any number); raise an error for an empty line or another number.
+    """Return the lines of a file; raise an error for an empty line, or if there are not ``n_lines`` (None: any number).
 
     ``what`` names the lines in an error ("words"), ``mend`` ends its sentence.
     """

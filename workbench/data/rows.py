@@ -38,7 +38,7 @@ class Dialect(NamedTuple):
     comment: str | None = None  # begins lines that are left out
 
     def checked(self) -> "Dialect":
-        """Return the dialect with names ("tab") replaced by characters; raise DataError for an invalid or repeated one."""
+        """Return the dialect with characters for names such as "tab"; raise DataError for an invalid or repeated character."""
         options = {
             name: WORDS.get(value, value) if isinstance(value, str) else value
             for name, value in self._asdict().items()
@@ -72,7 +72,7 @@ def read_columns(
 def columns_of(
     path: Path, content: str, dialect: Dialect | None = None
 ) -> tuple[list[str], list[tuple[str, ...]], list[int]]:
-    """Return what `read_columns` returns, from the text of a file."""
+    """Return header, column values and line numbers, as `read_columns` does, from the text of a file."""
     dialect = (dialect or Dialect()).checked()
     separator = dialect.separator or separator_of(content, dialect.comment)
     dialect = dialect._replace(separator=separator).checked()
@@ -94,7 +94,7 @@ def stream_columns(
     dialect: Dialect | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[list[str], Iterator[tuple[list[tuple[str, ...]], list[int]]]]:
-    """Return the header and an iterator of values and line numbers as of `read_columns`, some rows at a time.
+    """Return the header, and an iterator over (values, line numbers) of some rows at a time.
 
     The file is read several times. Raise an error for a line, or a value in quotes, of over `LONGEST_LINE` characters.
     """
@@ -148,7 +148,7 @@ def separator_of(content: str, comment: str | None = None) -> str:
 
 
 def _forms(dialect: Dialect, texts: Iterable[str]) -> list[dict]:
-    """Return settings of Python's csv module to try: the dialect itself, then allowing blanks before quotes, then escapes."""
+    """Return settings for Python's csv module to try: the dialect, then also blanks before quotes, then also escapes."""
     separator, quote = dialect.separator, dialect.quote
     form = {"delimiter": separator, "quotechar": quote, "escapechar": dialect.escape}
     forms = [form if quote else form | {"quoting": csv.QUOTE_NONE}]
@@ -177,7 +177,7 @@ def _fitting(
     rows: Callable[[dict], Iterator[tuple[tuple[str, ...], int]]],
     quote: str | None,
 ) -> dict:
-    """Return the first settings that read all rows and leave no quote after a blank, else the first that read all rows."""
+    """Return the first settings that read all rows without leaving a quote after a blank, else the first that read all rows."""
     if len(forms) == 1:
         return forms[0]
     fitting, errors = None, []
@@ -196,7 +196,7 @@ def _fitting(
 
 
 class _Lines:
-    """An iterator of the lines of a file, without comments, that counts the lines read."""
+    """An iterator over the lines of a file that skips comments and counts all lines read."""
 
     def __init__(self, lines: Iterable[str], comment: str | None):
         self._rest, self._comment, self.number, self.begins_row = lines, comment, 0, True
@@ -212,7 +212,7 @@ class _Lines:
 
 
 def _next_row(rows: Iterator[list[str]], longest: int) -> list[str] | None:
-    """Return the next row, whose values have at most ``longest`` characters, or None at the end.
+    """Return the next row, or None at the end; raise csv.Error for a value of more than ``longest`` characters.
 
     The limit is one of the process: between two rows it is that of others, also while a reader is left in the middle.
     """
@@ -226,7 +226,7 @@ def _next_row(rows: Iterator[list[str]], longest: int) -> list[str] | None:
 def _rows_in(
     path: Path, reading: _Lines, form: dict, longest: int
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield the rows of a file and the line on which each ends; raise an error for unequal rows or too long values."""
+    """Yield each row of a file with the line on which it ends; raise an error for unequal rows or values that are too long."""
     rows, length = csv.reader(reading, strict=True, **form), None
     try:
         while (row := _next_row(rows, longest)) is not None:

@@ -21,7 +21,7 @@ LEVEL = 6  # of gzip: 9 takes four times as long for 3 % less at most
 
 
 def encoded(text: str, path: Path) -> bytes:
-    """Return the text in UTF-8, which every reader expects."""
+    """Return the text as UTF-8 bytes; raise an error if it cannot be encoded."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -32,7 +32,7 @@ def encoded(text: str, path: Path) -> bytes:
 
 
 def not_a_line(strings: Iterable[str]) -> int | None:
-    """Return the index of the first string that is not one line of text; None when all are."""
+    """Return the index of the first string that is empty, has blanks around it or a line break; None if none is so."""
     wrong = (
         number
         for number, text in enumerate(strings)
@@ -42,13 +42,13 @@ def not_a_line(strings: Iterable[str]) -> int | None:
 
 
 def partial_of(path: Path) -> Path:
-    """Return an unused temporary path beside the path, to be renamed to it once written."""
+    """Return an unused temporary path in the same folder; when written, the file is renamed to ``path``."""
     return path.with_name(f".{path.name}-{secrets.token_hex(8)}.partial")
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces the path atomically when the block ends without an error."""
+    """Yield a temporary file that replaces the one at ``path`` when the block ends without an error."""
     partial = partial_of(path)
     try:
         with open(partial, "wb") as file:
@@ -63,7 +63,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def refuse_there(path: Path) -> None:
-    """Raise an error for a path that exists."""
+    """Raise an error if the path exists already."""
     if path.exists():
         raise DataError(f"{path} is there already; choose another place, or delete it")
 
@@ -95,7 +95,7 @@ def checksum(values: dict) -> str:
 
 
 def put_files(files: dict[Path, bytes]) -> list[Path]:
-    """Write all files under temporary names, then rename them in order; those whose names end in ``.gz`` are gzipped.
+    """Write each file under a temporary name, then rename all in order; names that end in ``.gz`` are gzipped.
 
     Equal contents give equal bytes: gzip files have no time. Raise DataError for a path that cannot be written. No partial
     files are left.
@@ -166,7 +166,7 @@ class SavedByHash:
         return path
 
     def parts(self) -> tuple[Self, ...]:
-        """The data as a tuple of one part; sharded data have several parts."""
+        """The data themselves as a tuple of one; sharded data have several parts."""
         return (self,)
 
     @property
@@ -179,7 +179,7 @@ class SavedByHash:
         return self
 
     def require_memory(self, what: str) -> Self:
-        """Return the data unchanged. The same method of a corpus in shards raises an error, with the reason ``what``."""
+        """Return the data unchanged; on sharded data this method raises an error that names the operation ``what``."""
         return self
 
     def check(self) -> None:
@@ -187,7 +187,7 @@ class SavedByHash:
 
     @property
     def n_entries(self) -> int:
-        """Number of entries that have a weight: pairs, or cells."""
+        """Number of entries that have a weight: document-word pairs of a corpus, or known cells of records."""
         return len(self.weights)
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ def refused_by_system(error: Exception) -> bool:
 
 
 def load_data(path: str | Path, *kinds: type, mend: str = "save it again"):
-    """Return the data in a file that `SavedByHash.save` wrote, of one of the types ``kinds``.
+    """Load data of one of the types ``kinds`` from a file that `SavedByHash.save` wrote.
 
     Raise DataError if the file is missing or damaged, if its content does not have the hash of its name, or if it has
     another type; ``mend`` ends the sentence.
@@ -242,7 +242,7 @@ def write_arrays(path: Path, arrays: dict) -> None:
 def read_arrays(
     path: Path, start: str = "", mend: str = "; write it again"
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of a file whose names begin with ``start``; raise DataError, ended by ``mend``, for a damaged file."""
+    """Return the arrays of a file whose names begin with ``start``; the DataError for a damaged file ends with ``mend``."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             if not has_all(file):

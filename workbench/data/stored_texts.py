@@ -55,7 +55,7 @@ SURROGATES = "surrogatepass"
 
 
 class StoredTexts(Sequence):
-    """A sequence of texts or JSON values (entry,) in a file, read on access; equal to a tuple of the same values.
+    """A sequence of texts or JSON values in a file, each read when accessed; equal to a tuple of the same values.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class StoredTexts(Sequence):
 
     @classmethod
     def open(cls, stem: Path, as_json: bool = False) -> "StoredTexts":
-        """Return the texts of the two files that `TextsWriter` wrote, mapped into memory."""
+        """Open the two files that `TextsWriter` wrote, mapped into memory."""
         content, offsets = text_files(stem)
         n_bytes = content.stat().st_size
         mapped = np.asarray(np.memmap(content, np.uint8, "r")) if n_bytes else np.empty(0, np.uint8)
@@ -129,7 +129,7 @@ class StoredTexts(Sequence):
 
 
 class NumberedTitles(Sequence):
-    """The default titles (document,): document 0, document 1, …"""
+    """The default titles of documents, as a sequence: "document 0", "document 1", …"""
 
     def __init__(self, numbers: range):
         self._numbers = numbers
@@ -156,7 +156,7 @@ class NumberedTitles(Sequence):
 
 
 class TextsWriter:
-    """Writes texts, or values as JSON, to the two files that `StoredTexts` reads; must be closed."""
+    """Writer of texts, or values as JSON, to the two files that `StoredTexts` reads; must be closed."""
 
     def __init__(self, stem: Path, as_json: bool = False):
         content, offsets = text_files(stem)
@@ -167,7 +167,7 @@ class TextsWriter:
         self._end, self._as_json = 0, as_json
 
     def add(self, values: Iterable) -> None:
-        """Append values; raise TypeError for a value that JSON cannot hold."""
+        """Append the values; raise TypeError for one that JSON cannot hold."""
         written, entries = json.dumps if self._as_json else str, iter(values)
         while block := list(islice(entries, BLOCK)):
             parts = [written(value).encode("utf-8", SURROGATES) for value in block]
@@ -193,5 +193,5 @@ def as_plain(value: object):
 
 
 def text_files(stem: Path) -> tuple[Path, Path]:
-    """Return the paths of the file of texts and of the file of their offsets."""
+    """Return the paths of two files: the texts, and their offsets."""
     return stem.with_name(f"{stem.name}.utf8"), stem.with_name(f"{stem.name}.offsets.npy")
