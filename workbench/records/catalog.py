@@ -22,7 +22,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def votes(path: Path, party: str = "drop") -> Records:
-    """Return the records of votes; with ``party="keep"`` the party is the first field."""
+    """Return the 1984 voting records of the US House of Representatives; ``party="keep"`` adds the party as first field."""
     if party not in ("drop", "keep"):
         raise DataError.must_be("party", "drop or keep", party)
     records = read_records(path)
@@ -39,7 +39,7 @@ def neuroticism(path: Path) -> Records:
 
 
 def words_of_text(path: Path) -> Records:
-    """Return the lower-case words of a text as records: one per word, with a field per letter, missing after its end."""
+    """Return the lower-case words of a text as records: one per word, with a field per letter, missing after the last."""
     words = re.findall("[a-z]+", read_text(path).lower())
     if not words:
         raise DataError(f"{path} holds no word of the letters a to z; give a longer text")
@@ -53,7 +53,7 @@ def words_of_text(path: Path) -> Records:
 
 @dataclass(frozen=True)
 class RecordSet:
-    """A set of records in the catalog. Sizes are those with the default options."""
+    """A set of records in the catalog; the sizes are those with the default options."""
 
     name: str
     title: str  # a line of text for people
@@ -80,17 +80,17 @@ class RecordSet:
         }
 
     def folders(self) -> list[Path]:
-        """Return the folders to search for its file."""
+        """Return the folders in which the set's file is searched."""
         if self.bundled:
             return bundled_folders(self.name)
         return [Path(folder, *inner) for folder in data_folders() for inner in ((), ("records",))]
 
     def folder(self) -> Path | None:
-        """Return the first folder that holds its file; None when there is none."""
+        """Return the first folder that holds the set's file; None if none does."""
         return next((folder for folder in self.folders() if (folder / self.file).is_file()), None)
 
     def whereabouts(self) -> str:
-        """Return "here", or "by hand" where the file is missing."""
+        """Return "here", or "by hand" if the file is missing and must be obtained by the user."""
         return "by hand" if self.folder() is None else "here"
 
     def facts(self) -> dict:
@@ -116,12 +116,12 @@ class RecordSet:
         }
 
     def fetch(self) -> Path:
-        """Verify the file and return its folder; raise DataError if it is missing: there is no address to download it from."""
+        """Verify the set's file and return its folder; raise DataError if it is missing, since it cannot be downloaded."""
         self.load()
         return self.folder()
 
     def load(self, **options) -> Records:
-        """Return the records with these options; raise DataError if the file is missing or not the expected one."""
+        """Return the records, read with these options; raise DataError if the file is missing or has another content."""
         folder = self.folder()
         if folder is None:
             raise DataError(self._how_to_get())
@@ -139,7 +139,7 @@ class RecordSet:
         )
 
     def _how_to_get(self) -> str:
-        """Return a sentence about a missing file and how to get it."""
+        """Return a sentence that says which file is missing and how to get it."""
         if self.bundled:
             missing = f"the bundled records {self.name!r} are missing from this installation"
             return f"{missing} ({self.file}); install workbench again"
@@ -244,7 +244,7 @@ def record_sets() -> Mapping[str, RecordSet]:
 
 
 def load_records(name_or_path: str | os.PathLike, **options) -> Records:
-    """Return the records of a name in the catalog, or of a file.
+    """Return the records of a set in the catalog, by name, or those in a file.
 
     Parameters
     ----------

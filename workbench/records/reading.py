@@ -74,7 +74,7 @@ def read_records(
 
 
 def _listed(text: str) -> list[str]:
-    """Split a text at commas and return the parts."""
+    """Return the parts of a text between commas, without blanks around them."""
     return [part.strip() for part in text.split(",")]
 
 

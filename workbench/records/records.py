@@ -27,7 +27,7 @@ def table_of_columns(
     multiplicity: str | None = None,
     where: Callable[[int], str] = "record {} (counted from 0)".format,
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the values, multiplicities, fields and levels of `Records` from columns by name.
+    """Return the arrays and names that make `Records` (values, multiplicities, fields, levels), from columns by name.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def table_of_columns(
 
 
 def merged(values: np.ndarray, multiplicities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows in ascending order, and the sum of the multiplicities of each."""
+    """Return the distinct rows in ascending order, and the summed multiplicity of each."""
     order = np.lexsort(values.T[::-1])
     values = values[order]
     first = np.concatenate([[True], np.any(values[1:] != values[:-1], axis=1)])
@@ -104,7 +104,7 @@ def check_total(multiplicities: np.ndarray) -> None:
 
 
 def level_name(value: object) -> str | None:
-    """Return the name of a value's level, as "3" for 3.0; None for None and NaN."""
+    """Return the name of the level of a value, such as "3" for 3.0; None for None and NaN, which are missing."""
     if value is None or value != value:
         return None
     return (
@@ -113,7 +113,7 @@ def level_name(value: object) -> str | None:
 
 
 def refuse_repeated(names: Sequence[str], what: str, whose: str) -> None:
-    """Raise an error for names that are empty, not text, or duplicates."""
+    """Raise an error if a name is empty, not text, or occurs twice."""
     if wrong := [name for name in names if not isinstance(name, str) or not name.strip()]:
         raise DataError(f"every {what} of {whose} needs a name; one has {wrong[0]!r}")
     if len(set(names)) < len(names):
@@ -129,7 +129,7 @@ def _numbered(
     missing: Sequence[str],
     where: Callable[[int], str],
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the number of each value's level, and the names of the levels."""
+    """Return the index of each value's level (None or NaN: missing), and the names of the levels."""
     if wrong := [
         row for row, value in enumerate(values) if isinstance(value, list | tuple | dict | set)
     ]:
@@ -156,7 +156,7 @@ def _numbered(
 
 
 def _multiplicity(name: str, value: object, where: str) -> int:
-    """Return the multiplicity of a row as an int; raise an error unless it is a whole number of at least 1."""
+    """Return a row's multiplicity as an int; raise an error unless it is a whole number of at least 1."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -170,7 +170,7 @@ def _multiplicity(name: str, value: object, where: str) -> int:
 
 
 def _sorted(names: set[str]) -> list[str]:
-    """Return names of levels sorted as numbers if all are numbers, else as text."""
+    """Return level names sorted numerically if all are numbers, else alphabetically."""
     try:
         return sorted(names, key=lambda name: (float(name), name))
     except ValueError:
@@ -178,7 +178,7 @@ def _sorted(names: set[str]) -> list[str]:
 
 
 class Cells(NamedTuple):
-    """The known (not missing) cells, record by record."""
+    """The known (not missing) cells of all records, in the order of the records."""
 
     records: np.ndarray  # (cell,) int64: record of each cell
     fields: np.ndarray  # (cell,) int64: field of each cell
@@ -186,7 +186,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records(SavedByHash):
-    """Records of categorical fields, checked once and never changed.
+    """Records of categorical fields, validated once and immutable.
 
     Raise DataError for arrays that do not fit together.
 
@@ -273,7 +273,7 @@ class Records(SavedByHash):
         levels: Mapping[str, Sequence] | None = None,
         **options,
     ) -> Records:
-        """Return the records of a DataFrame, one per row, with a field per column; options as for `from_columns`.
+        """Return the records of a DataFrame: one per row, with one field per column; options as for `from_columns`.
 
         A categorical column has its categories as levels, in their order.
         """
@@ -290,7 +290,7 @@ class Records(SavedByHash):
         return cls.from_columns(columns, name, levels=categories | dict(levels or {}), **options)
 
     def of_fields(self, fields: Sequence[str]) -> Records:
-        """Return the records with only these fields, in this order; records that become equal are merged."""
+        """Return the records reduced to these fields, in this order; records that become equal are merged."""
         if unknown := next((field for field in fields if field not in self.fields), None):
             raise DataError(
                 f"{self.name!r} has no field {unknown!r}; there are {', '.join(map(repr, self.fields))}"
@@ -306,7 +306,7 @@ class Records(SavedByHash):
         )
 
     def with_values(self, values: np.ndarray, multiplicities: np.ndarray) -> Records:
-        """Return records with other values but the same fields and levels, as for a split or a subset."""
+        """Return records with other values, such as a split or a subset, and the same fields and levels."""
         return replace(self, values=values, multiplicities=multiplicities)
 
     # ------------------------------------------------------------------ sizes
@@ -323,7 +323,7 @@ class Records(SavedByHash):
 
     @property
     def n_fields(self) -> int:
-        """Number of fields, those without a known cell included."""
+        """Number of fields, including those without a known cell."""
         return len(self.fields)
 
     @cached_property
@@ -333,31 +333,31 @@ class Records(SavedByHash):
 
     @cached_property
     def cells(self) -> Cells:
-        """The known cells of distinct records, one per entry."""
+        """The known cells of the distinct records, one entry per cell."""
         return Cells(*map(sealed, np.nonzero(self.values != MISSING)))
 
     @cached_property
     def n_items(self) -> int:
-        """Number of items over which a score is averaged: known cells, times the multiplicity of their record."""
+        """Number of items that a mean score is per: known cells, each counted with its record's multiplicity."""
         return int(self.weights.sum())
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The weight of each known cell (cell,) int64 in a score: the multiplicity of its record."""
+        """The weight of each known cell (cell,) int64 in a score: its record's multiplicity."""
         return sealed(self.multiplicities[self.cells.records])
 
     @property
     def groups(self) -> np.ndarray:
-        """The record of each known cell (cell,) int64."""
+        """The index of each known cell's record (cell,) int64."""
         return self.cells.records
 
     @property
     def memory_bytes(self) -> int:
-        """Estimated bytes of the arrays and of the cells derived from them."""
+        """Estimated bytes of the records' arrays, known cells included."""
         return 4 * self.values.size + 8 * self.n_distinct + 24 * int((self.values != MISSING).sum())
 
     def same_rows(self, other: object) -> bool:
-        """Return whether other records have as many rows and the same fields and levels, as a test set must have."""
+        """Return whether ``other`` has as many rows, the same fields and the same levels, as a test set must have."""
         return isinstance(other, Records) and (other.n_distinct, other.fields, other.levels) == (
             self.n_distinct,
             self.fields,

@@ -15,7 +15,7 @@ CELLS, RECORDS = range(2)  # streams of one seed, so that no split is a function
 def hold_out_cells(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and test records; test cells are drawn among the known ones, all subsets of their number equally likely.
+    """Return training and test records; test cells are drawn uniformly without replacement among the known cells.
 
     Row r is the same record in both: held-out cells are missing in training, all other cells in test. Equal records with
     different held-out cells are separate rows. ``fraction`` is the share of the known cells, counted by multiplicity; with 0
@@ -41,7 +41,7 @@ def hold_out_cells(
 def hold_out_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and unseen records, drawn at random: ``round(fraction * n_records)`` are unseen.
+    """Return training and unseen records; ``round(fraction * n_records)`` records, drawn at random, are unseen.
 
     Equal records are drawn one by one, so some may be for training and some unseen; both parts keep all fields and levels.
     Equal seeds give equal splits everywhere, independent of the cells that `hold_out_cells` draws. Raise DataError for an
@@ -55,7 +55,7 @@ def hold_out_records(
 def hold_out_whole_records(
     records: Records, fraction: float = 0.1, seed: int = 0
 ) -> tuple[Records, Records]:
-    """Return training and test records of the same rows; whole records are held out, as by `hold_out_records`.
+    """Return training and test records with the same rows; the cells of held-out records are known in the test set alone.
 
     Row r is the same record in both, as for `hold_out_cells`: all cells of a training record are missing in test, all cells
     of a held-out record in training. Held-out records come last and are not merged, so that each is scored separately.
@@ -71,7 +71,7 @@ def hold_out_whole_records(
 
 
 def _drawn(records: Records, fraction: float, seed: int) -> np.ndarray:
-    """Return how many of each distinct record (record,) are held out; raise an error for a part without known cells."""
+    """Return how many copies of each distinct record (record,) are held out; raise an error if a part has no known cell."""
     check_type(records, Records, "Records")
     chosen = draw_share(records.n_records, fraction, seed, RECORDS, f"records of {records.name!r}")
     distinct = np.repeat(np.arange(records.n_distinct), records.multiplicities)
@@ -96,7 +96,7 @@ def prepare_records(
     merge: int = 1,
     repeat: int = 1,
 ) -> tuple[Records, Records | None, dict | None]:
-    """Return training records, test records and a dict that describes the split; the last two None without a split.
+    """Return training records, test records and a dict that describes the split; without a split the last two are None.
 
     Parameters
     ----------
