@@ -20,7 +20,7 @@ LONGEST, END = 2000, 500
 
 
 class ALONE:
-    """Sentinel: the sentence has the name of a setting without a value. It is a class so that copies are identical."""
+    """Sentinel for a setting that an error message names without a value; a class, so that it survives copying."""
 
 
 LONGEST_SHOWN = 200
@@ -38,13 +38,13 @@ def shown(text) -> str:
 
 
 def not_installed(what: str, package: str, extra: str, otherwise: str = "") -> str:
-    """Return the sentence that ``what`` needs a package that is not installed, with the extra that installs it."""
+    """Return the message that ``what`` needs a missing package, with the name of the extra that installs it."""
     said = f"{what} need the package {package}, which is not installed; pip install '{DISTRIBUTION}[{extra}]' adds it"
     return f"{said}, {otherwise}" if otherwise else said
 
 
 class Named(NamedTuple):
-    """A setting in a sentence: "name", "name=value", or "with name=…" if the value is an ellipsis."""
+    """A setting as an error message shows it: "name", "name=value", or "with name=…" if the value is an ellipsis."""
 
     field: str
     value: object = ALONE
@@ -57,7 +57,7 @@ class Named(NamedTuple):
 
 
 class Got(NamedTuple):
-    """The end of a sentence: the value that was given."""
+    """The end of an error message that shows the value given: "; got 3"."""
 
     value: object
 
@@ -88,7 +88,7 @@ class InputError(ValueError):
 
     @classmethod
     def must_be(cls, named: Named | str, wanted: str, value, **more) -> InputError:
-        """Return the error that a setting must be ``wanted``, but has this value."""
+        """Return the error that the setting ``named`` must be ``wanted`` but has the value ``value``."""
         named = Named(named) if isinstance(named, str) else named
         return cls(named, f" must be {wanted}", Got(value), value=value, **more)
 
@@ -98,13 +98,13 @@ class InputError(ValueError):
 
 
 def nearest_or_all(name, known, otherwise: str = "", cutoff: float = 0.6, also=()) -> str:
-    """Return the end of a sentence on an unknown name: the nearest of ``known`` and ``also``; else ``otherwise``, or all."""
+    """Return the end of an error on an unknown name: the most similar known name, else ``otherwise`` or all known names."""
     near = get_close_matches(str(name)[:LONGEST_SHOWN], [*known, *also], 1, cutoff)
     return f"did you mean '{near[0]}'?" if near else otherwise or f"there are {', '.join(known)}"
 
 
 def one_sentence(parts: Iterable, named: Callable[[object], str] = str) -> str:
-    """Join the parts of an error into one line of bounded length; ``named`` converts a part to text."""
+    """Join the parts of an error message into one line of bounded length; ``named`` converts each part to text."""
     text = "".join(map(named, parts))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - END]} … {text[-END:]}"

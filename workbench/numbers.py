@@ -31,7 +31,7 @@ def format_interval(low: float, high: float, digits: int = 1, sign: bool = False
 
 
 def format_duration(seconds: float | None) -> str:
-    """Return a time with its units: 3.2 s, 1 min 05 s, 2 h 10 min; a dash for None, NaN and infinity."""
+    """Return a duration as text with units: 3.2 s, 1 min 05 s, 2 h 10 min; a dash for None, NaN and infinity."""
     if seconds is None or seconds < 59.95 or not math.isfinite(seconds):
         return format_number(seconds, unit="s")
     minutes, rest = divmod(round(seconds), 60)
@@ -41,7 +41,7 @@ def format_duration(seconds: float | None) -> str:
 
 
 def format_size(n_bytes: float) -> str:
-    """Return a number of bytes with its unit, a power of 1,024: 34 kB, 1.2 MB, 340 MB, 3.1 GB."""
+    """Return a number of bytes as text, in units that are powers of 1,024: 34 kB, 1.2 MB, 340 MB, 3.1 GB."""
     if n_bytes >= GIB:
         return f"{n_bytes / GIB:,.1f} GB"
     if n_bytes >= MIB:
@@ -50,7 +50,7 @@ def format_size(n_bytes: float) -> str:
 
 
 def parse_number(text: str) -> int | float | str:
-    """Return the text as an int if possible, else as a float, else stripped."""
+    """Return the text as an int if it is one, else as a float, else without the blanks around it."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -60,5 +60,5 @@ def parse_number(text: str) -> int | float | str:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Return the words as a list in a sentence: a, b and c."""
+    """Join the words as a list in a sentence: a, b and c."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def find_plugins(kind: str, reserved: Collection[str]) -> dict[str, EntryPoint]:
-    """Return the entry points of the installed plug-ins of a kind by name, without importing them.
+    """Return the entry points of the installed plug-ins of one kind, keyed by name, without importing them.
 
     A plug-in whose name is ``reserved``, or equals that of another plug-in, is left out with a warning.
 
@@ -26,12 +26,12 @@ def find_plugins(kind: str, reserved: Collection[str]) -> dict[str, EntryPoint]:
 
 @lru_cache(maxsize=1)
 def _installed(path: tuple[str, ...]) -> EntryPoints:
-    """Return the entry points of all packages on the path; cached, since it takes 20 ms."""
+    """Return the entry points of all packages on the path; the result is cached, since the search takes 20 ms."""
     return entry_points()
 
 
 def load_plugins(kind: str, reserved: Collection[str]) -> dict[str, Any]:
-    """Import the plug-ins of a kind and return their objects by name; one that fails is left out with a warning."""
+    """Import the plug-ins of one kind and return them, keyed by name; warn about a plug-in that fails and leave it out."""
     plugins = {}
     for name, entry in find_plugins(kind, reserved).items():
         try:
@@ -42,7 +42,7 @@ def load_plugins(kind: str, reserved: Collection[str]) -> dict[str, Any]:
 
 
 def call_plugins(kind: str, reserved: Collection[str]) -> dict[str, Callable]:
-    """Return the plug-ins of a kind as functions by name; a plug-in is imported at its first call."""
+    """Return the plug-ins of one kind as functions, keyed by name; each is imported when it is first called."""
 
     def caller(entry: EntryPoint) -> Callable:
         return lambda *values, **named: entry.load()(*values, **named)

@@ -45,7 +45,7 @@ CALLED = {
 
 
 def _goes_on(estimator: "TopicModel") -> bool:
-    """Return True if the engine of an estimator supports partial_fit; else raise AttributeError that names one that does."""
+    """Return True if the estimator's engine supports partial_fit; else raise AttributeError, with the engines that do."""
     if estimator.engine == STREAMING:
         return True
     sentence = (
@@ -183,7 +183,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @available_if(_goes_on)
     def partial_fit(self, X, y=None):
-        """Update the topics with further documents, in batches of ``options["batch_size"]``; only with `online-vb`.
+        """Update the topics with more documents, in batches of ``options["batch_size"]``; only the engine `online-vb` can.
 
         The first call, without topics yet, is a fit of one iteration. Later calls visit each document once, as
         `workbench.update` does, with the priors of the last fit.
@@ -217,7 +217,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self
 
     def transform(self, X):
-        """Return theta, the topic proportions of documents, inferred with fixed topics.
+        """Return theta (document, topic), the topic proportions of documents, inferred with the topics fixed.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return theta / theta.sum(axis=1, keepdims=True)
 
     def perplexity(self, X, y=None) -> float:
-        """Return the perplexity by document completion: theta is fitted to a random half of each document, the other is scored.
+        """Return the document-completion perplexity: theta is fitted to a random half of each document, the rest is scored.
 
         It is exp of the mean negative log probability of the scored tokens, as in `workbench.document_completion`. The one
         of LatentDirichletAllocation differs: exp of a bound, on the same words that theta is fitted to.
@@ -257,11 +257,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
 
     def score(self, X, y=None) -> float:
-        """Return the mean log probability of a scored token, in nats: minus the log of `perplexity`. Larger is better."""
+        """Return the mean log probability of the scored tokens, in nats: minus the log of `perplexity`. Larger is better."""
         return -math.log(self.perplexity(X))
 
     def _corpus(self, X, first: bool) -> Corpus:
-        """Return the counts as a corpus; ``first`` sets the features of the estimator, otherwise they are checked."""
+        """Return the counts as a corpus; ``first``: record the column names of X, else compare them with the recorded ones."""
         counts = validate_data(
             self, X, reset=first, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
         )
@@ -278,7 +278,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._corpus(X, first=False)
 
     def _learn(self, corpus: Corpus, n_iterations: int, store) -> None:
-        """Fit the engine from the start and store the learnt topics in the estimator."""
+        """Fit the topics anew to the corpus and store them in the estimator."""
         _refuse_empty(corpus)
         seed, n_threads = _seed_of(self.random_state), self._n_threads()
         engine = _engine_of_counts(self.engine)
@@ -319,7 +319,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
 
     def _go_on(self, corpus: Corpus) -> None:
-        """Update the topics with the batches of a corpus."""
+        """Update the topics with the documents of a corpus, batch by batch."""
         _refuse_empty(corpus)
         options, (priors, n_kw) = self._topics.spec.parts()[2], self._topics.of_words
         rows = np.flatnonzero(corpus.document_tokens)
@@ -337,13 +337,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         vars(self).pop("run_", None)
 
     def _keep(self, topics: Topics) -> None:
-        """Store the learnt topics for `transform`, and as the public attributes of scikit-learn."""
+        """Store the learnt topics for `transform`, and in the attributes that scikit-learn prescribes."""
         priors, n_kw = topics.of_words
         self._topics, self.n_components_ = topics, topics.n_topics
         self.components_ = (n_kw + priors.beta)[: topics.n_topics]
 
     def _n_threads(self) -> int:
-        """Return the number of threads for ``n_jobs``, by the rules of joblib."""
+        """Return the number of threads that ``n_jobs`` stands for, by the rules of joblib."""
         n_jobs = self.n_jobs
         if n_jobs is None:
             return 1
@@ -370,7 +370,7 @@ def _unless_it_fails(estimator: "TopicModel") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _worded() -> Iterator[None]:
-    """Replace names of settings by names of the estimator's parameters in errors that the block raises."""
+    """Raise the errors of the block with the estimator's parameter names in place of the package's names of settings."""
 
     def named(part) -> str:
         if not isinstance(part, Named) or part.field not in CALLED:
@@ -391,14 +391,14 @@ def _worded() -> Iterator[None]:
 
 
 def _seed_of(random_state) -> int:
-    """Return the seed of a ``random_state``, or one drawn from it."""
+    """Return a seed: ``random_state`` itself if it is an integer, else a number drawn from it."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _engine_of_counts(name: str) -> Engine:
-    """Return the engine of a name; raise OptionError if it is unknown, SpecError if it needs more than counts."""
+    """Return the engine of a name; raise OptionError for an unknown one, SpecError if it needs more than word counts."""
     engine = get_engine(name)
     if lacking := _lacking(engine):
         sentence = f"engine must learn topics from counts of words alone, and {name} {lacking}"
@@ -407,7 +407,7 @@ def _engine_of_counts(name: str) -> Engine:
 
 
 def _able(*watched: str) -> str:
-    """Return the names of engines that learn topics from counts and record these scalars, joined by commas."""
+    """Return the names, joined by commas, of engines that learn topics from word counts and record all scalars ``watched``."""
     engines = (get_engine(name) for name in ENGINES)
     return ", ".join(
         engine.name
@@ -417,7 +417,7 @@ def _able(*watched: str) -> str:
 
 
 def _lacking(engine: Engine) -> str:
-    """Return why an engine cannot learn topics from counts, as the end of a sentence; "" if it can."""
+    """Return why an engine cannot learn topics from word counts, as the end of a sentence; "" if it can."""
     if engine.model.data is not Corpus:
         return f"infers from {engine.model.data.__name__}"
     if engine.fold_in is None:
@@ -440,7 +440,7 @@ def _refuse_empty(corpus: Corpus) -> None:
 
 
 def _refuse_priors(engine: Engine, priors: dict) -> None:
-    """Raise SpecError for a prior that the model of an engine does not have."""
+    """Raise SpecError if a prior is given that the engine's model does not have."""
     for name in (
         name
         for name, value in priors.items()
@@ -456,7 +456,7 @@ INSTEAD = "give counts, as of CountVectorizer, and no weights, as of TfidfVector
 
 
 def corpus_of_counts(matrix, vocabulary: Sequence[str], name: str = "counts") -> Corpus:
-    """Return the corpus of a matrix of counts (document, word), dense or of scipy.sparse; the matrix is not changed.
+    """Return a matrix of counts (document, word), dense or of scipy.sparse, as a corpus; the matrix is not changed.
 
     Documents may have no words, even all of them.
 

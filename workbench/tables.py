@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of a `Table`: its name, and how its values are formatted. None is a missing value."""
+    """A column of a `Table`: its name and the format of its values, of which None is a missing one."""
 
     name: str
     label: str | None = None  # heading; None: the name
@@ -35,7 +35,7 @@ class Column(NamedTuple):
         return self.kind == "text"
 
     def shown(self, value: object) -> str:
-        """Format a value of the column as text; a missing number is a dash."""
+        """Format one value of the column as text; a missing number becomes a dash."""
         if isinstance(value, str):
             return value
         if self.is_text:
@@ -48,17 +48,17 @@ class Column(NamedTuple):
 
 
 def texts(*names: str) -> list[Column]:
-    """Return columns of texts with these names."""
+    """Return text columns with these names."""
     return [Column(name) for name in names]
 
 
 def numbers(*names: str, **looks) -> list[Column]:
-    """Return columns of numbers with these names, without decimals by default."""
+    """Return columns of numbers with these names, shown without decimals by default."""
     return [Column(name, **{"kind": "number"} | looks) for name in names]
 
 
 class Table:
-    """A table: columns, and rows with a value for each column."""
+    """A table: its columns, and rows with one value per column."""
 
     def __init__(
         self, columns: Iterable[Column], rows: Iterable[Sequence | Mapping], caption: str = ""
@@ -73,7 +73,7 @@ class Table:
         return len(self.rows)
 
     def cells(self) -> list[list[str]]:
-        """Return the text of each cell, by row."""
+        """Return the text of every cell, row by row."""
         return [
             [column.shown(value) for column, value in zip(self.columns, row, strict=True)]
             for row in self.rows
@@ -91,14 +91,14 @@ class Table:
         return Table([self.columns[place] for place in kept], rows, self.caption)
 
     def markdown(self) -> str:
-        """Return the table as Markdown; bars in cells are escaped, line breaks become blanks."""
+        """Return the table as Markdown; vertical bars in cells are escaped, line breaks become blanks."""
         lines = [[column.heading for column in self.columns], *self.cells()]
         heading, *rows = (f"| {' | '.join(map(_markdown_cell, line))} |\n" for line in lines)
         rule = "|".join("---" if column.is_text else "---:" for column in self.columns)
         return f"{heading}|{rule}|\n{''.join(rows)}"
 
     def latex(self) -> str:
-        """Return the table as LaTeX, with the rules of booktabs."""
+        """Return the table as a LaTeX tabular with the rules of the package booktabs."""
         import pandas as pd
 
         headings = [column.heading for column in self.columns]
@@ -117,7 +117,7 @@ class Table:
         return text
 
     def html(self, attributes: Sequence[Mapping[str, str]] = ()) -> str:
-        """Return the table as HTML; ``attributes`` of each row. Every text is escaped, unless it is `markupsafe.Markup`.
+        """Return the table as HTML with ``attributes`` for each row; every text is escaped, except `markupsafe.Markup`.
 
         Numbers have the class ``n``; there is no other style.
         """
@@ -153,7 +153,7 @@ class Table:
 
 
 def _attributes(given: Mapping[str, str]) -> str:
-    """Return the attributes of an HTML element as text, without empty ones."""
+    """Return the attributes of an HTML element as text, leaving out those with an empty value."""
     return "".join(f' {name}="{escape(value)}"' for name, value in given.items() if value)
 
 
