@@ -36,7 +36,7 @@ from workbench.errors import DataError, nearest_or_all
 
 
 class AnyCorpus:
-    """Documents as counts of words, in one part (`Corpus`) or in several (`ShardedCorpus`).
+    """Base class of `Corpus` (one part) and `ShardedCorpus` (several parts).
 
     Both have sizes, a vocabulary, titles and other fields of each document, ``rows(first, last)``, `parts` and ``in_memory()``.
     """
@@ -54,7 +54,7 @@ class AnyCorpus:
         raise NotImplementedError
 
     def parts_in_order(self) -> Iterator[tuple[int, Corpus]]:
-        """Yield (number of the first document, documents) of each part."""
+        """Yield each part of the corpus in order, as (index of its first document, the part)."""
         first = 0
         for part in self.parts():
             yield first, part
@@ -62,16 +62,16 @@ class AnyCorpus:
 
     @property
     def n_items(self) -> int:
-        """Number of items over which a score is averaged: tokens."""
+        """Number of items that a mean score is per: tokens."""
         return self.n_tokens
 
     @property
     def n_words(self) -> int:
-        """Number of word types, unused ones included."""
+        """Number of word types in the vocabulary, unused ones included."""
         return len(self.vocabulary)
 
     def same_rows(self, other: object) -> bool:
-        """Return whether another corpus has as many documents and the same vocabulary, as a test set must have."""
+        """Return whether ``other`` has as many documents and the same vocabulary, as a test set must have."""
         return (
             isinstance(other, AnyCorpus)
             and other.n_documents == self.n_documents
@@ -96,7 +96,7 @@ def content_hash(
     input_names: tuple[str, ...],
     sequence: Sequence | None,
 ) -> str:
-    """Return the sha256 (hex) of a corpus' content; each array comes in parts and with the dtype to hash it in."""
+    """Return the sha256 (hex) of a corpus's content; each array is given as (its parts, the dtype to hash it in)."""
     digest = hashlib.sha256()
     for parts, kind in arrays:
         for part in parts:
@@ -121,7 +121,7 @@ def _add(digest: hashlib._Hash, texts: Iterable[str]) -> None:
 
 
 def _repr(values: Sequence | None) -> Iterator[str]:
-    """Yield ``repr(tuple(values))`` in pieces; "None" for None."""
+    """Yield ``repr(tuple(values))`` piece by piece; "None" if the values are None."""
     if values is None or len(values) < 2:
         yield repr(values if values is None else tuple(values))
         return
@@ -148,7 +148,7 @@ TEXT_BYTES = 80
 
 
 class WordMajor(NamedTuple):
-    """The pairs of a corpus sorted by word and then by document."""
+    """The document-word pairs of a corpus sorted by word, then by document."""
 
     indptr: np.ndarray  # (word + 1,) int64: the pairs of word w are indptr[w]:indptr[w + 1]
     documents: np.ndarray  # (pair,) int32
@@ -157,7 +157,7 @@ class WordMajor(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus(SavedByHash, AnyCorpus):
-    """Documents as counts of words, checked once and never changed.
+    """Documents as counts of words, validated once and immutable.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class Corpus(SavedByHash, AnyCorpus):
     def from_pairs(
         cls, documents, words, counts, vocabulary=None, n_documents=None, n_words=None, **about
     ) -> Corpus:
-        """Return the corpus of (document, word, count) rows in any order; counts of equal (document, word) are added up.
+        """Return a corpus from rows (document, word, count) in any order; counts of the same document and word are summed.
 
         Parameters
         ----------
@@ -333,32 +333,32 @@ class Corpus(SavedByHash, AnyCorpus):
     def from_texts(
         cls, texts: Iterable[str], titles: Sequence[str] | None = None, **options
     ) -> Corpus:
-        """Return the corpus of raw strings, one per document; see `workbench.corpus.texts.counting.count_words`."""
+        """Return a corpus from raw strings, one per document; see `workbench.corpus.texts.counting.count_words`."""
         return cls.from_pairs(**count_words(texts, titles=titles, **options))
 
     @classmethod
     def from_tokens(cls, documents: Iterable[Iterable[str]], **about) -> Corpus:
-        """Return the corpus of lists of tokens, one list per document; ``about`` as for `from_pairs`."""
+        """Return a corpus from lists of tokens, one list per document; ``about`` as for `from_pairs`."""
         return cls.from_pairs(**pairs_of_tokens(documents, **about))
 
     @classmethod
     def from_dataframe(cls, frame, text=None, id=None, time=None, label=None, **options) -> Corpus:
-        """Return the corpus of a DataFrame with one document per row; see `corpus_of`."""
+        """Return a corpus from a DataFrame with one document per row; see `corpus_of`."""
         return corpus_of(frame, text=text, id=id, time=time, label=label, **options)
 
     @classmethod
     def from_scipy(cls, matrix, vocabulary=None, name: str = "counts") -> Corpus:
-        """Return the corpus of a matrix of counts (document, word), sparse or not; see `corpus_of`."""
+        """Return a corpus from a matrix of counts (document, word), sparse or dense; see `corpus_of`."""
         return corpus_of(matrix, vocabulary=vocabulary, name=name)
 
     @classmethod
     def from_bow(cls, documents, vocabulary=None, name: str = "counts") -> Corpus:
-        """Return the corpus of lists of (word id, count) pairs; ``vocabulary`` may be gensim's Dictionary."""
+        """Return a corpus from lists of (word id, count); ``vocabulary`` may be gensim's Dictionary."""
         return corpus_of(documents, vocabulary=vocabulary, name=name)
 
     @classmethod
     def of_checked(cls, **values) -> Corpus:
-        """Return the corpus of fields that were checked before, such as those of a shard, without copying or checking them."""
+        """Return a corpus of fields that are known to be valid, such as those of a shard, without copies or checks."""
         corpus = object.__new__(cls)
         for field in fields(cls):
             object.__setattr__(corpus, field.name, values.get(field.name, field.default))
@@ -367,11 +367,11 @@ class Corpus(SavedByHash, AnyCorpus):
     def with_pairs(
         self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray, **about
     ) -> Corpus:
-        """Return the same documents and vocabulary with other pairs (a split, a subset)."""
+        """Return the corpus with other document-word pairs, such as those of a split or a subset."""
         return replace(self, indptr=indptr, words=words, counts=counts, **about)
 
     def of_documents(self, documents: np.typing.ArrayLike) -> Corpus:
-        """Return the corpus of these documents, in the order given, with the whole vocabulary.
+        """Return the corpus of these documents, in the order given, with the unchanged vocabulary.
 
         ``documents`` are ids, at least one. Titles, inputs and all other fields of the documents are kept.
         """
@@ -389,7 +389,7 @@ class Corpus(SavedByHash, AnyCorpus):
         return self.with_pairs(indptr, self.words[pairs], self.counts[pairs], **about)
 
     def rows(self, first: int, last: int) -> Corpus:
-        """Return the corpus of documents ``first`` to ``last`` - 1, numbered from 0; its pairs are views, not copies."""
+        """Return the corpus of documents ``first`` to ``last`` - 1, renumbered from 0; its arrays are views, not copies."""
         indptr, about = self.indptr[first : last + 1], {}
         pairs = slice(int(indptr[0]), int(indptr[-1]))
         for field in (*ROWWISE, "inputs"):
@@ -407,7 +407,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def pairs_of(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return indptr (document + 1,) of these documents, and the indices (pair,) of their pairs in the corpus; int64."""
+        """Return indptr (document + 1,) of a corpus of these documents, and the index (pair,) of each of their pairs; int64."""
         lengths = np.diff(self.indptr)[documents]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         return indptr, np.arange(indptr[-1]) + np.repeat(
@@ -431,7 +431,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def to_dataframe(self):
-        """Return a pandas DataFrame with one row per document: title, other fields, inputs, n_tokens, columns of the table."""
+        """Return a DataFrame with one row per document: title, other fields, inputs, n_tokens and the table's columns."""
         import pandas as pd
 
         known = {
@@ -449,7 +449,7 @@ class Corpus(SavedByHash, AnyCorpus):
         )
 
     def _repr_html_(self) -> str:
-        """Return the sizes, the most frequent words and the first titles, for a notebook."""
+        """Return an HTML table for notebooks: sizes, most frequent words and first titles."""
         totals = np.bincount(self.words, weights=self.counts, minlength=self.n_words)
         words = [self.vocabulary[w] for w in np.argsort(-totals, kind="stable")[:SHOWN]]
         more = " …" if self.n_documents > len(titles := self.titles[:3]) else ""
@@ -475,7 +475,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs: distinct words, summed over documents."""
+        """Number of document-word pairs: distinct words of a document, summed over documents."""
         return len(self.words)
 
     @cached_property
@@ -485,17 +485,17 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @property
     def weights(self) -> np.ndarray:
-        """The weight of each entry (pair,) in a score: its count."""
+        """The weight of each document-word pair (pair,) in a score: its count."""
         return self.counts
 
     @property
     def groups(self) -> np.ndarray:
-        """The number of each pair's sequence (pair,) in `by_sequence`; of its document if the corpus has no sequences."""
+        """The sequence of each pair (pair,), as its index in `by_sequence`; the document if there are no sequences."""
         return self.documents if self.sequence is None else self._sequences[self.documents]
 
     @property
     def memory_bytes(self) -> int:
-        """Estimated bytes of the corpus: its arrays and texts, and the arrays of tokens and documents that engines derive."""
+        """Estimated bytes of the corpus: arrays, texts, and the token and document arrays that engines derive."""
         texts = self.n_words + sum(
             self.n_documents for field in ROWWISE if getattr(self, field) is not None
         )
@@ -521,7 +521,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def tokens_before(self) -> np.ndarray:
-        """The canonical number (pair + 1,) int64 of the first token of each pair; the last entry is the number of tokens."""
+        """The number of tokens before each pair (pair + 1,) int64 in document-major order; the last entry is the total."""
         before = np.zeros(self.n_pairs + 1, np.int64)
         np.cumsum(self.counts, out=before[1:])
         return sealed(before)
@@ -544,14 +544,14 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def by_word(self) -> WordMajor:
-        """The pairs of the corpus in word-major order: sorted by word, then by document."""
+        """The document-word pairs in word-major order: sorted by word, then by document."""
         pairs = np.argsort(self.words, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(self.words, minlength=self.n_words))])
         return WordMajor(sealed(indptr), sealed(self.documents[pairs]), sealed(pairs))
 
     @cached_property
     def by_sequence(self) -> BySequence:
-        """The documents sorted by sequence and position; DataError if the corpus has no sequences."""
+        """The documents sorted by sequence and position; raise DataError if the corpus has no sequences."""
         if self.sequence is None:
             raise DataError(
                 f"the documents of {self.name!r} stand in no sequences; give sequence=[(name, position), …]"
@@ -560,7 +560,7 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def _sequences(self) -> np.ndarray:
-        """The number of each document's sequence (document,) int64."""
+        """The index of the sequence (document,) int64 to which each document belongs."""
         _, indptr, documents = self.by_sequence
         positions = np.empty(self.n_documents, np.int64)
         positions[documents] = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
@@ -568,13 +568,13 @@ class Corpus(SavedByHash, AnyCorpus):
 
     @cached_property
     def tokens_by_word(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first token (pair,) int64 and the count (pair,) int32 of each pair, in word-major order."""
+        """Index of the first token (pair,) int64 and count (pair,) int32 of each pair, in word-major order."""
         pairs = self.by_word.pairs
         return self.tokens_before[pairs], self.counts[pairs]
 
     @cached_property
     def content_hash(self) -> str:
-        """The sha256 (hex) of counts, vocabulary, fields and inputs; the name and the table are left out."""
+        """The sha256 (hex) of counts, vocabulary, fields and inputs, but not of the name and the table."""
         return content_hash(
             (([self.indptr], "<i8"), ([self.words], "<i4"), ([self.counts], "<i4")),
             (self.vocabulary, self.titles, self.authors, self.labels, self.times),
@@ -596,7 +596,7 @@ def corpus_of(
     counted=None,
     **text_options,
 ) -> Corpus:
-    """Return the corpus of documents given as Python objects: texts, tokens, a DataFrame, a matrix or word counts.
+    """Return a corpus from Python objects: texts, lists of tokens, a DataFrame, a matrix or word counts.
 
     Parameters
     ----------
@@ -647,7 +647,7 @@ def corpus_of(
 
 
 def _integers(values, what: str) -> np.ndarray:
-    """Return the values (row,) as integers: unchanged if their dtype is signed integer, else as int64."""
+    """Return the values (row,) as integers: unchanged if their dtype is a signed integer, else as int64."""
     of_integers = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
     return values if of_integers else whole_numbers(values, what)
 
@@ -665,7 +665,7 @@ def check_unnamed(n_documents: int, n_words: int, n_counts: int, has_vocabulary:
 
 
 def _size(ids: np.ndarray, size: int | None, what: str) -> int:
-    """Return the number of documents or words: ``size``, else the largest id + 1; raise DataError for ids out of range."""
+    """Return the number of documents or words: ``size`` if given, else the largest id + 1; raise DataError for invalid ids."""
     if ids.min(initial=0) < 0:
         raise DataError(f"{what} ids begin with 0; row {int(np.argmin(ids))} has {ids.min()}")
     largest = int(ids.max(initial=-1))

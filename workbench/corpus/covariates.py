@@ -19,7 +19,7 @@ LARGEST_POSITION = 2**53
 
 
 class BySequence(NamedTuple):
-    """Documents by sequence, in the order of their positions."""
+    """The documents sorted by sequence and, within a sequence, by position."""
 
     names: tuple[str, ...]  # one per sequence, in the order of first appearance
     # (sequence + 1,) int64: the documents of sequence s are documents[indptr[s]:indptr[s + 1]]
@@ -30,7 +30,7 @@ class BySequence(NamedTuple):
 def checked_inputs(
     inputs, names: Sequence[str], n_documents: int
 ) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Return the inputs as a read-only array (document, input) float64, and their names.
+    """Return the inputs as a read-only array (document, input) float64, and the input names.
 
     ``inputs`` is such an array, with ``names``, or a mapping from names to values. Raise an error for values that are not
     finite, a number of values other than ``n_documents``, and names that are empty or repeated.
@@ -85,7 +85,7 @@ def _column(values, name: str, n_documents: int) -> np.ndarray:
 
 
 def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
-    """Return (name of the sequence, position) of each document; raise an error if a sequence has a position twice."""
+    """Return (sequence name, position) of each document; raise an error if two documents share both."""
     if not isinstance(sequence, Iterable):
         raise DataError(f"sequence must have a pair per document; got {sequence!r}")
     rows = {}
@@ -112,7 +112,7 @@ def checked_sequence(sequence: Iterable) -> tuple[tuple[str, int], ...]:
 
 
 def by_sequence(sequence: tuple[tuple[str, int], ...]) -> BySequence:
-    """Return the documents sorted by sequence and position."""
+    """Return the documents sorted by sequence, then by position."""
     ids = {name: s for s, name in enumerate(dict.fromkeys(name for name, _ in sequence))}
     of_document = np.array([ids[name] for name, _ in sequence], np.int64)
     order = np.lexsort((np.array([position for _, position in sequence], np.int64), of_document))

@@ -23,7 +23,7 @@ VALUE_BYTES = 72
 
 @dataclass(frozen=True, eq=False)
 class DocumentTable:
-    """The texts and other columns that were read with the documents, one row per document.
+    """The texts and other columns read together with the documents, one row per document.
 
     Parameters
     ----------
@@ -59,21 +59,21 @@ class DocumentTable:
 
     @property
     def n_documents(self) -> int:
-        """Number of rows."""
+        """Number of documents: one per row."""
         return len(next(iter(self.columns.values())))
 
     @property
     def texts(self) -> tuple | None:
-        """The texts (document,) as they were read; None if they were not kept."""
+        """The original texts (document,); None if they were not kept."""
         return None if self.text is None else self.columns[self.text]
 
     @property
     def metadata(self) -> dict[str, tuple]:
-        """All columns (document,) except the texts, by name."""
+        """All columns (document,) except the texts, keyed by name."""
         return {name: values for name, values in self.columns.items() if name != self.text}
 
     def column(self, name: str) -> tuple:
-        """Return one column (document,); for an unknown name raise an error that suggests the nearest ones."""
+        """Return one column (document,); for an unknown name raise an error that suggests similar ones."""
         if name not in self.columns:
             raise DataError(
                 f"documents have no column {name!r}; {nearest_or_all(name, list(self.columns))}"
@@ -114,7 +114,7 @@ class DocumentTable:
 
     @classmethod
     def load(cls, path: str | Path, mend: str = "save it again") -> "DocumentTable":
-        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or holds something else."""
+        """Return the table in a file that `save` wrote; raise DataError if it is missing, damaged or no such table."""
         path = Path(path)
         try:
             content = gzip.decompress(path.read_bytes())
@@ -130,7 +130,7 @@ class DocumentTable:
 
 
 def plain_value(value: object):
-    """Return a value in a type that JSON has: text, a finite number, a bool or None."""
+    """Return the value as a type that JSON has: text, a finite number, a bool or None."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if value is None or isinstance(value, str | bool | int):
         return value

@@ -34,7 +34,7 @@ MERGE, REPEAT = Named("merge"), Named("repeat")
 
 
 def merge_documents(corpus: Corpus, n: int) -> Corpus:
-    """Return the corpus with every ``n`` consecutive documents joined; the last may have fewer.
+    """Return the corpus with every ``n`` consecutive documents joined; the last may join fewer.
 
     A joined document has the title of its first with the number of the others, the authors of all, and the texts one below
     the other. Labels and times are kept if all documents that are joined share theirs; otherwise the corpus has none.
@@ -98,7 +98,7 @@ def repeat_counts(corpus: Corpus, times: int) -> Corpus:
 
 
 def _shared(values: tuple | None, groups: list[slice]) -> list | None:
-    """Return the value (joined document,) that the documents of each group share; None if a group has several values."""
+    """Return the value (joined document,) common to all documents of each group; None if any group has several values."""
     if values is None or any(len(set(values[group])) > 1 for group in groups):
         return None
     return [values[group][0] for group in groups]
@@ -116,7 +116,7 @@ PER = ("corpus", "document", "half")
 
 
 def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
-    """Return the corpus of the documents with one of these labels, in the same order, with the whole vocabulary.
+    """Return the corpus of the documents with one of these labels, in the same order, with the unchanged vocabulary.
 
     Raise an error for a label that no document has, and for no labels.
     """
@@ -135,7 +135,7 @@ def keep_documents(corpus: Corpus, labels: Iterable[str]) -> Corpus:
 
 
 def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
-    """Return the corpus with only the words of the mask (word,); documents without any of them stay, empty."""
+    """Return the corpus reduced to the words of the mask (word,); documents may become empty but remain."""
     left = with_counts(corpus, np.where(mask[corpus.words], corpus.counts, 0))
     if left.n_tokens == 0:
         raise CorpusError(f"no token of {corpus.name!r} would be left; keep more of its words")
@@ -145,7 +145,7 @@ def keep_words(corpus: Corpus, mask: np.ndarray) -> Corpus:
 
 
 def frequent_words(corpus: Corpus, least: int = 1) -> Corpus:
-    """Return the corpus with only the words of at least ``least`` tokens; 1 keeps all words that occur.
+    """Return the corpus reduced to the words with at least ``least`` tokens; 1 removes unused words.
 
     Raise an error if no word has that many.
     """
@@ -194,7 +194,7 @@ def keep_top_words(corpus: Corpus, n_words: int) -> Corpus:
 def drop_singletons(
     train: Corpus, test: Corpus | None, where: str = "train", rule: str = "own"
 ) -> tuple[Corpus, Corpus | None]:
-    """Return training and test corpus without singletons; documents and vocabulary do not change.
+    """Return training and test corpus without singletons: pairs with a single token.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def prepare(
     merge: int = 1,
     repeat: int = 1,
 ) -> tuple[Corpus, Corpus | None, dict | None]:
-    """Return training corpus, test corpus and the record of how they were made.
+    """Return training corpus, test corpus and a dict that records how they were made.
 
     In this order: words are cut, documents joined, counts multiplied, tokens or documents held out, and singletons of the
     remaining counts removed. With ``per="half"``, scored tokens whose word has no training token are left out.
@@ -345,7 +345,7 @@ def prepare(
 
 
 def split_in_words(split: dict) -> str:
-    """Describe a record of `prepare`: what was held out, and how the corpus was changed."""
+    """Describe in words what `prepare` held out and changed, from the dict that it returned."""
     fraction = split.get("fraction", 0)
     held_out = share_in_words(split, " held out") if fraction else "nothing held out"
     parts = [rows_in_words(split["rows"]) if "rows" in split else held_out]
@@ -358,14 +358,14 @@ def split_in_words(split: dict) -> str:
 
 
 def regime_in_words(split: dict) -> list[str]:
-    """Describe how `prepare` made counts larger, from its record: documents joined, counts multiplied; [] if it did not."""
+    """Describe in words how `prepare` enlarged counts: documents joined, counts multiplied; [] if it did neither."""
     merge, repeat = split.get("merge", 1), split.get("repeat", 1)
     joined = [f"every {merge:,} documents joined"] if merge > 1 else []
     return joined + ([f"every count {repeat:,} times"] if repeat > 1 else [])
 
 
 def share_in_words(split: dict, held_out: str = "") -> str:
-    """Describe the held-out share in words: of what, by which seed, and how many scored tokens were left out."""
+    """Describe in words the fraction held out: of what, with which seed, and how many scored tokens were excluded."""
     share, per, left_out = (
         f"{100 * split['fraction']:g} %",
         split.get("per", "corpus"),
@@ -386,14 +386,14 @@ def share_in_words(split: dict, held_out: str = "") -> str:
 
 
 def _plain(value: object):
-    """Return a value in a type that JSON has."""
+    """Return a value as a type that JSON has."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         return value.item() if isinstance(value, np.generic) else value
     return [_plain(item) for item in value]
 
 
 def rows_in_words(rows: dict) -> str:
-    """Describe which documents were held out by these arguments of `hold_out_rows` or `hold_out_ends`."""
+    """Describe in words which documents these arguments of `hold_out_rows` or `hold_out_ends` hold out."""
     if "n_rows" in rows:
         return f"the last {rows['n_rows']} documents of each sequence held out"
     values = rows.get("values")
@@ -403,7 +403,7 @@ def rows_in_words(rows: dict) -> str:
 
 
 def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Corpus:
-    """Return the corpus without the pairs of the mask ``singletons`` (pair,) bool; raise an error if nothing is left."""
+    """Return the corpus without the pairs where the mask ``singletons`` (pair,) is true; raise an error if none is left."""
     left = with_counts(corpus, np.where(singletons, 0, corpus.counts))
     if left.n_tokens == 0:
         raise CorpusError(
@@ -413,7 +413,7 @@ def _without(singletons: np.ndarray, corpus: Corpus, what: str, mend: str) -> Co
 
 
 def _counts_at(corpus: Corpus, pairs: Corpus) -> np.ndarray:
-    """Return the count (pair,) that ``corpus`` has of each pair of the corpus ``pairs``; 0 if it has none."""
+    """Return the count (pair,) in ``corpus`` of each document-word pair of the corpus ``pairs``; 0 if absent."""
     keys, other = (part.documents * np.int64(part.n_words) + part.words for part in (corpus, pairs))
     place = np.searchsorted(keys, other)
     place[place == len(keys)] = 0

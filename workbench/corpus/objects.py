@@ -47,7 +47,7 @@ def is_frame(data: object) -> bool:
 
 
 def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> dict:
-    """Return the arguments of `Corpus.from_pairs` for a list of texts, lists of tokens, or bags of words."""
+    """Return arguments of `Corpus.from_pairs` for a list of texts, of lists of tokens, or of bags of words."""
     if not data or any(isinstance(element, str) for element in data):
         refuse_vocabulary(vocabulary, data)
         return count_words(data, name=name, **as_counted(counted, text_options))
@@ -81,14 +81,14 @@ def _of_list(data: list, vocabulary, name: str, counted, text_options: dict) -> 
 
 
 def _item(item: object) -> str:
-    """Return the kind of an item of a document: "token", "pair" or "other"."""
+    """Return what an entry of a document is: "token", "pair" or "other"."""
     if isinstance(item, str):
         return "token"
     return "pair" if is_pair(item) else "other"
 
 
 def is_pair(item: object) -> bool:
-    """Return whether the item is a pair of numbers, such as a word id and its count."""
+    """Return whether the entry is a pair of numbers, such as a word id and its count."""
     return (
         isinstance(item, tuple | list)
         and len(item) == 2
@@ -97,7 +97,7 @@ def is_pair(item: object) -> bool:
 
 
 def pairs_of_tokens(documents: Iterable[Iterable[str]], **about) -> dict:
-    """Return the arguments of `Corpus.from_pairs` for lists of tokens; words in alphabetical (code point) order.
+    """Return the arguments of `Corpus.from_pairs` for lists of tokens; the vocabulary is sorted by code point.
 
     ``about``: titles, authors, labels, times, name, as `Corpus.from_pairs` takes them.
     """
@@ -140,7 +140,7 @@ def _of_matrix(matrix, vocabulary, name: str) -> dict:
 
 
 def words_by_id(vocabulary, n_words: int) -> list[str] | None:
-    """Return the words of a vocabulary in the order of their ids; None without a vocabulary."""
+    """Return the words of a vocabulary in the order of the word ids; None without a vocabulary."""
     if vocabulary is None:
         return None
     if hasattr(vocabulary, "token2id"):
@@ -164,7 +164,7 @@ def words_by_id(vocabulary, n_words: int) -> list[str] | None:
 
 
 def _of_values(values: list, counted, text_options: dict, **about) -> dict:
-    """Return the fields of texts or lists of tokens from pandas; missing ones become empty documents, with a warning."""
+    """Return arguments of `Corpus.from_pairs` for texts or token lists from pandas; warn about missing ones."""
     tokens, missing = (
         _are_tokens(values),
         [row for row, value in enumerate(values) if _is_missing(value)],
@@ -192,7 +192,7 @@ def _of_values(values: list, counted, text_options: dict, **about) -> dict:
 
 
 def _of_frame(frame, columns: dict, name: str, counted, text_options: dict) -> dict:
-    """Return the fields of a DataFrame with one document per row: texts of one column, other fields of other columns."""
+    """Return arguments of `Corpus.from_pairs` for a DataFrame with one document per row."""
     there = list(map(str, frame.columns))
     for key, column in columns.items():
         if column not in frame.columns:
@@ -239,7 +239,7 @@ def _text_column(frame):
 
 
 def _titles(index) -> tuple[str, ...] | None:
-    """Return the titles of an index or column; None for a default index."""
+    """Return the entries of an index as titles; None for the default index 0, 1, 2, …"""
     values = list(index)
     return None if values == list(range(len(values))) else tuple(map(str, values))
 
@@ -264,7 +264,7 @@ def _are_tokens(values: Iterable) -> bool:
 
 
 def refuse_options(text_options: dict, what: str) -> None:
-    """Raise DataError if options of raw text are given; ``what`` names the documents, which are not raw text."""
+    """Raise DataError if options for raw text are given; ``what`` names the documents in the message."""
     if text_options:
         raise DataError(
             f"{next(iter(text_options))}= is for raw text, and {what} is counted as it is; leave it out"
@@ -272,7 +272,7 @@ def refuse_options(text_options: dict, what: str) -> None:
 
 
 def refuse_vocabulary(vocabulary, data) -> None:
-    """Raise DataError if a vocabulary is given for documents that consist of words."""
+    """Raise DataError if a vocabulary is given though the documents contain words, not word ids."""
     if vocabulary is not None:
         raise DataError(
             f"a vocabulary is for counts by word id, and {kind_of(data)} has words; leave vocabulary= out"
@@ -280,7 +280,7 @@ def refuse_vocabulary(vocabulary, data) -> None:
 
 
 def kind_of(data: object) -> str:
-    """Describe an invalid argument in a word or two, for an error."""
+    """Describe an invalid argument in a few words, for an error message."""
     return (
         shown(repr(data))
         if isinstance(data, str | int | float | None)

@@ -25,7 +25,7 @@ COMPARED = 10_000
 
 
 class Quality(NamedTuple):
-    """The numbers of empty, duplicate and nearly duplicate documents, ascending."""
+    """The indices of empty, duplicate and nearly duplicate documents, in ascending order."""
 
     empty: np.ndarray  # (found,) documents without tokens
     # (found,) documents with the counts of an earlier document that is not among them
@@ -65,7 +65,7 @@ def quality_of(corpus: AnyCorpus) -> Quality | None:
 
 
 def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of documents with an earlier near-duplicate, and the ids of these; no documents may be equal or empty.
+    """Return the indices of near-duplicates and of the earlier document each resembles, given distinct, non-empty documents.
 
     Candidates come from MinHash and are compared exactly.
     """
@@ -85,7 +85,7 @@ def _near(corpus: Corpus, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
-    """Yield pairs (earlier, later) of documents that MinHash finds similar: for each, the last `CANDIDATES` before it."""
+    """Yield pairs (earlier, later) of documents that MinHash finds similar, at most `CANDIDATES` per later document."""
     from datasketch import MinHash, MinHashLSH
 
     # of a word that a document has twice the second occurrence is a token of its own
@@ -102,7 +102,7 @@ def _candidates(corpus: Corpus) -> Iterator[tuple[int, int]]:
 
 
 def describe_quality(corpus: AnyCorpus) -> list[str]:
-    """Return one sentence about empty documents and one about duplicates, if there are any."""
+    """Return one sentence on empty documents and one on duplicates, if there are any."""
     quality, sentences = quality_of(corpus), []
     if quality is None:
         return [f"{corpus.name!r} is in shards; empty and repeated documents were not looked for"]
@@ -127,7 +127,7 @@ def describe_quality(corpus: AnyCorpus) -> list[str]:
 
 
 def _named(corpus: Corpus, documents: np.ndarray, originals: np.ndarray | None) -> str:
-    """Return the titles of the first documents, and of their originals if they are duplicates."""
+    """Return a list, as text, of the titles of the first documents, with those of their originals."""
     names = [repr(corpus.titles[document]) for document in documents[:MOST_NAMED]]
     if originals is not None:
         names = [

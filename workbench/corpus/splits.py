@@ -45,7 +45,7 @@ def hold_out_tokens(
     per: str = "corpus",
     folder: str | Path | None = None,
 ) -> tuple[Corpus, Corpus] | tuple[ShardedCorpus, ShardedCorpus]:
-    """Return training and test corpus; test tokens are drawn without replacement, all subsets of their number equally likely.
+    """Return training and test corpus; the test tokens are drawn uniformly without replacement.
 
     Both have the documents and the vocabulary of the corpus (documents may become empty, words unused),
     and their counts add up to the corpus pair by pair. With ``fraction=0`` the test corpus has no pairs.
@@ -116,7 +116,7 @@ def hold_out_documents(
 
 
 def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
-    """Split each document's tokens at random into halves; return the corpus of observed and the corpus of scored halves.
+    """Split each document's tokens at random into halves; return a corpus of observed halves and one of scored halves.
 
     With an odd number of tokens the observed half has one more. Documents of fewer than two tokens are empty in both
     halves; no document is removed. Equal seeds give equal halves everywhere. Raise CorpusError for a seed out of range,
@@ -139,7 +139,7 @@ def split_halves(corpus: Corpus, seed: int = 0) -> tuple[Corpus, Corpus]:
 def hold_out_halves(
     corpus: Corpus, fraction: float = 0.2, seed: int = 0
 ) -> tuple[Corpus, Corpus, int]:
-    """Return training corpus, test corpus of scored halves of documents, and how many scored tokens were left out.
+    """Return a training corpus, a test corpus of scored halves of documents, and how many scored tokens were excluded.
 
     Test documents are drawn as by `hold_out_documents`, and split as by `split_halves`. Their scored halves are the test
     corpus; their observed halves and all other documents are the training corpus. Scored tokens whose word has no training
@@ -174,7 +174,7 @@ def hold_out_halves(
 
 
 def known_words(documents: Corpus, train: Corpus) -> Corpus:
-    """Return the documents without the words that no training document has; topics give no estimate for these."""
+    """Return the documents without tokens of words that do not occur in ``train``, as topics say nothing about these."""
     return with_counts(
         documents, np.where(np.isin(documents.words, train.words), documents.counts, 0)
     )
@@ -183,7 +183,7 @@ def known_words(documents: Corpus, train: Corpus) -> Corpus:
 def hold_out_rows(
     corpus: Corpus, by: str, values: Iterable | None = None, at_least: float | None = None
 ) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus: whole documents are held out by the value of a field, such as a time or a place.
+    """Return training and test corpus, where the value of a field, such as a time or a place, selects the test documents.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_tokens`; each document is empty in one
     of the two.
@@ -267,7 +267,7 @@ def rows_as_asked(rows: dict) -> str:
 
 
 def hold_out_ends(corpus: Corpus, n_rows: int = 1) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus: the last ``n_rows`` documents of each sequence are held out, to be forecast.
+    """Return training and test corpus; the last ``n_rows`` documents of each sequence are the test set, to be forecast.
 
     Both have all documents and the vocabulary of the corpus, as after `hold_out_rows`. A sequence of at most ``n_rows``
     documents is not split: nothing would be left to forecast from. Raise CorpusError if no sequence is longer, or if a
@@ -296,7 +296,7 @@ def _check_corpus(corpus: object) -> None:
 
 
 def _known(corpus: Corpus, by: str) -> list:
-    """Return the values (document,) of an input, of the labels or times, or the names of sequences, as ``by`` says."""
+    """Return the values (document,) of the input or field ``by``; of the field "sequence", the sequences' names."""
     if by in corpus.input_names:
         return corpus.input(by).tolist()
     fields = [
@@ -311,7 +311,7 @@ def _known(corpus: Corpus, by: str) -> list:
 
 
 def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
-    """Return training and test corpus, given which documents (document,) bool are held out."""
+    """Return training and test corpus, where ``held_out`` (document,) bool marks the test documents."""
     in_test = held_out[corpus.documents]
     parts = tuple(
         with_counts(corpus, np.where(mask, corpus.counts, 0)) for mask in (~in_test, in_test)
@@ -329,7 +329,7 @@ def _whole_rows(corpus: Corpus, held_out: np.ndarray) -> tuple[Corpus, Corpus]:
 def _wanted(
     corpus: AnyCorpus, fraction: float, seed: int, per: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each group (the corpus, or a document) its number of tokens, and how many to hold out: (group,) int64 each.
+    """Return the number of tokens (group,) int64 and how many to hold out (group,) int64, per document or for the corpus.
 
     Raise an error for arguments out of range, and for a split without test or training tokens.
     """
@@ -349,7 +349,7 @@ def _wanted(
 
 
 def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarray, n_test: int):
-    """Raise an error for a split without test tokens (unless the fraction is 0) or without training tokens."""
+    """Raise an error for a split with no training tokens, or with no test tokens though the fraction is not 0."""
     if corpus.n_tokens == 0:
         raise CorpusError(
             f"a corpus needs at least one token to be split; {corpus.name!r} has none"
@@ -376,7 +376,7 @@ def _check_sizes(corpus: AnyCorpus, fraction: float, per: str, lengths: np.ndarr
 def _drawn(
     corpus: Corpus, lengths: np.ndarray, sizes: np.ndarray, seed: int, stream: int
 ) -> np.ndarray:
-    """Return how many of each pair's tokens are drawn (pair,) int32; see `draw_subsets`."""
+    """Return how many tokens of each pair are drawn (pair,) int32; see `draw_subsets`."""
     parts = (corpus.counts[first : first + PAIRS] for first in range(0, corpus.n_pairs, PAIRS))
     drawn, end = np.empty(corpus.n_pairs, np.int32), 0
     for part in counts_drawn(parts, drawn_blocks(lengths, sizes, int(seed), stream)):
@@ -385,7 +385,7 @@ def _drawn(
 
 
 def with_counts(corpus: Corpus, counts: np.ndarray) -> Corpus:
-    """Return the corpus with these counts (pair,); pairs with count 0 are removed."""
+    """Return the corpus with other counts (pair,); pairs whose count is 0 are removed."""
     used = counts > 0
     pairs_before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=pairs_before[1:])
@@ -404,7 +404,7 @@ def split_shards(
     blocks: Iterator[np.ndarray],
     folder: str | Path | None = None,
 ) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Write training and test corpus to the subfolders ``train`` and ``test``, unless they exist; return both, opened.
+    """Write a training and a test corpus to the subfolders ``train`` and ``test``, unless they exist; return both.
 
     Parameters
     ----------
@@ -457,7 +457,7 @@ def split_shards(
 def _with_counts(
     documents: Documents, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, words and counts of documents with these counts (pair,); pairs with count 0 are removed."""
+    """Return indptr, words and counts of documents with other counts (pair,); pairs whose count is 0 are removed."""
     used = counts > 0
     before = np.zeros(len(used) + 1, np.int64)
     np.cumsum(used, out=before[1:])
@@ -465,7 +465,7 @@ def _with_counts(
 
 
 def _there(folder: Path, identity: dict) -> tuple[ShardedCorpus, ShardedCorpus]:
-    """Open training and test corpus in a folder; raise an error if they are of another split."""
+    """Open the training and test corpus in a folder; raise an error if they belong to another split."""
     try:
         known = json.loads((folder / SPLIT).read_bytes())
     except (OSError, ValueError):

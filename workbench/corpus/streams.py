@@ -25,7 +25,7 @@ WANTED = (
 
 
 class Counted(NamedTuple):
-    """The counts of a document over a vocabulary."""
+    """The word counts of one document over a vocabulary, and its number of unknown tokens."""
 
     words: np.ndarray  # (pair,) int32: numbers of its known words, ascending
     counts: np.ndarray  # (pair,) int32: tokens of each, at least 1
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
 
 
 class Vocabulary:
-    """The known words and their numbers, to count documents with.
+    """A fixed vocabulary, with which documents are counted.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Vocabulary:
         return np.fromiter((self._place.get(word, -1) for word in words), np.int64)
 
     def count(self, documents: Iterable) -> Iterator[Counted]:
-        """Yield the counts of each document; a DataError for an invalid document names its number."""
+        """Yield the word counts of each document; the DataError for an invalid document gives its position."""
         for number, document in enumerate(documents):
             try:
                 yield self._counted(document)
@@ -67,7 +67,7 @@ class Vocabulary:
                 raise DataError(f"document {number} (counted from 0): {error}") from None
 
     def count_corpus(self, corpus: Corpus) -> Iterator[Counted]:
-        """Yield the counts of each document of a corpus, whose words are mapped to this vocabulary."""
+        """Yield the counts of each document of a corpus over this vocabulary."""
         place = self._places(corpus.vocabulary)
         for first, last in zip(corpus.indptr[:-1], corpus.indptr[1:], strict=True):
             yield _summed(place[corpus.words[first:last]], corpus.counts[first:last])
@@ -106,7 +106,7 @@ class Vocabulary:
 
 
 def _checked_counts(counts: list) -> np.ndarray:
-    """Return the counts (row,) as int64; raise an error unless they are whole numbers from 0 to 2^31 - 1."""
+    """Return the counts (row,) as int64; raise an error for one that is not a whole number from 0 to 2^31 - 1."""
     values = as_array(counts, "counts")
     whole = not len(counts) or (
         values.dtype.kind in "iuf" and values.ndim == 1 and np.all(values == np.floor(values))
@@ -119,7 +119,7 @@ def _checked_counts(counts: list) -> np.ndarray:
 
 
 def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
-    """Return the counts of a document from word numbers in any order, with repeats; -1 is an unknown word."""
+    """Return a document's counts from word numbers in any order, with repeats; the number -1 stands for an unknown word."""
     known = (places >= 0) & (counts > 0)
     words, inverse = np.unique(places[known], return_inverse=True)
     totals = np.bincount(inverse, counts[known], len(words))
@@ -129,7 +129,7 @@ def _summed(places: np.ndarray, counts: np.ndarray) -> Counted:
 
 
 def in_batches(documents: Iterable, size: int) -> Iterator[list]:
-    """Yield lists of ``size`` documents; a remainder is halved together with the last full list, so that none is tiny."""
+    """Yield lists of ``size`` documents; a last shorter list and the list before it are evened out."""
     waiting: list = []
     for document in documents:
         waiting.append(document)
@@ -141,7 +141,7 @@ def in_batches(documents: Iterable, size: int) -> Iterator[list]:
 
 
 def as_arrays(documents: list[Counted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr (document + 1,), words and counts (pair,) of documents, as in a Corpus."""
+    """Return indptr (document + 1,), words (pair,) and counts (pair,) of documents, as in a Corpus."""
     indptr = np.concatenate([[0], np.cumsum([len(document.words) for document in documents])])
     return (
         indptr,
@@ -155,7 +155,7 @@ Document = str | dict[str, int]
 
 
 class FileDocuments:
-    """An iterable of the documents of files: texts, or mappings from words to counts. It can be iterated repeatedly.
+    """The documents of files, as texts or as dicts from words to counts; an iterable that can be read repeatedly.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class FileDocuments:
             yield from (_of_corpus(source) if isinstance(source, AnyCorpus) else _of_file(source))
 
     def count(self) -> int:
-        """Read the files once and return the number of documents, empty ones included."""
+        """Read all files once and return the number of documents, empty ones included."""
         if self._n is None:
             self._n = sum(
                 source.n_documents
@@ -207,13 +207,13 @@ class FileDocuments:
 
     @property
     def corpus(self) -> AnyCorpus | None:
-        """The source, if it is a single corpus; else None."""
+        """The corpus, if the only source is one; else None."""
         source = self.sources[0]
         return source if len(self.sources) == 1 and isinstance(source, AnyCorpus) else None
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
-        """The vocabulary (word,) of a single source, if it is known before the documents are read; else None."""
+        """The vocabulary (word,) if there is a single source that states it before its documents are read; else None."""
         if self.corpus is not None:
             return tuple(self.corpus.vocabulary)
         stream = None if len(self.sources) > 1 else _stream(self.sources[0])
@@ -222,7 +222,7 @@ class FileDocuments:
 
     @property
     def has_texts(self) -> bool:
-        """Whether any file has texts, which are yet to be counted."""
+        """Whether any file contains texts, so that their words must be counted."""
         requests = [source for source in self.sources if isinstance(source, Request)]
         streams = [(request, _stream(request)) for request in requests]
         return any(
@@ -232,7 +232,7 @@ class FileDocuments:
 
 
 def _source(source, options: dict) -> AnyCorpus | Request:
-    """Open a source without reading its documents."""
+    """Open a path, a named corpus or a corpus without reading its documents."""
     if isinstance(source, AnyCorpus):
         return source
     if not isinstance(source, str | os.PathLike) or not str(source):
@@ -249,12 +249,12 @@ def _source(source, options: dict) -> AnyCorpus | Request:
 
 
 def _stream(request: Request) -> Stream | None:
-    """Return a file as a stream of documents; None if it has to be read at once."""
+    """Return the file as a stream of documents; None if it can only be read as a whole."""
     return trait(request.format, "stream")(request.path, request.read_options, lambda share: None)
 
 
 def _of_file(request: Request) -> Iterator[Document]:
-    """Yield the documents of a file; errors name its path."""
+    """Yield the documents of a file; error messages name its path."""
     try:
         stream = _stream(request)
         if stream is None:
@@ -279,7 +279,7 @@ def _of_file(request: Request) -> Iterator[Document]:
 
 
 def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
-    """Yield the documents of a file of rows of counts, as counts by word."""
+    """Yield each document of a file of rows (document, word, count), as a dict from words to counts."""
     names, known = (
         stream.names(),
         frozenset(() if stream.words == IDS else known_words(request.path, request.read_options)),
@@ -313,7 +313,7 @@ def _of_rows(request: Request, stream: Stream) -> Iterator[dict[str, int]]:
 
 
 def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
-    """Return the words of ids: their ``names``, or w0, w1, … if there are none."""
+    """Return the words with these ids: from ``names``, or w0, w1, … if that is None."""
     return (
         [f"w{number}" for number in ids.tolist()]
         if names is None
@@ -322,7 +322,7 @@ def _named(ids: np.ndarray, names: list[str] | None) -> list[str]:
 
 
 def _of_corpus(corpus: AnyCorpus) -> Iterator[dict[str, int]]:
-    """Yield the documents of a corpus as counts by word, reading one part at a time."""
+    """Yield each document of a corpus as a dict from words to counts, part by part."""
     names = corpus.vocabulary
     for shard in corpus.parts():
         for begin, end in pairwise(shard.indptr.tolist()):

@@ -24,7 +24,7 @@ YEAR_FIRST = re.compile(r"[0-9]{4}(?![0-9])")
 
 
 def times_of(values: Sequence, name: str, where: Callable[[int], str]) -> tuple:
-    """Return the time of each document: a whole number, a date as text (2024-07-31), or None if missing.
+    """Return each document's time: a whole number, a date as text (2024-07-31), or None if missing.
 
     Dates are read by pandas: in the form of the first one, day before month only where month before day does not fit all of
     them; those of a time zone are converted to UTC. ``where(row)`` and ``name`` are the place of a value and
@@ -56,7 +56,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _as_text(value: object):
-    """Return texts and numbers as text, and dates unchanged; pandas would take a number for nanoseconds."""
+    """Return a number or text as text, and a date unchanged; pandas would read a number as nanoseconds."""
     value = value.item() if hasattr(value, "item") else value
     whole = isinstance(value, float) and value.is_integer()
     return (
@@ -104,7 +104,7 @@ MOST_YEARS = 10_000
 
 
 class Years(NamedTuple):
-    """All years from the first to the last, and the year of each document."""
+    """The range of years that a corpus spans, and the year of each document."""
 
     first: int
     n: int
@@ -112,7 +112,7 @@ class Years(NamedTuple):
 
     @property
     def labels(self) -> range:
-        """The years, those without a document included."""
+        """The years, including those without a document."""
         return range(self.first, self.first + self.n)
 
 
@@ -140,7 +140,7 @@ def years_of(corpus: Corpus) -> Years:
 
 
 def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
-    """Return for each document (document,) int64 the nearest of n years from ``first``; the last if the time is unknown."""
+    """Return each document's year (document,) int64, counted from ``first`` and clipped to n years; the last if unknown."""
     years = np.full(corpus.n_documents, n - 1, np.int64)
     for d, time in enumerate(corpus.times or ()):
         if time is not None:
@@ -149,7 +149,7 @@ def nearest_years(corpus: Corpus, first: int, n: int) -> np.ndarray:
 
 
 def _whole(corpus: Corpus, d: int) -> int:
-    """Return the year of a document as a whole number; raise an error if it has none."""
+    """Return a document's year as a whole number; raise an error if it has no year."""
     time = corpus.times[d]
     if isinstance(time, str) and DATE.match(time):
         return int(time[:4])

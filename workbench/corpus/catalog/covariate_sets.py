@@ -38,14 +38,14 @@ FIRST_TEST_YEAR = 2012
 
 @dataclass(frozen=True, kw_only=True)
 class MadeSet(DataSet):
-    """A data set that a function makes from files. Its statistics are of the corpus with the default options."""
+    """A named data set that a function builds from files; its sizes are those with the default options."""
 
     make: Callable[..., Corpus]
     held_out_rows: str
 
     @property
     def options(self) -> dict:
-        """Name → default of each option of `load`."""
+        """The options of `load`, as a dict from names to defaults."""
         return {
             name: parameter.default
             for name, parameter in signature(self.make).parameters.items()
@@ -53,7 +53,7 @@ class MadeSet(DataSet):
         }
 
     def load(self, **options) -> Corpus:
-        """Return the corpus with these options; with the defaults, raise an error if its content is not the published one."""
+        """Return the corpus with these options; with the defaults, raise an error if it differs from the published one."""
         changed = {name: value for name, value in options.items() if value != self.options[name]}
         if not changed:
             return self._verified()[1]
@@ -82,7 +82,7 @@ class MadeSet(DataSet):
 
 
 def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: int = 0) -> Corpus:
-    """Return boys' names by state and year: 44 states, 1960 to 2013, the 100 names with the largest totals, the largest first.
+    """Return boys' names by state and year as a corpus: 44 states, 1960 to 2013, the 100 most frequent names.
 
     For years before 2012, ``births`` births of each row are drawn without replacement with the seed ``draw``; "all" keeps
     the full counts. From 2012 on the counts are always full.
@@ -135,7 +135,7 @@ def names_by_state(counted: Path, places: Path, births: int | str = 50, draw: in
 
 
 def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """Draw n items of each row of counts without replacement (Floyd's algorithm); return their counts (row, word)."""
+    """Draw n items of each row of counts without replacement (Floyd's algorithm); return the drawn counts (row, word)."""
     totals, bits = counts.sum(axis=1), np.random.PCG64(seed)
     chosen = np.full((len(counts), n), -1, np.int64)
     for i in range(n):
@@ -152,7 +152,7 @@ def drawn_without_replacement(counts: np.ndarray, n: int, seed: int) -> np.ndarr
 
 
 def _coordinates(path: Path, states: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Return latitude and longitude of each of the states, from lines ``state,latitude,longitude``."""
+    """Return the latitudes and the longitudes (state,) of the states, from a file of lines ``state,latitude,longitude``."""
     known = {
         row[0]: (float(row[1]), float(row[2])) for row in csv.reader(io.StringIO(read_text(path)))
     }
@@ -163,14 +163,14 @@ def _coordinates(path: Path, states: Sequence[str]) -> tuple[list[float], list[f
 
 
 def of_sequences(symbols: dict[str, list[str]], vocabulary: list[str]) -> Corpus:
-    """Return the corpus of named sequences of symbols: each symbol is a document with one token."""
+    """Return named sequences of symbols as a corpus: each symbol is a document with one token."""
     rows = rows_of_symbols(symbols)
     ids, _ = numbered(rows["words"], vocabulary)
     return Corpus.from_pairs(**rows | {"words": ids, "vocabulary": vocabulary})
 
 
 def windows_of(symbols: list[str], length: int, n: int) -> dict[str, list[str]]:
-    """Cut the symbols into n consecutive windows of ``length`` symbols; return each by its name, from "window 0"."""
+    """Cut the symbols into n consecutive windows of ``length`` symbols; return them by name, from "window 0" on."""
     most = len(symbols) // length
     if check_whole("windows", n, 1) > most:
         raise CorpusError(f"windows must be at most {most}, of {length:,} symbols each; got {n}")
@@ -184,7 +184,7 @@ def protein(path: Path) -> Corpus:
 
 
 def running_text(path: Path, windows: int = 1) -> Corpus:
-    """Return windows of 4,000 tokens of a book, reduced to its 1,000 most frequent words without stop words."""
+    """Return a book's text as windows of 4,000 tokens, reduced to its 1,000 most frequent words without stop words."""
     tokens = _unstopped(read_text(path))
     words = _most_frequent(Counter(tokens), 1000)
     return of_sequences(
@@ -205,14 +205,14 @@ def stories(path: Path) -> Corpus:
 
 
 def _unstopped(text: str) -> list[str]:
-    """Return the words of a text in lower case, without scikit-learn's stop words."""
+    """Return the words of a text in lower case without scikit-learn's stop words."""
     return [
         word for word in re.findall(WORD_PATTERN, text.lower()) if word not in ENGLISH_STOP_WORDS
     ]
 
 
 def _most_frequent(counts: Counter, n: int) -> list[str]:
-    """Return the ``n`` most frequent words, the most frequent first; ties are ordered by alphabet."""
+    """Return the ``n`` most frequent words in descending order of frequency; ties are in alphabetical order."""
     return sorted(counts, key=lambda word: (-counts[word], word))[:n]
 
 

@@ -26,14 +26,14 @@ BLOCK = 1 << 16
 
 
 def cache_folder() -> Path:
-    """Return the folder of files kept between processes: WORKBENCH_CACHE, else the user's cache."""
+    """Return the folder for cached files: WORKBENCH_CACHE, else the one of the user's system."""
     return Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench"))
 
 
 def fetch_files(
     urls: Sequence[str], files: Sequence[str], folder: Path, progress: bool = True
 ) -> None:
-    """Download the files into the folder, from one address per file or from a single tar archive."""
+    """Download files into the folder, each from one address, or all from a single tar archive."""
     if len(urls) == len(files):
         for url, file in zip(urls, files, strict=True):
             _download(url, folder / file, progress)
@@ -87,7 +87,7 @@ def _download(url: str, path: Path, progress: bool) -> None:
 
 
 def _unpack(url: str, archive: Path, files: Sequence[str], folder: Path) -> None:
-    """Extract the files with these names from the archive into the folder, wherever they are in the archive."""
+    """Extract the named files from the archive at ``url`` into the folder, ignoring the archive's subfolders."""
     try:
         with tarfile.open(archive) as tar:
             members = {
@@ -108,7 +108,7 @@ SIZES = ("documents", "words", "pairs", "tokens")
 
 @dataclass(frozen=True)
 class Form:
-    """Files that hold a data set: first the counts, second their vocabulary, then companions."""
+    """Files that hold a data set: the file of counts, then the vocabulary, then companion files."""
 
     files: tuple[str, ...]
     about: Callable[..., dict] | None = None  # companion paths → titles, authors, labels, times
@@ -119,7 +119,7 @@ class Form:
         return join_words(self.files)
 
     def read(self, folder: Path, name: str) -> Corpus:
-        """Return the corpus in the files of a folder without checking its content."""
+        """Return the corpus in the files of a folder without verifying its content."""
         counts, vocabulary, *others = (folder / file for file in self.files)
         corpus = read_corpus(counts, vocabulary=vocabulary, name=name)
         if self.about is None:
@@ -132,7 +132,7 @@ class Form:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A published data set. Its statistics were counted on the files; ``agreement`` compares them with the published ones."""
+    """A published data set; its sizes were counted on the files, and ``agreement`` compares them with the published ones."""
 
     name: str
     title: str  # a line of text for people
@@ -155,17 +155,17 @@ class DataSet:
         return {"part": "all"} if self.parts else {}
 
     def folders(self) -> list[Path]:
-        """Return the folders to search: the package's if bundled; else those of WORKBENCH_DATA and the cache of `fetch`."""
+        """Return the folders to search for files: the package's if bundled; else those of WORKBENCH_DATA, then the cache."""
         if self.bundled:
             return bundled_folders(self.name)
         return [*data_folders(), cache_folder() / "data" / self.name]
 
     def folder(self) -> Path | None:
-        """Return the first folder with all files of one form of the data set; None if there is none."""
+        """Return the first folder that holds all files of one form of the data set; None if none does."""
         return next((folder for folder, _ in self._found()), None)
 
     def whereabouts(self) -> str:
-        """Return "here", "fetchable" (a public address has the files) or "by hand"."""
+        """Return "here", "fetchable" (a public address has the missing files) or "by hand"."""
         if self.folder() is not None:
             return "here"
         return "fetchable" if any(form.urls for form in self.forms) else "by hand"
@@ -195,7 +195,7 @@ class DataSet:
         }
 
     def load(self, part: str = "all") -> Corpus:
-        """Return the corpus, or one of its parts, from the first files whose content is the published one.
+        """Return the whole corpus or one part of it, from the first files whose content is verified as the published one.
 
         Raise CorpusError if the files are missing, cannot be read, or hold something else than was published.
         """
@@ -242,7 +242,7 @@ class DataSet:
         return home / self.name
 
     def _found(self) -> list[tuple[Path, Form]]:
-        """Return every folder and form whose files are all present."""
+        """Return all pairs (folder, form) where every file of the form is in the folder."""
         return [
             (folder, form)
             for folder in self.folders()
@@ -251,7 +251,7 @@ class DataSet:
         ]
 
     def _verified(self) -> tuple[Path, Corpus]:
-        """Return the first folder whose content is the published one, and the corpus in it."""
+        """Return the first folder whose corpus has the published content, and that corpus."""
         wrong = None
         for folder, form in self._found():
             try:
@@ -261,7 +261,7 @@ class DataSet:
         raise wrong or CorpusError(self._how_to_get())
 
     def _checked(self, folder: Path, form: Form, mend: str = "replace or remove it") -> Corpus:
-        """Return the corpus in a folder; raise an error unless it is the published one."""
+        """Return the corpus in a folder; raise an error unless its content is the published one."""
         corpus = form.read(folder, self.name)
         if corpus.content_hash == self.content:
             return corpus
@@ -278,12 +278,12 @@ class DataSet:
         )
 
     def _part(self, corpus: Corpus, part: str) -> Corpus:
-        """Return the documents of one part; the corpus' name loads it again, as ``news20:part=train``."""
+        """Return the documents of one part; the name of the result, such as ``news20:part=train``, loads it again."""
         documents = [d for d, title in enumerate(corpus.titles) if title.split("/")[0] == part]
         return replace(corpus.of_documents(documents), name=with_options(self.name, {"part": part}))
 
     def _how_to_get(self) -> str:
-        """Return a sentence about missing files and how to get them."""
+        """Return a sentence that says which files are missing and how to get them."""
         files = " or ".join(str(form) for form in self.forms)
         if self.bundled:
             return f"the bundled data set {self.name!r} is missing from this installation ({files}); install workbench again"

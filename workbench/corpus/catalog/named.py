@@ -26,19 +26,19 @@ DEFAULT = DOCSTRINGS.name
 
 
 def data_sets() -> Mapping[str, DataSet | DrawnSet]:
-    """Return all data sets of the catalog by name: the default first, the synthetic ones last."""
+    """Return all data sets of the catalog by name: the default one first, synthetic ones last."""
     return DATA_SETS
 
 
 def is_named(name: object) -> bool:
-    """Return whether this is a name of the catalog, with options (``bars:side=4``) or without."""
+    """Return whether the text is a name of the catalog, with options (``bars:side=4``) or without."""
     return isinstance(name, str) and name.split(":")[0] in DATA_SETS
 
 
 def load_corpus(
     name_or_path: str | os.PathLike = DEFAULT, fetch: bool = False, **options
 ) -> Corpus | ShardedCorpus:
-    """Return the corpus of that name in the catalog, or at that path in any format that the readers know.
+    """Return the corpus with that name in the catalog, or the one read from a path in any supported format.
 
     A folder of shards is opened as a `ShardedCorpus`, without reading its documents.
 
@@ -85,7 +85,7 @@ def load_corpus(
 
 
 def find_data_set(name: str) -> DataSet | DrawnSet:
-    """Return the catalog's data set of a name; for an unknown name raise an error that suggests the nearest ones."""
+    """Return the catalog's data set of that name; for an unknown name raise an error that suggests similar ones."""
     if name not in DATA_SETS:
         raise CorpusError(
             f"no data set {name!r}{near(name, DATA_SETS)}; there are {', '.join(DATA_SETS)}"
@@ -94,7 +94,7 @@ def find_data_set(name: str) -> DataSet | DrawnSet:
 
 
 def _named(name: str, fetch: bool, options: dict) -> Corpus:
-    """Return the corpus of a name of the catalog; check the options first."""
+    """Return the catalog's corpus of that name, after checking the options."""
     data_set = DATA_SETS[name.split(":")[0]]
     options = options_in(name, options, data_set.options)
     if fetch and data_set.whereabouts() != "drawn":

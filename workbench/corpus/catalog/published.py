@@ -30,7 +30,7 @@ def titles(path: Path) -> dict:
 
 
 def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict:
-    """Read lines ``year TAB title`` (``year/name`` is a title that begins with its year), and the authors, see `_authors`."""
+    """Return times and titles from lines ``year TAB title`` (or ``year/name``), and the authors that `_authors` reads."""
     rows = [line.split("\t") for line in read_lines(documents, None, "lines")]
     try:
         years = [int(row[0].split("/")[0]) for row in rows]
@@ -44,13 +44,13 @@ def years_titles_authors(documents: Path, authors_of: Path, names: Path) -> dict
 
 
 def ids_and_topics(path: Path) -> dict:
-    """Read lines ``id TAB split TAB topics``: the id becomes the title, the topics, blanks between them, the label."""
+    """Return titles and labels from lines ``id TAB split TAB topics``: the ids are titles, the topics labels."""
     rows = [line.split("\t") for line in read_lines(path, None, "lines")]
     return {"titles": [row[0] for row in rows], "labels": [row[-1] for row in rows]}
 
 
 def newsgroups(labels: Path, groups: Path) -> dict:
-    """Return the groups of messages as labels, and titles ``part/group/number``, as ``train/alt.atheism/49960``."""
+    """Return the newsgroup of each message as its label, and a title such as ``train/alt.atheism/49960``."""
     named = read_lines(groups, None, "lines")
     ids, train, numbers = read_arrays(labels, ("label", "train", "file_id")).values()
     of_documents = [named[group] for group in ids]
@@ -62,7 +62,7 @@ def newsgroups(labels: Path, groups: Path) -> dict:
 
 
 def _authors(path: Path, names: Path) -> list[tuple[str, ...]]:
-    """Return the author names of each document d: lines ``indices[indptr[d]:indptr[d + 1]]`` of the file of names."""
+    """Return the author names of each document, looked up by number in a file with one name per line."""
     named = read_lines(names, None, "names")
     indptr, indices = read_arrays(path, ("indptr", "indices")).values()
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(named):
@@ -267,35 +267,35 @@ FIVE_GROUPS = (
 
 
 def five_groups(news20: Corpus) -> Corpus:
-    """Return the messages of five groups, without stop words, then without words of fewer than ten tokens."""
+    """Return the messages of five newsgroups without stop words and without words of fewer than ten tokens."""
     return frequent_words(drop_stop_words(keep_documents(news20, FIVE_GROUPS)), 10)
 
 
 def five_hundred(kos: Corpus) -> Corpus:
-    """Draw 500 documents with numpy's generator and seed 0; return them in the order drawn, with the words they use."""
+    """Draw 500 documents with numpy's generator and seed 0; return them in the order drawn, without unused words."""
     chosen = np.random.default_rng(0).choice(kos.n_documents, 500, replace=False)
     return frequent_words(kos.of_documents(chosen))
 
 
 def thousand_of_messages(news20: Corpus) -> Corpus:
-    """Return the corpus cut to its 1,000 most frequent words that are not on scikit-learn's list of stop words."""
+    """Return the corpus reduced to its 1,000 most frequent words that are no stop words of scikit-learn."""
     return keep_top_words(drop_stop_words(news20, ENGLISH_STOP_WORDS), 1000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedSet(DataSet):
-    """A data set prepared from the files of another one; its statistics are of the prepared corpus."""
+    """A data set made from the files of another one; its sizes are those of the resulting corpus."""
 
     source: DataSet
     make: Callable[[Corpus], Corpus]
     part: str = "all"  # part of the source
 
     def folders(self) -> list[Path]:
-        """Return the folders to search for the files of its source."""
+        """Return the folders to search for the files of the source data set."""
         return self.source.folders()
 
     def fetch(self, progress: bool = True) -> Path:
-        """Return the folder with the files of its source; see `DataSet.fetch`."""
+        """Return the folder with the files of the source data set; see `DataSet.fetch`."""
         return self.source.fetch(progress)
 
     def load(self) -> Corpus:
@@ -312,7 +312,7 @@ class PreparedSet(DataSet):
 def _prepared(
     name: str, title: str, source: DataSet, make: Callable[[Corpus], Corpus], **facts
 ) -> PreparedSet:
-    """Return a data set prepared from another one (``source``), with the licence of the source."""
+    """Return a data set made from another one (``source``), with the source's licence."""
     origin = f"made here of {source.name!r}: {source.origin}"
     return PreparedSet(
         name,

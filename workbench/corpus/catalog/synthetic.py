@@ -43,7 +43,7 @@ PRIORS = ("alpha", "beta")
 
 
 def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float = 0) -> float:
-    """Estimate the bytes needed to draw a corpus of this size: theta, phi and counts; texts; tokens and their order."""
+    """Estimate the bytes needed to draw a corpus of this size: parameters, counts, texts, and the order of the tokens."""
     return (
         16.0 * n_topics * (n_documents + n_words)
         + 2.0 * TEXT_BYTES * (n_documents + n_words)
@@ -52,7 +52,7 @@ def _bytes(n_documents: float, n_words: float, n_topics: float, n_tokens: float 
 
 
 def _checked(name: str, value: object):
-    """Return an argument of a drawing function as a number; raise an error if it is not a number."""
+    """Return an argument of a simulating function as a number; raise an error if it is not one."""
     number = (
         isinstance(value, Real) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
     )
@@ -67,7 +67,7 @@ def _checked(name: str, value: object):
 
 
 def _named(forecast: Callable, draw: Callable) -> Callable:
-    """Return the drawing function wrapped so that its corpus is named after it and its non-default arguments.
+    """Wrap a simulating function so that the corpus's name lists the function and its non-default arguments.
 
     The wrapper checks the arguments, and that the draw fits into memory: ``forecast`` of all arguments gives the bytes.
     """
@@ -117,7 +117,7 @@ def bars(
     seed: int = 0,
     alpha: float = 1.0,
 ) -> tuple[Corpus, dict]:
-    """Draw pictures of ``side`` × ``side`` pixels: each topic is a row or a column, uniform over its pixels.
+    """Simulate pictures of ``side`` × ``side`` pixels; each topic is uniform over the pixels of one row or column.
 
     The defaults are the published ones: words are 25 pixels (``r1c1`` …), topics 10 bars, the rows first. An
     argument out of range raises CorpusError.
@@ -154,7 +154,7 @@ def zipf(
     beta: float = 0.1,
     spread: float = 0.7,
 ) -> tuple[Corpus, dict]:
-    """Draw documents with word frequencies and lengths like those of real text.
+    """Simulate documents whose lengths and word frequencies resemble those of real text.
 
     Each topic is a Dirichlet draw whose mean falls with a word's rank as rank^-exponent: phi_k ~
     Dirichlet(n_words · beta · mean). A document's length is log-normal about a median.
@@ -194,7 +194,7 @@ def lda(
     alpha: float = 0.1,
     beta: float = 0.1,
 ) -> tuple[Corpus, dict]:
-    """Draw documents of equal length from LDA; `workbench.models.LDA.simulate` has more options."""
+    """Simulate documents of equal length from LDA; `workbench.models.LDA.simulate` has more options."""
     return draw_lda(np.full(n_topics, alpha), beta, n_documents, n_words, tokens_per_document, seed)
 
 
@@ -206,7 +206,7 @@ def draw_lda(
     tokens_per_document: int,
     seed: int,
 ) -> tuple[Corpus, dict]:
-    """Draw a corpus from LDA for `workbench.models.LDA.simulate`; return it with its true parameters and counts."""
+    """Simulate a corpus for `workbench.models.LDA.simulate`; return it with its true parameters and counts."""
     random = np.random.default_rng(seed)
     n_topics = len(alphas)
     phi = random.dirichlet(np.full(n_words, beta), n_topics)
@@ -239,7 +239,7 @@ def _draw(
     random: np.random.Generator,
     vocabulary: tuple[str, ...] | None = None,
 ) -> tuple[Corpus, dict]:
-    """Draw a corpus from given theta and phi; return it with its true parameters and counts."""
+    """Simulate a corpus from given theta and phi; return it with its true parameters and counts."""
     n_documents, n_words = len(theta), phi.shape[1]
     n_dk = random.multinomial(lengths, theta)
     n_kw = np.zeros(phi.shape, dtype=np.int64)
@@ -259,7 +259,7 @@ def _draw(
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """A data set of the catalog that is drawn on request and stored nowhere."""
+    """A named data set that is simulated on request and stored nowhere."""
 
     draw: Callable
     title: str
@@ -270,7 +270,7 @@ class DrawnSet:
 
     @property
     def name(self) -> str:
-        """The name of the function that draws the corpus."""
+        """The name of the function that simulates the corpus."""
         return self.draw.__name__
 
     @property
@@ -279,11 +279,11 @@ class DrawnSet:
         return {name: known.default for name, known in signature(self.draw).parameters.items()}
 
     def folder(self) -> None:
-        """Return None: a drawn data set has no files."""
+        """Return None: a simulated data set has no files."""
         return None
 
     def whereabouts(self) -> str:
-        """Return "drawn"."""
+        """Return "drawn": the data set is simulated."""
         return "drawn"
 
     def facts(self) -> dict:
@@ -292,7 +292,7 @@ class DrawnSet:
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def load(self, **options) -> Corpus:
-        """Draw the corpus. For its true parameters call the function itself, as ``wb.synthetic.bars(side=4)``."""
+        """Simulate the corpus; its true parameters come from the function itself, as in ``wb.synthetic.bars(side=4)``."""
         return self.draw(**options)[0]
 
 

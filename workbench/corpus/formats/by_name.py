@@ -17,7 +17,7 @@ from workbench.errors import Named
 
 
 class Rows(NamedTuple):
-    """The rows of a table, or the objects of JSON lines, one per document."""
+    """Rows of a table, or objects of JSON lines, one per document."""
 
     kind: str  # "column" or "field", for errors
     # place (file and line) of each header, and the names in it
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
     where: Callable[[int], str]  # number of a row → its file and line
 
     def column(self, what: str, name: str | None) -> list:
-        """Return the values (row,) of a column; raise an error if it is missing, unless it is the default title or label."""
+        """Return the values (row,) of a column; raise an error for a missing column, except the default title and label."""
         for where, names in self.headers:
             if name not in names and (what == "text" or name not in (None, what)):
                 there = ", ".join(map(repr, names))
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
         return self.values(name)
 
     def about(self, read_options: ReadOptions, without: Sequence[str] = ()) -> dict:
-        """Return the fields of a Corpus that the rows have: titles, labels, times, inputs, sequence and table.
+        """Return the fields of a Corpus that the rows contain: titles, labels, times, inputs, sequence and table.
 
         Without positions, the documents of a sequence are in the order of the file. ``without``: columns of counts.
         """
@@ -82,7 +82,7 @@ class Rows(NamedTuple):
         return list(dict.fromkeys(chain.from_iterable(names for _, names in self.headers)))
 
     def _numbers(self, what: str, name: str) -> list:
-        """Return the values (row,) of a column as finite numbers; positions must be whole."""
+        """Return the values (row,) of a column as finite numbers; positions must be integers."""
         numbers, whole = [], what == "position"
         for row, value in enumerate(self.column(what, name)):
             try:
@@ -99,7 +99,7 @@ class Rows(NamedTuple):
 
 
 class Kept:
-    """Collects fields of documents from a file read in pieces: titles, labels and inputs per piece; times, sequences last."""
+    """Collector of document fields in a file read in pieces; times and sequences are returned at the end."""
 
     LATER = ("time", "sequence", "position")
     """Fields that need all rows: dates must have one form, and positions are counted within a sequence."""
@@ -114,7 +114,7 @@ class Kept:
         self._kind, self._where = "", []
 
     def about(self, rows: Rows, n_rows: int) -> dict:
-        """Return titles, labels and inputs of a piece of the file, and store its times and sequences for `rest`."""
+        """Return titles, labels and inputs of a piece of the file; store its times and sequences until `rest` is called."""
         if self._columns:
             fields = {
                 name: rows.column(what, name)
@@ -128,7 +128,7 @@ class Kept:
         return rows.about(self._now)
 
     def rest(self) -> dict:
-        """Return times and sequences of all rows, after the last piece."""
+        """Return times and sequences of all rows; to be called after the last piece."""
         named = [("", self._columns)]
         return Rows(
             self._kind, named, lambda name: self._columns.get(name, []), self._where.__getitem__
@@ -143,13 +143,13 @@ def _check_position(read_options: ReadOptions) -> None:
 
 
 def numbered(names: Sequence[str], known: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Number the names in order of first appearance, after the known ones; return ids (name,) int64 and the names by id."""
+    """Number the names in order of first appearance, after ``known``; return ids (name,) int64, and all distinct names."""
     ids = {name: number for number, name in enumerate(dict.fromkeys(chain(known, names)))}
     return np.fromiter(map(ids.__getitem__, names), np.int64, len(names)), list(ids)
 
 
 def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], **rows) -> dict:
-    """Return arguments of `Corpus.from_pairs` for rows with words as strings; a count of 0 adds the word to the vocabulary.
+    """Return arguments of `Corpus.from_pairs` for rows whose words are strings; a count of 0 only adds to the vocabulary.
 
     The vocabulary is in the order of first appearance, unless the option gives one: then raise an error for a word
     that it lacks.
@@ -162,7 +162,7 @@ def counts_by_name(path: Path, read_options: ReadOptions, words: Sequence[str], 
 
 
 def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
-    """Return the words of the option ``vocabulary``; () if it is not given."""
+    """Return the words given by the option ``vocabulary``; () without it."""
     return (
         ()
         if read_options.vocabulary is None
@@ -171,7 +171,7 @@ def known_words(path: Path, read_options: ReadOptions) -> Sequence[str]:
 
 
 def unknown_word(path: Path, word: str) -> CorpusError:
-    """Return the error for a word that is missing in the option ``vocabulary``."""
+    """Return the error for a word that is not in the option ``vocabulary``."""
     return CorpusError(
         f"{path}: the word {word!r} is not in the vocabulary; give one that has all words, or leave vocabulary "
         "out"
@@ -179,7 +179,7 @@ def unknown_word(path: Path, word: str) -> CorpusError:
 
 
 def named_counts(corpus: Corpus, vocabulary: bool) -> Iterator[dict[str, int]]:
-    """Yield the counts of each document by word.
+    """Yield a dict from words to counts for each document.
 
     With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. Readers then find
     all words in the order of the vocabulary, also those that occur nowhere.

@@ -21,12 +21,12 @@ NO_SYMBOL = re.compile(r"[^A-Z*-]")
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether the file begins with the name of a record."""
+    """Return whether the file begins with ``>``, as the name of a FASTA record does."""
     return start.removeprefix(BYTE_ORDER_MARK).startswith(b">")
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return one document per symbol; each record of the file is a sequence."""
+    """Return each symbol of the file as a document; each FASTA record is a sequence."""
     records: dict[str, list[str]] = {}
     name = None
     for line, content in enumerate(read_text(path).split("\n"), start=1):
@@ -54,7 +54,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[str]]) -> dict:
-    """Return arguments of `Corpus.from_pairs` for named sequences of symbols; the vocabulary is the option's, else sorted."""
+    """Return arguments of `Corpus.from_pairs` for named sequences of symbols; the default vocabulary is sorted."""
     rows = rows_of_symbols(symbols)
     if read_options.vocabulary is None:
         read_options = read_options._replace(vocabulary=sorted(set(rows["words"])))
@@ -62,7 +62,7 @@ def read_symbols(path: Path, read_options: ReadOptions, symbols: dict[str, list[
 
 
 def rows_of_symbols(symbols: dict[str, list[str]]) -> dict:
-    """Return one document per symbol, with its word, count 1, and its sequence and position."""
+    """Return arguments of `Corpus.from_pairs`: one document with one token per symbol."""
     sequence = [
         (name, site)
         for name, symbols_of_row in symbols.items()

@@ -15,7 +15,7 @@ TAKES = ("encoding",)
 
 
 def read(folder: Path, read_options: ReadOptions) -> dict:
-    """Return the texts of all .txt files below the folder, in the order of their paths, without hidden files.
+    """Return the texts of all .txt files in the folder and its subfolders, sorted by path, without hidden files.
 
     Titles are the file names, labels the subfolders if there are any.
     """
@@ -26,7 +26,7 @@ def read(folder: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some files at a time."""
+    """Stream the texts that `read` returns, some files at a time."""
     inside, _ = _inside(folder)
     return stream_called(
         inside, (_text_of(folder / file, read_options.encoding) for file in inside), progress
@@ -36,7 +36,7 @@ def stream(folder: Path, read_options: ReadOptions, progress: Callable[[float], 
 def stream_called(
     inside: Sequence[PurePath], texts: Iterable[str], progress: Callable[[float], None]
 ) -> Stream:
-    """Stream one document per file, with titles and labels from the paths in the folder."""
+    """Stream one document per file; titles and labels come from the files' paths in the folder."""
 
     def batches() -> Iterator[Batch]:
         n = 0
@@ -49,7 +49,7 @@ def stream_called(
 
 
 def _inside(folder: Path) -> tuple[list[Path], int]:
-    """Return the sorted paths of the text files in a folder, relative to it, and their total bytes."""
+    """Return the sorted relative paths of the text files in a folder, and their total size in bytes."""
     try:
         inside = [
             file.relative_to(folder)
@@ -70,7 +70,7 @@ def _inside(folder: Path) -> tuple[list[Path], int]:
 
 
 def called(inside: Sequence[PurePath]) -> dict:
-    """Return titles (file names) and labels (subfolders) of documents from their paths in a folder."""
+    """Return the titles (file names) and labels (subfolders) of documents, from their files' paths in a folder."""
     titles = [file.stem for file in inside]
     if len(set(titles)) < len(titles):
         titles = [file.with_suffix("").as_posix() for file in inside]

@@ -21,7 +21,7 @@ ROWS = 4096
 
 
 class Frames:
-    """A format of tables (Parquet or Excel) with the interface of `workbench.corpus.formats.interface`; read-only."""
+    """A table format (Parquet or Excel), as `workbench.corpus.formats.interface` describes a format; read-only."""
 
     CERTAIN, TAKES = True, ("columns", "columns of counts")
 
@@ -67,7 +67,7 @@ class Frames:
     def stream(
         self, path: Path, read_options: ReadOptions, progress: Callable[[float], None]
     ) -> Stream | None:
-        """Stream what `read` returns of a Parquet file, some rows at a time; return None for Excel."""
+        """Stream the rows of a Parquet file as `read` returns them, some at a time; return None for Excel."""
         if self._is_excel:
             return None
         with self._opening(path):
@@ -116,7 +116,7 @@ def _header(path: Path, names: Iterable) -> list[str]:
 
 
 def _values(frame) -> list[list[str]]:
-    """Return the values of each column as text."""
+    """Return the values of each column of a DataFrame as text."""
     return [
         [_text(value) for value in frame.iloc[:, column].tolist()]
         for column in range(frame.shape[1])
@@ -124,7 +124,7 @@ def _values(frame) -> list[list[str]]:
 
 
 def _text(value: object) -> str:
-    """Return a value as the text that a CSV file would have."""
+    """Return a value as the text that a CSV file would contain."""
     plain = plain_value(value)
     whole = isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53
     return "" if plain is None else str(int(plain) if whole else plain)

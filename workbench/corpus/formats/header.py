@@ -24,7 +24,7 @@ MOST_ROWS, MOST_LETTERS, MOST_COLUMNS = 20, 200, 500
 def columns_in(
     path: str | os.PathLike, format: str | None = None, encoding: str = DETECT
 ) -> dict[str, list[str]]:
-    """Return the first values of each column or field as shortened text; {} for a format without columns.
+    """Return the first values of each column or field as shortened text; {} if the format has no columns.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _short(value: object) -> str:
 
 
 def _of_csv(path: Path, encoding: str) -> dict[str, list]:
-    """Return the columns of a CSV file, with the values of the first complete rows."""
+    """Return the columns of a CSV file with the values of its first complete rows."""
     start = _start(path)
     if len(start) < START or start.startswith(WIDE):
         return columns_by_name(*read_columns(path, encoding)[:2])
@@ -63,7 +63,7 @@ def _of_csv(path: Path, encoding: str) -> dict[str, list]:
 
 
 def _of_json(path: Path, encoding: str) -> dict[str, list]:
-    """Return the fields of the first objects of a JSON-lines file; ignore lines that are not objects."""
+    """Return the fields of the first objects of a JSON-lines file; lines that are no objects are ignored."""
     start = _start(path)
     whole = start if len(start) < START else start[: start.rfind(b"\n") + 1]
     lines = decoded(whole, path, STRICT if encoding == DETECT else encoding).split("\n")
@@ -82,7 +82,7 @@ def _objects(lines: list[str]) -> Iterator[dict]:
 
 
 def _of_frame(path: Path, encoding: str) -> dict[str, list]:
-    """Return the columns of a Parquet or Excel file, with the values of the first rows."""
+    """Return the columns of a Parquet or Excel file with the values of its first rows."""
     frame = FORMATS[format_of(path)].first_rows(path, MOST_ROWS)
     return {str(name): frame.iloc[:, column].tolist() for column, name in enumerate(frame.columns)}
 

@@ -58,12 +58,12 @@ TEXTS, NAMES, IDS = "texts", "names", "ids"
 
 
 def trait(format: ModuleType, name: str) -> Any:
-    """Return an attribute of a format, or its default."""
+    """Return an attribute of a format module, or the default if the module does not define it."""
     return getattr(format, name, DEFAULTS[name])
 
 
 class ReadOptions(NamedTuple):
-    """The arguments of `workbench.corpus.read_corpus` that a format's reader needs."""
+    """The arguments of `workbench.corpus.read_corpus` that the reader of a format needs."""
 
     vocabulary: object = None  # path or words; None: the companion file, if any
     text: str = "text"  # this and the next two: columns of a table, fields of a JSON object
@@ -83,12 +83,12 @@ class ReadOptions(NamedTuple):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """The names of the columns of a table of counts: document(s), word and count."""
+        """The names of the three columns of a table of counts: document, word and count."""
         return (*self.document, self.word, self.count)
 
 
 class Batch(NamedTuple):
-    """Some documents of a file, or some rows of counts."""
+    """A batch of a stream: texts of some documents, or rows (document, word, count)."""
 
     documents: Sequence[str] | tuple[np.ndarray, Sequence[str] | np.ndarray, np.ndarray]
     """Texts; or numbers of documents, words (strings or ids) and counts (row,), in any order."""
@@ -109,14 +109,14 @@ class Stream(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """The files of a corpus before they are written; the file of counts is the last."""
+    """The files of a corpus, ready to be written; the file of counts comes last."""
 
     files: dict[Path, bytes]
     lost: list[str]  # fields of the corpus that the format cannot hold, as text
 
 
 def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
-    """Return the name of a corpus: its file name without ``docword.``, ``.gz``, and the suffix of its format or ``.txt``."""
+    """Return a corpus's name: its file name without ``docword.``, ``.gz``, and the suffix of its format or ``.txt``."""
     endings = "|".join(re.escape(suffix) for suffix in (*suffixes, ".txt"))
     return re.sub(
         rf"(?i)(?<=.)({endings})?(\.gz)?\Z", "", path.name.removeprefix("docword."), count=1
@@ -124,14 +124,14 @@ def stem_of(path: Path, suffixes: tuple[str, ...]) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the last suffix of a name in lower case, ``.gz`` not counted."""
+    """Return the last suffix of a file name in lower case, ignoring ``.gz``."""
     return next(
         (suffix for suffix in map(str.lower, reversed(path.suffixes)) if suffix != ".gz"), ""
     )
 
 
 def unplaced(corpus: Corpus, *placed: str) -> list[str]:
-    """Return the names of the corpus' fields that have values and are not in ``placed``."""
+    """Return the names of the fields that the corpus has and that are not in ``placed``."""
     fields = ("titles", "labels", "authors", "times", "inputs", "sequence")
     return [field for field in fields if field not in placed and getattr(corpus, field) is not None]
 
@@ -144,7 +144,7 @@ def has_titles(corpus: Corpus) -> bool:
 def about_counts(
     path: Path, stem: str, n_documents: int, n_words: int, words: list[str] | None, **about
 ) -> dict:
-    """Return arguments of `Corpus.from_pairs` besides the rows: vocabulary, sizes, and titles and labels of companion files.
+    """Return what `Corpus.from_pairs` needs besides rows: sizes, vocabulary, and titles and labels of companion files.
 
     Raise an error if there are more or fewer titles or labels than documents.
     """
@@ -161,7 +161,7 @@ def about_counts(
 def find_words(
     path: Path, stem: str, vocabulary, n_words: int | None, also: str = ""
 ) -> list[str] | None:
-    """Return the vocabulary of the option (a path or words), else of a companion file; None if there is none.
+    """Return the vocabulary that is given (a path or words), else the one in a companion file; None without both.
 
     Raise an error for a repeated word, or if there are not ``n_words`` words (None: any number).
     ``also`` is one more possible name of the companion file.
@@ -191,7 +191,7 @@ def read_words(vocabulary, n_words: int | None, mend: str) -> list[str]:
 
 
 def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
-    """Raise an error for a vocabulary with a duplicate word: merging its counts would change the data."""
+    """Raise an error if a vocabulary repeats a word: summing the counts of both would change the data."""
     first: dict[str, int] = {}
     for index, word in enumerate(words):
         if first.setdefault(word, index) != index:
@@ -204,7 +204,7 @@ def refuse_repeated(words: Sequence[str], path: Path | None = None) -> None:
 def with_companions(
     corpus: Corpus, path: Path, stem: str, vocabulary: bool, content: str
 ) -> Prepared:
-    """Return a file of counts with companion files of vocabulary, titles and labels; a word must be one line of text.
+    """Return a file of counts together with companion files of vocabulary, titles and labels.
 
     Default titles (document 0, …) are not written.
     """
@@ -232,7 +232,7 @@ def with_companions(
 
 
 def _names(path: Path, stem: str, what: str) -> list[Path]:
-    """Return the possible paths of a companion file, the most common one first."""
+    """Return the paths that a companion file may have, the most common one first."""
     named = (
         [f"{what}.{stem}.txt"]
         if path.name.startswith("docword.")

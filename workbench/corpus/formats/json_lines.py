@@ -39,7 +39,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts and other chosen fields of the objects, or the counts of objects without a text.
+    """Return the texts and chosen fields of the objects, or counts of words if the objects have no text.
 
     Words are numbered in the order in which they first appear; a count of 0 adds a word to the vocabulary.
     """
@@ -61,7 +61,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some lines at a time."""
+    """Stream the documents that `read` returns, some lines at a time."""
     encoding = encoding_of(
         path, STRICT if read_options.encoding == DETECT else read_options.encoding
     )
@@ -96,7 +96,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return one object per document with its title, label and counts; everything else is lost.
+    """Return a file with one object per document: title, label and counts; all other fields are lost.
 
     With ``vocabulary`` the first document lists every word, with count 0 if it does not contain it. This keeps the order
     of the words, and words that occur nowhere.
@@ -114,7 +114,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _entries(path: Path, lines: Iterable[tuple[int, str]]) -> tuple[list[str], list[dict]]:
-    """Return the objects of all lines that are not blank, and their places ("FILE, line 3") for errors."""
+    """Return the place ("FILE, line 3") of each line that is not blank, and the JSON object on it."""
     where, entries = [], []
     for line, content in lines:
         if content.strip():
@@ -133,7 +133,7 @@ def _rows(where: list[str], entries: list[dict]) -> Rows:
 
 
 def _kind(first: dict, read_options: ReadOptions) -> str | None:
-    """Return what the objects hold instead of texts, "counts" or "tokens"; None if they hold texts."""
+    """Return the field of the first object that takes the place of a text, "counts" or "tokens"; None if it has a text."""
     return (
         next((kind for kind in KINDS if kind in first), None)
         if read_options.text not in first
@@ -155,7 +155,7 @@ def _texts(rows: Rows, read_options: ReadOptions) -> list[str]:
 def _counts_of(
     where: list[str], entries: list[dict], what: str, first: int = 0
 ) -> tuple[list[int], list[str], list[int]]:
-    """Return documents (row,), numbered from ``first``, words and counts of the entries."""
+    """Return document (from ``first`` on), word and count of each row, from the objects."""
     documents, words, counts = [], [], []
     for d, (place, entry) in enumerate(zip(where, entries, strict=True), start=first):
         entry_counts = _counts(place, entry, what)
@@ -166,7 +166,7 @@ def _counts_of(
 
 
 def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
-    """Return the counts of an entry by word."""
+    """Return the counts of the words in an object's field ``what``, as a dict."""
     kind, sentence = KINDS[what]
     value = entry.get(what)
     if not isinstance(value, kind):
@@ -186,7 +186,7 @@ def _counts(where: str, entry: dict, what: str) -> dict[str, int]:
 
 
 def _json_object(content: str, where: str) -> dict:
-    """Return the object on a line."""
+    """Return the JSON object on a line; raise an error if the line is something else."""
     try:
         entry = json.loads(content, object_pairs_hook=_added_up)
     except json.JSONDecodeError as error:
@@ -204,7 +204,7 @@ def _json_object(content: str, where: str) -> dict:
 
 
 def _added_up(pairs: list[tuple[str, object]]) -> dict:
-    """Return the JSON object of the pairs; of a repeated name integers are added up, of other values the last is kept."""
+    """Return (name, value) pairs as a dict; values of a repeated name are summed if all values are integers."""
     counts = dict(pairs)
     if len(counts) < len(pairs) and all(type(value) is int for value in counts.values()):
         counts = dict.fromkeys(counts, 0)

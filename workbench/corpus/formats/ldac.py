@@ -40,7 +40,7 @@ ALSO = "vocab.txt"
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether these first bytes are lines ``M id:count …`` with M pairs each, and one pair at least.
+    """Return whether these first bytes are lines ``M id:count …`` with M pairs each and at least one pair overall.
 
     The last line may be cut off and does not count, unless it is the only one.
     """
@@ -57,12 +57,12 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an lda-c file, plain or gzipped; counts of a repeated word are added up."""
+    """Return the counts in an lda-c file, plain or gzipped; counts of a repeated word are summed."""
     return rows_of(_stream(path, read_options, bounded(line_blocks(path), path)))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some lines at a time."""
+    """Stream the counts that `read` returns, some lines at a time."""
     return _stream(path, read_options, line_blocks(path, progress))
 
 
@@ -107,7 +107,7 @@ def _stream(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> S
 def _pairs(
     path: Path, numbered: list[tuple[int, bytes]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number of pairs of each line (line,), and the words and counts (pair,)."""
+    """Return the number of pairs on each line (line,), and the words (pair,) and counts (pair,)."""
     for number, line in numbered:
         if not LINE.fullmatch(line):
             raise CorpusError(f"{path}, line {number}: {_trouble(line)}")
@@ -128,7 +128,7 @@ def _pairs(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the lda-c file and its companions (vocabulary, titles, labels); authors and times are lost."""
+    """Return the lda-c file and its companion files (vocabulary, titles, labels); authors and times are lost."""
     pairs = [
         f"{word}:{count}"
         for word, count in zip(corpus.words.tolist(), corpus.counts.tolist(), strict=True)
@@ -141,7 +141,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def _trouble(line: bytes) -> str:
-    """Describe what is wrong with a line that is not of lda-c's form."""
+    """Describe what is wrong with a line that is not in lda-c's format."""
     first, *pairs = line.split()
     wrong = next((pair for pair in pairs if not PAIR.fullmatch(pair)), None)
     if not re.fullmatch(NUMBER, first) or wrong is None:

@@ -37,12 +37,12 @@ NO_LABEL = "-"
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether the file is a dump of Java objects, a ``.mallet`` file; MALLET's text has no mark."""
+    """Return whether the file is a ``.mallet`` file (serialised Java objects); MALLET's text format cannot be recognised."""
     return start.startswith(JAVA_MAGIC)
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts, with names as titles; the text options, such as `stop_words`, apply.
+    """Return the texts with their names as titles; options for texts, such as `stop_words`, apply.
 
     ``stop_words=None, token_pattern=r"\\S+"`` keeps every word as written, in lower case.
     """
@@ -53,7 +53,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some lines at a time."""
+    """Stream the texts that `read` returns, some lines at a time."""
     _refuse_java(path)
     encoding = encoding_of(path, read_options.encoding)
 
@@ -77,7 +77,7 @@ def _refuse_java(path: Path) -> None:
 
 
 def _rows(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield name, label and text of each line that is not blank."""
+    """Yield (name, label, text) of each line that is not blank."""
     for line, content in lines:
         if not content.strip():
             continue
@@ -101,7 +101,7 @@ def _labels(labels: Sequence[str]) -> list[str] | None:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return a file with one line per document, each word repeated as often as it is counted.
+    """Return a file with one line per document, in which each word is repeated as often as it occurs.
 
     Words that occur nowhere, the order of the vocabulary, authors and times are lost. Blanks and commas in titles
     and labels become ``_``. Raise an error for a word that MALLET would split or drop.
@@ -132,5 +132,5 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def one_word(text: str) -> str:
-    """Return a title or label as one word for MALLET: blanks and commas become ``_``."""
+    """Return a title or label as a single word for MALLET, with ``_`` for blanks and commas."""
     return re.sub(r"[\s,]+", "_", text) or NO_LABEL

@@ -41,17 +41,17 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a Matrix Market file, plain or gzipped; repeated entries of a document and word are added up."""
+    """Return the counts in a Matrix Market file, plain or gzipped; repeated entries of a document and word are summed."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some entries at a time."""
+    """Stream the counts that `read` returns, some entries at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return the arguments of `stream_triples`: path, stem, vocabulary, blocks below the header, sizes, entries real or not."""
+    """Return the arguments of `stream_triples` for a file, after parsing its header."""
     start, blocks = with_head(blocks, path)
     start = start.removeprefix(BYTE_ORDER_MARK)
     banner = BANNER.match(start)
@@ -77,7 +77,7 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the Matrix Market file and its companions (vocabulary, titles, labels); authors and times are lost."""
+    """Return the Matrix Market file and its companion files (vocabulary, titles, labels); authors and times are lost."""
     sizes = f"{corpus.n_documents} {corpus.n_words} {corpus.n_pairs}"
     content = f"%%MatrixMarket {WANTED[0]}\n{sizes}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

@@ -38,12 +38,12 @@ FURTHER = ("labels", "authors", "times", "input_names", "sequence")
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether the file begins as a zip archive does; an npz file is one."""
+    """Return whether the file begins like a zip archive, which an npz file is."""
     return start.startswith(ZIP_MAGIC)
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in an npz file; repeated entries of a document and word are added up.
+    """Return the counts in an npz file; repeated entries of a document and word are summed.
 
     The vocabulary is that of the option, else of the file, else of a companion file; titles are those of the last two.
     """
@@ -89,7 +89,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the npz file with every field inside; authors and times that JSON cannot hold are lost."""
+    """Return an npz file with all fields; only authors and times that JSON cannot hold are lost."""
     further, lost = {}, []
     for name in FURTHER:
         try:
@@ -122,7 +122,7 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 def read_arrays(
     path: Path, required: Sequence[str], besides: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """Return the arrays ``required``, and those of ``besides`` that the file has, by name; other members are not read.
+    """Return the arrays ``required``, and those of ``besides`` that the file has, keyed by name.
 
     Raise an error for a missing array, a damaged file and pickled objects. An array whose size differs from its header
     is detected before memory is allocated.
@@ -156,7 +156,7 @@ def read_arrays(
 
 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo, where: str) -> np.ndarray:
-    """Return the array in one member of an npz file."""
+    """Return the array stored as one member of an npz file."""
     with file.open(info) as member:
         version = np.lib.format.read_magic(member)
         read_header = {

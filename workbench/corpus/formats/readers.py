@@ -76,7 +76,7 @@ def read_corpus(
     counted: Mapping | None = None,
     **text_options,
 ) -> Corpus:
-    """Read a corpus from a file or folder, of texts or of counts.
+    """Read a corpus of texts or of counts from a file or folder.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def read_corpus(
 
 
 class Request(NamedTuple):
-    """The checked arguments of `read_corpus` and the format of the file."""
+    """The validated arguments of `read_corpus`, and the format of the file."""
 
     path: Path
     read_options: ReadOptions
@@ -142,12 +142,12 @@ class Request(NamedTuple):
     counted: Mapping | None
 
     def read(self) -> dict:
-        """Return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
+        """Read the file; return the arguments of `Corpus.from_texts` or `Corpus.from_pairs`."""
         options = self.text_options if trait(self.format, "TEXT_OPTIONS") else {}
         return self.format.read(self.path, self.read_options, **options)
 
     def check(self, has_texts: bool) -> None:
-        """Raise an error for options of texts if the file has counts, and for options of counts if it has texts."""
+        """Raise an error if options for texts are given and the file has counts, or the reverse."""
         if not has_texts and self.text_options and not trait(self.format, "TEXT_OPTIONS"):
             raise CorpusError(
                 f"{self.path} is a bag of words, already counted; leave out {', '.join(self.text_options)}"
@@ -160,7 +160,7 @@ class Request(NamedTuple):
 
 
 def request_of(path: str | os.PathLike, **options) -> Request:
-    """Return the checked arguments of `read_corpus` as a request, without reading the documents."""
+    """Return the validated arguments of `read_corpus` as a request, without reading documents."""
     arguments = signature(read_corpus).bind(path, **options)
     arguments.apply_defaults()
     return _request(arguments.arguments)
@@ -228,7 +228,7 @@ def _request(arguments: Mapping) -> Request:
 
 
 def read_request(request: Request) -> Corpus:
-    """Read the corpus of a request."""
+    """Return the corpus that a request describes, read from its file."""
     path, read_options = request.path, request.read_options
     corpus = request.read()
     request.check("texts" in corpus)
@@ -246,7 +246,7 @@ def read_request(request: Request) -> Corpus:
 
 
 def named_format(path: Path) -> str | None:
-    """Return the format that a file's name suggests; None if it suggests none."""
+    """Return the format to which a file's name points; None if to none."""
     if path.name.startswith("docword."):
         return "uci"
     return next(
@@ -255,7 +255,7 @@ def named_format(path: Path) -> str | None:
 
 
 def has_known_format(path: Path) -> bool:
-    """Return whether a path is a folder, or a file whose name or first bytes determine its format."""
+    """Return whether the path is a folder, or a file whose format its name or first bytes determine."""
     if not path.is_file():
         return path.is_dir()
     start = first_bytes(path)
@@ -265,7 +265,7 @@ def has_known_format(path: Path) -> bool:
 
 
 def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> str | None:
-    """Return the first format that the bytes look like, among formats that they determine (``certain``) or the others."""
+    """Return the first format that matches the bytes, among the formats whose match is ``certain``, or among the others."""
     return next(
         (
             name
@@ -278,7 +278,7 @@ def _format_by_bytes(start: bytes, read_options: ReadOptions, certain: bool) -> 
 
 
 def known_format(format: str) -> str:
-    """Return the name of a format unchanged; raise an error that lists all formats if there is none of this name."""
+    """Return the format's name unchanged; raise an error that lists all formats if it is unknown."""
     if format not in FORMATS:
         raise CorpusError(
             f"no format {format!r}; there are {', '.join(FORMATS)}", field="format", value=format

@@ -52,7 +52,7 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts and other chosen columns (an empty cell is an empty document), or the counts of a table of counts."""
+    """Return the texts and chosen columns, or the counts of a table of counts; an empty cell is an empty document."""
     return read_table(
         path, read_options, *read_columns(path, read_options.encoding, read_options.dialect)
     )
@@ -65,7 +65,7 @@ def read_table(
     values: list[Sequence[str]],
     lines: list[int],
 ) -> dict:
-    """Return what `read` returns, from column names, their values, and the line on which each row ends."""
+    """Return the documents that `read` returns, from column names, column values and the line on which each row ends."""
     columns = columns_by_name(header, values)
     if _has_counts(path, read_options, header):
         return _read_counts(path, read_options, columns, lines)
@@ -78,7 +78,7 @@ def read_table(
 def stream(
     path: Path, read_options: ReadOptions, progress: Callable[[float], None]
 ) -> Stream | None:
-    """Stream what `read` returns, some rows at a time; None for a table that may have a column per word: it needs all rows."""
+    """Stream the rows of a table as `read` returns them; return None if it may have a column per word, which needs all rows."""
     return stream_table(
         path,
         read_options,
@@ -92,7 +92,7 @@ def stream_table(
     header: list[str],
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream | None:
-    """Return what `stream` returns, from column names and pieces of their values and line numbers."""
+    """Return the stream that `stream` returns, from column names and pieces of (column values, line numbers)."""
     if _has_counts(path, read_options, header):
         return _stream_counts(path, read_options, header, pieces)
     if read_options.text not in header and (
@@ -115,7 +115,7 @@ def stream_table(
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return one row per pair: ``document,word,count``, and ``label`` if there are labels; all other fields are lost.
+    """Return a table with a row per pair, ``document,word,count`` and ``label`` if there are labels; other fields are lost.
 
     The column ``document`` has the titles. If two titles are equal it has numbers from 0, and ``title`` is another
     column. With ``vocabulary`` the first document has a row for every word, with count 0 if it does not contain it. This
@@ -147,12 +147,12 @@ def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
 
 
 def columns_by_name(header: list[str], values: list[Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Return the values by column name; of columns with the same name, the first."""
+    """Return the column values keyed by column name; of columns with the same name, the first."""
     return dict.fromkeys(header) | dict(zip(header[::-1], values[::-1], strict=True))
 
 
 def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> bool:
-    """Return whether the table has one count per row; raise an error if columns named for counts are missing."""
+    """Return whether the table has a count per row; raise an error if a column named by the options is missing."""
     named = read_options.counts != COUNTS
     if missing := [name for name in read_options.counts if named and name not in header]:
         raise CorpusError(
@@ -165,7 +165,7 @@ def _has_counts(path: Path, read_options: ReadOptions, header: list[str]) -> boo
 def _rows(
     path: Path, columns: dict[str, Sequence[str]], rows: Sequence[int], lines: list[int]
 ) -> Rows:
-    """Return the fields of documents, read from the given rows: the first row of each document."""
+    """Return the `Rows` of a table's given row numbers, of each document the first row."""
 
     def values(name: str | None) -> list:
         return [columns[name][row] for row in rows] if name in columns else [None] * len(rows)
@@ -179,7 +179,7 @@ def _rows(
 
 
 def _wide(read_options: ReadOptions, columns: dict[str, Sequence[str]]) -> list[str]:
-    """Return the columns of counts of a table with one column per word; [] if the table is not of this kind.
+    """Return the word columns of a table with one document per row and one column per word; [] for other tables.
 
     It is only if inputs or a sequence are asked for; otherwise a column of years would become a word.
     """
@@ -205,7 +205,7 @@ def _read_wide(
     words: list[str],
     table: Rows,
 ) -> dict:
-    """Return the counts of a table with one row per document and one column per word."""
+    """Return the counts of a table with one document per row and one column per word."""
     counts = np.array(
         [[int(value.strip().partition(".")[0]) for value in columns[name]] for name in words],
         np.int64,
@@ -225,7 +225,7 @@ def _read_wide(
 def _read_counts(
     path: Path, read_options: ReadOptions, columns: dict[str, Sequence[str]], lines: list[int]
 ) -> dict:
-    """Return the counts of a table; a document's title, label, inputs and sequence are those of its first row."""
+    """Return the counts of a table with one count per row; other fields of a document come from its first row."""
     if not lines:
         raise _no_counts(path)
     known = _Documents(path, read_options)
@@ -243,7 +243,7 @@ def _stream_counts(
     header: list[str],
     pieces: Iterator[tuple[list, list[int]]],
 ) -> Stream:
-    """Stream the counts of a table, some rows at a time; rows of a document need not be adjacent."""
+    """Stream a table with one count per row; the rows of a document need not be adjacent."""
     known, fields = _Documents(path, read_options), Kept(read_options)
 
     def batches() -> Iterator[Batch]:
@@ -263,7 +263,7 @@ def _stream_counts(
 
 
 class _Documents:
-    """The documents of a table of counts, numbered in the order in which they first appear."""
+    """The documents of a table with one count per row, numbered in order of first appearance."""
 
     def __init__(self, path: Path, read_options: ReadOptions):
         self._path, self._read_options, self.titles = path, read_options, []
@@ -283,7 +283,7 @@ class _Documents:
     def of(
         self, columns: dict[str, Sequence[str]], lines: list[int]
     ) -> tuple[list[int], list[int], list[int]]:
-        """Return the documents (row,), the first row of each new document, and the counts (row,).
+        """Return each row's document and count (row,), and the first row of each new document.
 
         Raise an error for a count that is not whole, and for a document with two different titles, labels or inputs.
         """

@@ -18,7 +18,7 @@ LARGEST_EXACT = 2**53
 
 
 class Sizes(NamedTuple):
-    """The sizes in a header, and the line that states the number of rows."""
+    """The sizes in a file's header, and the number of the line that states the number of rows."""
 
     n_documents: int
     n_words: int
@@ -27,7 +27,7 @@ class Sizes(NamedTuple):
 
 
 def rows_of(stream: Stream) -> dict:
-    """Read a stream of rows with word ids to the end; return arguments of `Corpus.from_pairs`."""
+    """Read a stream of rows with word ids to its end; return arguments of `Corpus.from_pairs`."""
     columns = [
         list(column) for column in zip(*(batch.documents for batch in stream.batches), strict=True)
     ]
@@ -38,7 +38,7 @@ def rows_of(stream: Stream) -> dict:
 def stream_triples(
     path: Path, stem: str, vocabulary, blocks: Iterable[bytes], sizes: Sizes, real: bool = False
 ) -> Stream:
-    """Stream the rows below a header, with words, titles and labels from companion files.
+    """Stream the rows below a header; words, titles and labels come from companion files.
 
     ``blocks`` consist of whole lines; with ``real`` counts may be written as floats with whole values.
     """
@@ -88,7 +88,7 @@ def stream_triples(
 
 
 def triples_of(corpus: Corpus) -> str:
-    """Return the pairs of a corpus as lines ``document word count``."""
+    """Return the document-word pairs of a corpus as lines ``document word count``."""
     columns = corpus.documents + 1, corpus.words + 1, corpus.counts
     return "".join(
         f"{d} {w} {count}\n"
@@ -97,7 +97,7 @@ def triples_of(corpus: Corpus) -> str:
 
 
 def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
-    """Return document, word and count (row, 3) int64 of whole lines; the first line has the number ``line``."""
+    """Return the rows (row, 3) int64 of document, word and count on whole lines, of which the first is line ``line``."""
     if not block.strip():
         return np.empty((0, 3), dtype=np.int64)
     try:
@@ -117,7 +117,7 @@ def _rows(path: Path, block: bytes, line: int, real: bool) -> np.ndarray:
 
 
 def _wrong_row(path: Path, block: bytes, line: int, real: bool) -> CorpusError:
-    """Return the error for the first row that is not three whole numbers."""
+    """Return the error for the first line that is not three whole numbers."""
     for number, row in _numbered_rows(block, line):
         where, fields = f"{path}, line {number}", row.split()
         if len(fields) != 3:

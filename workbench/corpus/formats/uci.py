@@ -37,17 +37,17 @@ def looks_like(start: bytes, read_options: ReadOptions) -> bool:
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the counts in a UCI file, plain or gzipped; repeated rows of a document and word are added up."""
+    """Return the counts in a UCI file, plain or gzipped; repeated rows of a document and word are summed."""
     return rows_of(stream_triples(*_parts(path, read_options, bounded(line_blocks(path), path))))
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some rows at a time."""
+    """Stream the counts that `read` returns, some rows at a time."""
     return stream_triples(*_parts(path, read_options, line_blocks(path, progress)))
 
 
 def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tuple:
-    """Return the arguments of `stream_triples`: path, stem, vocabulary, blocks below the header, and sizes."""
+    """Return the arguments of `stream_triples` for a file, after parsing its header."""
     head, blocks = with_head(blocks, path)
     header = HEADER.match(head)
     if not header:
@@ -75,6 +75,6 @@ def _parts(path: Path, read_options: ReadOptions, blocks: Iterator[bytes]) -> tu
 
 
 def write(corpus: Corpus, path: Path, vocabulary: bool) -> Prepared:
-    """Return the UCI file and its companions (vocabulary, titles, labels); authors and times are lost."""
+    """Return the UCI file and its companion files (vocabulary, titles, labels); authors and times are lost."""
     content = f"{corpus.n_documents}\n{corpus.n_words}\n{corpus.n_pairs}\n{triples_of(corpus)}"
     return with_companions(corpus, path, stem_of(path, SUFFIXES), vocabulary, content)

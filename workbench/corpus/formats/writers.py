@@ -52,7 +52,7 @@ def write_corpus(
 def files_of(
     corpus: Corpus, path: str | os.PathLike, format: str | None = None, vocabulary: bool = True
 ) -> Prepared:
-    """Return the files that `write_corpus` would write, and which fields the format cannot hold."""
+    """Return the files that `write_corpus` would write, and the fields that the format cannot hold."""
     path = Path(path)
     chosen = known_format(format) if format is not None else named_format(path)
     if chosen is None:
@@ -68,7 +68,7 @@ def files_of(
 
 
 def losses(prepared: Prepared) -> list[str]:
-    """Return a sentence about the fields that the format cannot hold; "" when it holds all."""
+    """Return a sentence that names the fields that the format cannot hold; "" if it holds all."""
     if not prepared.lost:
         return []
     return [

@@ -27,13 +27,13 @@ ENCRYPTED = 1
 
 
 def looks_like(start: bytes, read_options: ReadOptions) -> bool:
-    """Return whether the file is a zip archive but not an npz file, by its first member."""
+    """Return whether the file is a zip archive other than an npz file, judged by its first member."""
     name = start[NAME : NAME + int.from_bytes(start[NAME_LENGTH], "little")]
     return start.startswith(MAGIC) and not name.endswith(b".npy")
 
 
 def read(path: Path, read_options: ReadOptions) -> dict:
-    """Return the texts of all .txt files of the archive, in the order of their names, without hidden files.
+    """Return the texts of all .txt files in the archive, sorted by name, without hidden files.
 
     Titles are the file names, labels the subfolders if there are any; a folder that holds all files is not a label. Raise
     an error for a member whose name leads out of the archive, and for texts that do not fit into memory.
@@ -52,7 +52,7 @@ def read(path: Path, read_options: ReadOptions) -> dict:
 
 
 def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], None]) -> Stream:
-    """Stream what `read` returns, some members at a time."""
+    """Stream the texts that `read` returns, some archive members at a time."""
     with _opened(path, path) as archive:
         members = _members(archive, path)
 
@@ -68,7 +68,7 @@ def stream(path: Path, read_options: ReadOptions, progress: Callable[[float], No
 
 @contextmanager
 def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield the opened archive; raise DataError, naming ``path``, for any failure of zipfile."""
+    """Yield the opened archive; raise a DataError that names ``path`` for any error of zipfile."""
     try:
         refuse_device(path)
         with zipfile.ZipFile(file) as archive:
@@ -84,7 +84,7 @@ def _opened(file: Path | io.BytesIO, path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfile.ZipInfo]:
-    """Return the text members by name, sorted."""
+    """Return the text files in the archive, keyed by name and sorted."""
     members = {}
     for member in archive.infolist():
         name = PurePosixPath(member.filename.replace("\\", "/"))
@@ -109,7 +109,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[PurePosixPath, zipfil
 
 
 def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, encoding: str) -> str:
-    """Return the text of one member; reading stops at the size stated in the archive."""
+    """Return the text of one file in the archive; reading stops at the size that the archive states."""
     if member.flag_bits & ENCRYPTED:
         raise CorpusError(f"{path} is encrypted; make it again without a password")
     try:
@@ -123,7 +123,7 @@ def _text_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, enco
 
 
 def _within(names: list[PurePosixPath]) -> list[PurePosixPath]:
-    """Return the names without the leading folders that all of them share."""
+    """Return the paths without the leading folders common to all of them."""
     while len(tops := {name.parts[0] for name in names}) == 1 and all(
         len(name.parts) > 1 for name in names
     ):

@@ -29,12 +29,12 @@ LEAST = 1 << 24
 
 
 def kept_beside(folder: Path) -> Path:
-    """Return the path of the folder of counts of a conversion into a folder."""
+    """Return the folder for the counts of an unfinished conversion into ``folder``."""
     return folder.with_name(f".{folder.name}.counted")
 
 
 def identity(path: Path, options: dict) -> dict:
-    """Return all that the counts depend on: names, sizes and modification times of files, options, and the program."""
+    """Return all that determines the counts, for comparison: file names, sizes and times, options, and program version."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
     return {
@@ -46,7 +46,7 @@ def identity(path: Path, options: dict) -> dict:
 
 
 class KeptCounts:
-    """The counts of a stream's batches in a folder: stored ones are read, further ones added.
+    """Word counts of a stream's batches in a folder: stored ones are read, new ones added.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ class KeptCounts:
             self.delete()
 
     def _batches(self) -> list[Path]:
-        """Return the files of the stored batches, in order; none where nothing is kept."""
+        """Return the files of the stored batches, in order; [] if nothing is stored."""
         return sorted(self._path.glob("*.npz")) if self._lock.is_locked else []
 
     def counts(self) -> Iterator[WordCounts]:
-        """Yield the counts of the stored batches, in order, up to one that cannot be read."""
+        """Yield the stored counts of each batch, in order, up to the first that cannot be read."""
         self._n_batches = 0
         for batch in self._batches():
             try:
@@ -101,7 +101,7 @@ class KeptCounts:
             self._n_batches += 1
 
     def add(self, counts: WordCounts) -> None:
-        """Add the counts of the next batch; stop storing them when the disk is full."""
+        """Store the counts of the next batch; once the disk is full, nothing more is stored."""
         if not self._lock.is_locked:
             return
         words = np.frombuffer(json.dumps(counts.words).encode(), np.uint8)
@@ -114,12 +114,12 @@ class KeptCounts:
 
     @property
     def is_worth(self) -> bool:
-        """Return whether enough is stored to keep the folder after an interruption."""
+        """Return whether enough counts are stored to keep the folder after an interruption."""
         n_bytes = sum(batch.stat().st_size for batch in self._batches())
         return self._lock.is_locked and n_bytes >= LEAST
 
     def close(self) -> None:
-        """Release the folder without deleting it."""
+        """Release the folder's lock without deleting the folder."""
         self._lock.release()
 
     def delete(self) -> None:

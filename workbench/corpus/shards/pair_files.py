@@ -18,7 +18,7 @@ PARTS = ("documents", "words", "counts")
 
 
 class PairFiles:
-    """Rows (document, word, count) written to a folder, 12 bytes each, and read back sorted by document.
+    """Rows (document, word, count), written to a folder in any order and read back sorted by document.
 
     Rows that were added in the order of their documents, as from texts and most files of counts, are read directly. Other
     rows are first distributed to several files, one per range of documents.
@@ -37,7 +37,7 @@ class PairFiles:
         return self._n
 
     def add(self, documents: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Append rows of integers; raise an error for a count over 32 bits."""
+        """Append rows of integers; raise an error if a count needs more than 32 bits."""
         if counts.max(initial=0) > INT32_MAX:
             raise DataError(
                 f"a count may not exceed {INT32_MAX}; the largest is {int(counts.max())}"
@@ -54,13 +54,13 @@ class PairFiles:
         self._n += len(documents)
 
     def close(self) -> None:
-        """Write what is still buffered."""
+        """Write buffered rows to the files."""
         self._open.close()
 
     def blocks(
         self, n_documents: int
     ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield blocks: the first document, the last + 1, and documents, words and counts (row,)."""
+        """Yield blocks (first document, last document + 1, documents (row,), words (row,), counts (row,))."""
         self.close()
         first, held = 0, tuple(np.empty(0, np.int32) for _ in PARTS)
         for rows in (
@@ -90,7 +90,7 @@ class PairFiles:
             )
 
     def _dealt(self, n_documents: int) -> Iterator[tuple[np.ndarray, ...]]:
-        """Distribute the rows to files by document; yield the rows of each file, sorted by document."""
+        """Distribute the rows over files by document; yield the rows of each file, sorted by document."""
         lengths = np.zeros(n_documents, np.int64)
         for documents, *_ in self._read(self._folder, self._n):
             lengths += np.bincount(documents, minlength=n_documents)

@@ -25,7 +25,7 @@ PARTS = {"indptr": np.int64, "words": np.int32, "counts": np.int32}
 
 
 class ShardWriter:
-    """Writes a sharded corpus into an empty folder: add documents in order and text fields in any order, then call `finish`.
+    """Writer of a sharded corpus: add documents in order and text fields in any order, then call `finish`.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class ShardWriter:
         self.close()
 
     def close(self) -> None:
-        """Write what is still buffered, and close the files."""
+        """Write what is buffered and close the files."""
         self._open.close()
 
     def add(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Add the pairs of the next documents: indptr (document + 1,), from 0; words (pair,), ascending; counts (pair,)."""
+        """Add the next documents: indptr (document + 1,), from 0; words (pair,), ascending by document; counts (pair,)."""
         first = 0
         while first < len(indptr) - 1:
             shard = self._shard or self._begin()
@@ -72,29 +72,29 @@ class ShardWriter:
 
     @property
     def fields(self) -> list[str]:
-        """Names of the text fields that have entries."""
+        """Names of the text fields for which texts were added."""
         return sorted(self._texts)
 
     @property
     def input_names(self) -> list[str]:
-        """Names of the inputs that have values."""
+        """Names of the inputs for which values were added."""
         return list(self._inputs)
 
     def texts(self, field: str) -> TextsWriter:
-        """Return the writer of a text field: vocabulary, titles, authors, labels, times or sequence."""
+        """Return the writer of one text field: vocabulary, titles, authors, labels, times or sequence."""
         if field not in self._texts:
             self._texts[field] = TextsWriter(self.folder / field, as_json=field in VALUES)
             self._open.callback(self._texts[field].close)
         return self._texts[field]
 
     def inputs(self, name: str) -> GrowingArray:
-        """Return the writer of an input's values, which must be finite."""
+        """Return the writer of the values of one input, which must be finite."""
         if name not in self._inputs:
             self._inputs[name] = self._array(f"input-{len(self._inputs)}", np.float64)
         return self._inputs[name]
 
     def take(self, folder: Path, fields: list[str], input_names: list[str]) -> None:
-        """Hard-link or copy the files of these text fields and inputs from another folder, which has the same ones."""
+        """Hard-link or copy the files of these text fields and inputs from another folder."""
         for field in fields:
             for file in text_files(folder / field):
                 link(file, self.folder / file.name)
@@ -103,7 +103,7 @@ class ShardWriter:
         self._taken = list(fields), list(input_names)
 
     def finish(self, name: str, held_out_rows: str | None = None) -> dict:
-        """Write all remaining files and return the manifest without hashes; `seal` adds these and writes it."""
+        """Write the remaining files and return the manifest, still without hashes; `seal` adds them and writes it."""
         self._end()
         array = self._array("word_tokens", np.int64)
         array.add(self._word_tokens)
@@ -180,7 +180,7 @@ class ShardWriter:
 
 
 def seal(folder: Path, manifest: dict, content_hash: str) -> None:
-    """Write the manifest of a folder of written files, with the hash of each."""
+    """Write the manifest of a finished folder, with the hash of every file."""
     files = {file.name: [file.stat().st_size, hash_of(file)] for file in sorted(folder.iterdir())}
     manifest = manifest | {"content_hash": content_hash, "files": files}
     (folder / MANIFEST).write_text(
@@ -203,5 +203,5 @@ def link(source: Path, target: Path) -> None:
 
 
 def shard_stem(shard: int) -> str:
-    """Return the common start of the names of a shard's files, as "shard-00000"."""
+    """Return the beginning of the file names of a shard: "shard-00000"."""
     return f"shard-{shard:05d}"

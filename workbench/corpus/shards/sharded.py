@@ -62,7 +62,7 @@ IN_MEMORY = {
 
 
 class Documents(NamedTuple):
-    """The pairs of consecutive documents."""
+    """Consecutive documents of a corpus as arrays of document-word pairs."""
 
     first: int  # number of the first document
     indptr: np.ndarray  # (document + 1,) int64, from 0 on
@@ -71,7 +71,7 @@ class Documents(NamedTuple):
 
 
 def _stored(field: str) -> cached_property:
-    """Return a cached property that reads a text field of the folder; if it is missing, default titles, or None."""
+    """Return a cached property that reads a text field of the folder; if not stored, it is None, or the default titles."""
 
     def entries(corpus: ShardedCorpus) -> StoredTexts | NumberedTitles | None:
         if field not in corpus.fields:
@@ -83,7 +83,7 @@ def _stored(field: str) -> cached_property:
 
 
 class ShardedCorpus(AnyCorpus):
-    """A corpus as a list of shards; each is a `Corpus` of some documents, numbered from 0.
+    """A corpus stored as a folder of shards, each a `Corpus` of consecutive documents.
 
     Made by `open` or `write`. The arrays of its folder are mapped into memory, read-only.
 
@@ -164,7 +164,7 @@ class ShardedCorpus(AnyCorpus):
         return cls.open(folder)
 
     def check(self) -> None:
-        """Read every file; raise DataError if its hash is not the one of the manifest."""
+        """Read every file; raise DataError if a file's hash differs from the manifest's."""
         for name, (_, written_hash) in self._manifest["files"].items():
             with _reading(self.folder, name):
                 present_hash = hash_of(self.folder / name)
@@ -175,7 +175,7 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def n_parts(self) -> int:
-        """Number of parts: the shards."""
+        """Number of parts, which are the shards."""
         return len(self.bounds) - 1
 
     def parts(self) -> Iterator[Corpus]:
@@ -183,7 +183,7 @@ class ShardedCorpus(AnyCorpus):
         return map(self.shard, range(self.n_parts))
 
     def shard(self, shard: int) -> Corpus:
-        """Return the documents of one shard as a corpus, numbered from 0, without copying.
+        """Return the documents of one shard as a corpus, renumbered from 0, without copying arrays.
 
         Raise DataError for words and counts out of range, as of a damaged file; nothing else is checked again.
         """
@@ -192,7 +192,7 @@ class ShardedCorpus(AnyCorpus):
         return self._corpus(self.bounds[shard], self.bounds[shard + 1], *self._arrays(shard))
 
     def rows(self, first: int, last: int) -> Corpus:
-        """Return the corpus of documents ``first`` to ``last`` - 1; they are copied if they are of several shards."""
+        """Return the corpus of documents ``first`` to ``last`` - 1; arrays are copied only if they span several shards."""
         if not 0 <= first < last <= self.n_documents:
             raise DataError(
                 f"rows must lie in 0..{self.n_documents} and be one at least; got {first}..{last}"
@@ -216,7 +216,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def blocks(self, n_pairs: int = BLOCK) -> Iterator[Documents]:
-        """Yield all documents in order, about ``n_pairs`` pairs at a time, read into new arrays."""
+        """Yield all documents in order, about ``n_pairs`` pairs at a time, as new arrays."""
         for shard in range(self.n_parts):
             indptr, first = self._arrays(shard)[0], 0
             while first < len(indptr) - 1:
@@ -237,11 +237,11 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def fields(self) -> list[str]:
-        """Names of the text fields in the folder, of vocabulary, titles, authors, labels, times and sequence."""
+        """Names of the stored text fields, among vocabulary, titles, authors, labels, times and sequence."""
         return self._manifest["fields"]
 
     def in_memory(self) -> Corpus:
-        """Return the corpus as one `Corpus` in memory, checked; raise an error if memory does not suffice."""
+        """Return the whole corpus as one validated `Corpus`; raise an error if it does not fit into memory."""
         n_texts = self.n_words + sum(
             self.n_documents for field in ROWWISE if getattr(self, field) is not None
         )
@@ -290,7 +290,7 @@ class ShardedCorpus(AnyCorpus):
         )
 
     def _check_range(self, indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> None:
-        """Raise DataError for indices or counts with which a kernel would access memory outside its arrays."""
+        """Raise DataError for values with which a kernel would access memory outside its arrays."""
         bounded = indptr[0] == 0 and indptr[-1] == len(words) and (np.diff(indptr) >= 0).all()
         if not bounded or (
             len(words) and (words.min() < 0 or words.max() >= self.n_words or counts.min() < 1)
@@ -326,7 +326,7 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs: distinct words, summed over documents."""
+        """Number of document-word pairs: distinct words of a document, summed over documents."""
         return int(self.first_pairs[-1])
 
     @property
@@ -336,7 +336,7 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def inputs(self) -> np.ndarray | None:
-        """The inputs (document, input) float64, a new array each time; None if there are none."""
+        """The inputs (document, input) float64, a new array at each access; None without inputs."""
         return (
             np.stack([self.input(name) for name in self.input_names], axis=1)
             if self.input_names
@@ -345,12 +345,12 @@ class ShardedCorpus(AnyCorpus):
 
     @property
     def n_entries(self) -> int:
-        """Number of entries that have a weight: pairs."""
+        """Number of entries that have a weight: document-word pairs."""
         return self.n_pairs
 
     @property
     def memory_bytes(self) -> int:
-        """Estimated bytes of the largest shard: its arrays, and the arrays of tokens and documents derived from them."""
+        """Estimated bytes of the largest shard: arrays, and the token and document arrays that engines derive."""
         pairs, documents = int(np.diff(self.first_pairs).max()), int(np.diff(self.bounds).max())
         return (
             pairs * (4 + 4 + 8 + 4)
@@ -371,11 +371,11 @@ class ShardedCorpus(AnyCorpus):
 
     @cached_property
     def content_hash(self) -> str:
-        """The sha256 (hex) of the content without the name; the same corpus as a `Corpus` has the same hash."""
+        """The sha256 (hex) of the content without the name, equal to that of the same corpus in memory."""
         return self._manifest["content_hash"] or self.computed_hash()
 
     def computed_hash(self) -> str:
-        """Return the content hash, computed from the files."""
+        """Return the content hash, computed anew from the files."""
         pairs = [(shard, int(n)) for shard, n in enumerate(np.diff(self.first_pairs))]
 
         def array(part: str) -> Iterator[np.ndarray]:
@@ -428,7 +428,7 @@ class ShardedCorpus(AnyCorpus):
         return entries
 
     def _mapped(self, stem: str, n: int | None = None) -> np.memmap:
-        """Return an array of the folder, mapped into memory; raise DataError unless it has n entries."""
+        """Return one array of the folder, mapped into memory; raise DataError unless it has n entries."""
         with _reading(self.folder, f"{stem}.npy"):
             mapped = np.load(self.folder / f"{stem}.npy", mmap_mode="r", allow_pickle=False)
         if n is not None and mapped.shape != (n,):
@@ -440,7 +440,7 @@ class ShardedCorpus(AnyCorpus):
     # ------------------------------------------------------------------ the store
 
     def save(self, folder: str | Path) -> Path:
-        """Hard-link or copy the corpus into ``folder/HASH`` unless it exists; return that path."""
+        """Hard-link or copy the corpus into ``folder/HASH`` unless that exists; return its path."""
         path = Path(folder) / self.content_hash
         if path.exists():
             return path
@@ -460,11 +460,11 @@ class ShardedCorpus(AnyCorpus):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def require_memory(self, what: str) -> Corpus:
-        """Raise DataError: the operation needs the corpus in memory, for the reason ``what``."""
+        """Raise DataError: ``what`` says why the operation needs the corpus in memory."""
         raise self.only_in_memory(what)
 
     def only_in_memory(self, what: str) -> DataError:
-        """Return the error for an operation that needs the corpus in memory, for the reason ``what``."""
+        """Return the error of an operation on a corpus in memory; ``what`` says why the operation needs that."""
         return DataError(
             f"{self.name!r} is kept in shards, and {what}; take shard(i), rows(first, last) or, where memory "
             "allows, in_memory()"
@@ -479,18 +479,18 @@ class ShardedCorpus(AnyCorpus):
 
 
 def is_sharded(path: str | Path) -> bool:
-    """Return whether a path is the folder of a sharded corpus."""
+    """Return whether the path is the folder of a sharded corpus."""
     return os.path.isfile(Path(path) / MANIFEST)  # False where it cannot be looked at
 
 
 def finish(writer: ShardWriter, name: str, held_out_rows: str | None = None) -> None:
-    """Write the remaining files of a folder, and its manifest with the hashes of the content and of every file."""
+    """Write the remaining files of a corpus and its manifest, with the hashes of the content and of every file."""
     manifest = writer.finish(name, held_out_rows)
     seal(writer.folder, manifest, ShardedCorpus(writer.folder, manifest).computed_hash())
 
 
 def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
-    """Raise an error for a part whose vocabulary or fields differ from the first part's."""
+    """Raise an error if a part's vocabulary or fields differ from those of the first part."""
 
     def fields(corpus: AnyCorpus) -> list:
         return [field for field in ROWWISE if getattr(corpus, field) is not None] + list(
@@ -507,7 +507,7 @@ def _check_part(first: AnyCorpus, part: AnyCorpus) -> None:
 
 
 def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
-    """Write the documents of a part and their fields; default titles are not written."""
+    """Write a part's documents and their fields, except default titles."""
     n_before = writer.n_documents
     numbered = NumberedTitles(range(n_before, n_before + part.n_documents))
     if "titles" in writer.fields or part.titles != numbered:
@@ -530,7 +530,7 @@ def _write_part(writer: ShardWriter, part: AnyCorpus) -> None:
 
 @contextlib.contextmanager
 def _reading(folder: Path, name: str) -> Iterator[BinaryIO]:
-    """Yield an opened file of a folder; errors of reading become DataError."""
+    """Yield an opened file of the folder; errors in reading it are raised as DataError."""
     try:
         with open(folder / name, "rb") as file:
             yield file

@@ -63,7 +63,7 @@ def read_shards(
     kept: str | os.PathLike | None = None,
     **options,
 ) -> ShardedCorpus:
-    """Convert a file to a folder of shards with the content, and hash, that `read_corpus` would read.
+    """Convert a file to a sharded corpus with the same content and hash as `read_corpus` would give.
 
     Memory is bounded except for the vocabulary (about 200 bytes per word, pruned ones included), 8 bytes per document, and
     times, sequences and the names of documents of a table of counts. Some formats are read at once, because their files are
@@ -123,7 +123,7 @@ def read_shards(
 
 @contextmanager
 def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCounts | None]:
-    """Yield the folder of counts of this conversion; None if the file has no texts, or a tokenizer is given.
+    """Yield the stored counts of this conversion; None if the file has no texts, or a tokenizer is given.
 
     The folder is kept if the block is interrupted and enough is stored; otherwise it is deleted.
     """
@@ -165,7 +165,7 @@ def _keeping(request: Request, stream: Stream, path: Path) -> Iterator[KeptCount
 
 
 def _stream(request: Request, progress: Callable[[float], None]) -> Stream | None:
-    """Return the file as a stream of documents; None if it has to be read at once."""
+    """Return the file as a stream of documents; None if it can only be read as a whole."""
     if request.path.is_fifo():
         return None
     return trait(request.format, "stream")(request.path, request.read_options, progress)
@@ -179,7 +179,7 @@ def _write(
     progress: Progress,
     counts: KeptCounts | None,
 ) -> None:
-    """Read the stream and write the folder."""
+    """Read the stream and write it as a sharded corpus into the folder ``place``."""
     request.check(stream.words == TEXTS)
     with closing(_Fields(place / "fields")) as fields, closing(PairFiles(place / "pairs")) as pairs:
         read_all = (
@@ -203,7 +203,7 @@ def _write(
 
 
 class _Words(NamedTuple):
-    """The vocabulary, and for each word number its index there (word,) int32, -1 if the word was pruned."""
+    """The vocabulary, and the index in it of each word by provisional number (word,) int32; -1 for a pruned word."""
 
     vocabulary: list[str]
     numbers: np.ndarray | None  # None: numbers do not change
@@ -220,7 +220,7 @@ def _read_texts(
     processes: int,
     kept_counts: KeptCounts | None,
 ):
-    """Count the words of all texts; return the vocabulary, the number of documents, and fields known at the end."""
+    """Count the words of all texts; return the vocabulary, the number of documents, and the fields known only now."""
     options = as_counted(request.counted, request.text_options)
     of_words = {
         name: repeatable(options[name]) if name in LISTS else options[name]
@@ -261,7 +261,7 @@ def _read_texts(
 
 
 def _longer(values: np.ndarray, n: int) -> np.ndarray:
-    """Return the values padded with zeros to at least n entries; the length is at least doubled if it must grow."""
+    """Return the values padded with zeros to at least n entries; the length at least doubles if it must grow."""
     if len(values) >= n:
         return values
     longer = np.zeros(max(n, 2 * len(values)), values.dtype)
@@ -270,7 +270,7 @@ def _longer(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def _check_words(before: int, n_words: int) -> int:
-    """Return ``n_words``; raise an error if memory cannot hold as many again (checked at each power of two)."""
+    """Return ``n_words``; each time it passes a power of two, raise an error unless memory can hold as many words again."""
     if n_words > INT32_MAX:
         raise CorpusError(f"a vocabulary may have {INT32_MAX} words; these are more")
     if n_words.bit_length() > before.bit_length():
@@ -286,7 +286,7 @@ _words_of: Callable[[str], list[str]] | None = None
 
 
 def _begin(of_words: dict) -> None:
-    """Initialise a worker process that counts words; Ctrl-C is left to its parent."""
+    """Initialise a worker process that counts words and leaves Ctrl-C to its parent."""
     global _words_of
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _words_of = analyser(**of_words)
@@ -299,7 +299,7 @@ def _counted(texts: list[str]) -> WordCounts:
 def _with_kept(
     batches: Iterator[Batch], of_words: dict, processes: int, kept_counts: KeptCounts | None
 ) -> Iterator[tuple[Batch, WordCounts]]:
-    """Yield the batches in order with their words counted, taking stored counts first."""
+    """Yield each batch with its word counts, in order, using stored counts as long as there are any."""
     for counts in kept_counts.counts() if kept_counts else ():
         batch = next(batches, None)
         if batch is None or batch.n_documents != len(counts.lengths):
@@ -316,7 +316,7 @@ def _with_kept(
 def _all_counted(
     batches: Iterator[Batch], of_words: dict, processes: int
 ) -> Iterator[tuple[Batch, WordCounts]]:
-    """Yield the batches in order with their words counted."""
+    """Count the words of each batch, and yield (batch, counts) in order."""
     if processes == 1 or of_words.get("tokenizer") is not None:
         words_of = analyser(**of_words)
         for batch in batches:
@@ -340,7 +340,7 @@ def _all_counted(
 
 @contextmanager
 def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
-    """Yield the pool of processes, and end them in every case."""
+    """Yield the pool of worker processes; end them when the block ends, also by an error."""
     try:
         yield pool
     except BrokenProcessPool:
@@ -356,7 +356,7 @@ def _ended(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
 
 
 def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_Fields"):
-    """Read all rows of counts; return the vocabulary, the number of documents, and fields known at the end."""
+    """Read all rows of counts; return the vocabulary, the number of documents, and the fields known only now."""
     known = known_words(request.path, request.read_options) if stream.words != IDS else ()
     ids: dict[str, int] = {word: number for number, word in enumerate(known)}
     n_documents = n_rows = n_words = 0
@@ -397,7 +397,7 @@ def _read_counts(request: Request, stream: Stream, pairs: PairFiles, fields: "_F
 def _documents(
     pairs: PairFiles, n_documents: int, numbers: np.ndarray | None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield blocks of documents: last document + 1, indptr, and words and counts, renumbered, sorted and added up."""
+    """Yield blocks of documents (last document + 1, indptr, words, counts), with final word numbers and counts summed."""
     for first, last, documents, words, counts in pairs.blocks(n_documents):
         if numbers is not None:
             words = numbers[words]
@@ -415,7 +415,7 @@ def _documents(
 
 
 class _Fields:
-    """Titles, labels and inputs of all batches; batches without a field get empty texts for it."""
+    """Writer of titles, labels and inputs of all batches; a missing field becomes empty texts."""
 
     def __init__(self, folder: Path):
         folder.mkdir()
@@ -434,7 +434,7 @@ class _Fields:
         self._n += batch.n_documents
 
     def finish(self, writer: ShardWriter, rest: dict) -> None:
-        """Write the fields of the batches, and those known only at the end (``rest``), into the folder of a corpus."""
+        """Write the fields of all batches, and those known only at the end (``rest``), with the writer of a corpus."""
         self._writer.close()
         # names; numbers were checked before
         checked_inputs({name: [0.0] for name in self._writer.input_names}, (), 1)

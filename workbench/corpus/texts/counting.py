@@ -34,7 +34,7 @@ FOUND = "found"
 
 @contextmanager
 def noting_dropped() -> Iterator[dict[str, list[int]]]:
-    """Yield a dict that collects what `count_words` leaves out within the block: option → [words, tokens].
+    """Yield a dict in which `count_words`, called in the block, records what each option removes: option → [words, tokens].
 
     ``FOUND`` has all words and tokens of the texts. The options apply one after the other, in the order of the dict:
     stop_words, min_letters, then, to words and n-grams, min_documents, max_share and max_words.
@@ -48,7 +48,7 @@ def noting_dropped() -> Iterator[dict[str, list[int]]]:
 
 
 def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]]) -> None:
-    """Record for `noting_dropped` what each step drops; ``steps``: name → function that returns the words kept so far."""
+    """Record for `noting_dropped` how much each step removes; ``steps``: name → function from a text to the words kept."""
     if (noted := _NOTED.get()) is None:
         return
     before = None
@@ -62,7 +62,7 @@ def note_words(texts: Iterable[str], steps: dict[str, Callable[[str], list[str]]
 
 
 def note_kept(totals: np.ndarray, steps: dict[str, np.ndarray]) -> None:
-    """Record for `noting_dropped` what each step drops; ``steps``: name → which words (word,) it drops."""
+    """Record for `noting_dropped` how much each step removes; ``steps``: name → mask (word,) of the words removed."""
     if (noted := _NOTED.get()) is None:
         return
     for name, left_out in steps.items():
@@ -113,7 +113,7 @@ def count_words(
     table: DocumentTable | None = None,
     **about,
 ) -> dict:
-    """Return the counts of raw strings, one document per string, as arguments of `Corpus.from_pairs`.
+    """Return the word counts of raw texts, one text per document, as arguments of `Corpus.from_pairs`.
 
     Documents that are empty, or lose all their words, keep their rows. The vocabulary is in alphabetical
     (code point) order. Nothing but stop words disappears by default; for topics of real text
@@ -219,7 +219,7 @@ def count_words(
 
 
 def as_counted(counted: Mapping | None, options: Mapping) -> dict:
-    """Return the options of `count_words` with which other texts were counted, overridden by ``options``.
+    """Return the options of `count_words` with which a corpus was counted (``counted``), overridden by ``options``.
 
     ``counted`` : as a DocumentTable has it; None, if unknown, for the defaults.
 
@@ -244,7 +244,7 @@ def as_counted(counted: Mapping | None, options: Mapping) -> dict:
 
 
 def as_written(of_words: dict) -> dict:
-    """Return the options that find words as JSON values: given stop words as a list, a tokenizer as True.
+    """Return the options for finding words as values that JSON has: stop words as a list, a tokenizer as True.
 
     Options that older versions lacked are left out if they have the default, so that the hashes of tables do not change.
     """
@@ -264,7 +264,7 @@ def as_written(of_words: dict) -> dict:
 
 
 def repeatable(words):
-    """Return an iterator of words as a list, which can be read twice; any other value unchanged."""
+    """Return an iterator as a list, which can be read twice; return other values unchanged."""
     return (
         words
         if words is None or isinstance(words, str | Path) or not isinstance(words, Iterable)
@@ -303,7 +303,7 @@ def check_pruning(
 
 
 class WordCounts(NamedTuple):
-    """The words of some texts in the order of first appearance, and their counts in each document."""
+    """The distinct words of some texts in order of first appearance, and each document's counts of them."""
 
     words: list[str]
     lengths: np.ndarray  # (document,) int32: number of pairs of each
@@ -312,7 +312,7 @@ class WordCounts(NamedTuple):
 
 
 def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordCounts:
-    """Count the words that ``words_of`` finds in each text."""
+    """Count the words that the function ``words_of`` finds in each text."""
     places: dict[str, int] = defaultdict()
     places.default_factory = places.__len__
     lengths, ids, counts = array("i"), array("i"), array("i")
@@ -328,7 +328,7 @@ def counted(texts: Iterable[str], words_of: Callable[[str], list[str]]) -> WordC
 
 
 def no_word_left(n_texts: int, token_pattern: str) -> DataError:
-    """Return the error that no word was found in texts."""
+    """Return the error for texts in which no word is left after stop words and pattern."""
     return DataError(
         f"no word left in {n_texts} text(s) after stop words and ",
         Named("token_pattern", repr(token_pattern)),
@@ -340,7 +340,7 @@ def no_word_left(n_texts: int, token_pattern: str) -> DataError:
 
 
 def _count(texts: list[str], words_of: Callable[[str], list[str]], token_pattern: str):
-    """Return words (word,) in alphabetical order, and their counts as a sparse array (document, word)."""
+    """Return the words in alphabetical order, and a sparse array (document, word) of their counts."""
     from scipy.sparse import csr_array
 
     words, lengths, ids, counts = counted(texts, words_of)
@@ -365,7 +365,7 @@ def kept_words(
     max_share: float = 1.0,
     max_words: int | None = None,
 ) -> np.ndarray:
-    """Return the numbers of words to keep, ascending, given for each word (word,) its documents and its tokens."""
+    """Return the indices of words to keep, ascending, given each word's number of documents and of tokens (word,)."""
     n_words = len(totals)
     rare, common = occurs_in < min_documents, occurs_in > max_share * n_documents
     keep = np.flatnonzero(~rare & ~common)

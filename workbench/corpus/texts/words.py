@@ -33,7 +33,7 @@ SEEN = "\u200b"
 
 
 def segmenter_of(name: str | None, between: str = " ") -> Callable[[str], str]:
-    """Return a function that puts ``between`` between the words of a Chinese or Japanese text; None without a segmenter.
+    """Return a function that puts ``between`` between the words of Chinese or Japanese text; `str` for no segmenter.
 
     Only Chinese characters and kana are split; words of other scripts stay whole.
 
@@ -119,7 +119,7 @@ def analyser(
     more_stop_words=None,
     segmenter: str | None = None,
 ) -> Callable[[str], list[str]]:
-    """Return the function that finds the words of a text; see `workbench.corpus.texts.counting.count_words` for the options.
+    """Return a function from a text to the list of its words; the options are those of `count_words`.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def analyser(
 
 
 def spelling(lowercase: bool, accents: str) -> Callable[[str], str]:
-    """Return a function that lower-cases a text and strips its accents, according to the options."""
+    """Return a function that lower-cases a text and strips accents, as the options say."""
     plain = _without_accents if accents == "strip" else str
     return (lambda text: plain(text.lower())) if lowercase else plain
 
@@ -189,7 +189,7 @@ def _without_accents(text: str) -> str:
 
 
 def compiled_pattern(token_pattern: str) -> re.Pattern:
-    """Return the compiled pattern of a word; raise an error if it is invalid or has several groups."""
+    """Return the compiled pattern of a word; raise an error if it is invalid or has more than one group."""
     try:
         pattern = re.compile(token_pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
@@ -213,7 +213,7 @@ def languages() -> list[str]:
 
 
 def stop_list(stop_words) -> Iterable[str]:
-    """Return the stop words of a language, of a file with one per line, of a list, or of a text separated by commas.
+    """Return stop words: those of a language, of a file with one per line, of a list, or of text separated by commas.
 
     None, "none" and "" give no words. A text with a comma is a file if a file of this name exists.
     """
@@ -236,7 +236,7 @@ def stop_list(stop_words) -> Iterable[str]:
 
 
 def further_words(words) -> list[str]:
-    """Return the words of a list, or of a text separated by commas; names of languages or files are not expanded."""
+    """Return the words of a list, or of text separated by commas; names of languages or files are not looked up."""
     words = words.split(",") if isinstance(words, str) else () if words is None else words
     listed = list(words) if isinstance(words, Iterable) else [None]
     if not all(isinstance(word, str) for word in listed):
@@ -247,7 +247,7 @@ def further_words(words) -> list[str]:
 
 
 def is_language(stop_words: object) -> bool:
-    """Return whether the value is the name of a language that has stop words."""
+    """Return whether the value names a language that has a list of stop words."""
     return (
         isinstance(stop_words, str)
         and stop_words.strip().lower() not in ("", "none")
