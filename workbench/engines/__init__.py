@@ -83,7 +83,7 @@ FIRST_CHOICE = (
 
 
 def get_engine(name: str):
-    """Return the engine with this name; nothing is compiled before its first step.
+    """Return the engine with a given name; its kernels are compiled by the first step, not here.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def any_with(scalar: str) -> str:
 
 
 def every_score() -> dict:
-    """Return name → `Variable` of all models' scores, besides perplexity, that say whether higher or lower is better."""
+    """Return name → `Variable` for each score of any model, besides perplexity, with a known better direction."""
     scores = [score for name in ENGINES for score in get_engine(name).model.scores]
     return {score.name: score for group in scores for score in group.variables if score.better}
 
@@ -182,7 +182,7 @@ def describe() -> dict[str, dict]:
 
 
 class _CallableModule(ModuleType):
-    """Makes this package callable: `workbench.engines()` returns `describe()`."""
+    """A module that can be called: `workbench.engines()` returns `describe()`."""
 
     def __call__(self) -> dict[str, dict]:
         return describe()

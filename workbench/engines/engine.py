@@ -33,7 +33,7 @@ DOUBLE = 8
 
 
 class Memory(NamedTuple):
-    """Forecast of an engine's memory in bytes, without the corpus and the memory that every run needs."""
+    """Forecast of the memory in bytes that an engine needs beyond the corpus and what every run needs."""
 
     state: int = 0  # of the arrays of a state, held from step to step and written to checkpoints
     indices: int = 0  # of arrays derived from the corpus and kept with the state
@@ -50,7 +50,7 @@ class Array(NamedTuple):
 
 
 def zeros(arrays: dict[str, Array]) -> dict[str, np.ndarray]:
-    """Return the arrays by name, filled with zeros."""
+    """Return name → array of zeros, with the given shapes and types."""
     return {name: aligned_zeros(*array) for name, array in arrays.items()}
 
 
@@ -78,7 +78,7 @@ def topic_counts(
 
 
 def partition_bytes(corpus, n_parts: int, n_pairs: int) -> int:
-    """Return the size of a `partition.Partition` in bytes; 0 if it has one part with all pairs, which the corpus holds."""
+    """Return the bytes of a `partition.Partition`; 0 for one part with all pairs, which shares the corpus's arrays."""
     if n_parts == 1 and n_pairs == corpus.n_pairs:
         return 0
     return (
@@ -111,11 +111,11 @@ class NoOptions:
 
 
 def never_interrupted() -> None:
-    """Return at once: the `interrupt` callback of a step that is never interrupted."""
+    """Do nothing: the default `interrupt` callback, for steps that are never interrupted."""
 
 
 class StepContext(NamedTuple):
-    """What the loop gives to one step: seeds, the number of threads, and a callback to call between slices.
+    """Arguments of a step besides data and state: seed, step number, threads, and a callback for interruptions.
 
     `interrupt` returns soon, waits while the run is paused, and raises when the run is to stop at once.
     """
@@ -150,7 +150,7 @@ class StepContext(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """Counts of another run to start from; the vocabulary must be the same, the documents need not."""
+    """Counts of a fitted run that initialise another run with the same vocabulary, on the same or other documents."""
 
     n_kw: np.ndarray  # (topic, word) float64
     # (document, topic) float64; None if the other run had other documents
@@ -185,7 +185,7 @@ class Init(Protocol):
 
 
 class Step(Protocol):
-    """Signature of `Engine.step`: one iteration, which returns the next state and scalars; ``updates`` counts the updates."""
+    """Signature of `Engine.step`: make one iteration; return the next state, and scalars such as the number of ``updates``."""
 
     def __call__(
         self, data: Data, model: Model, options: Options, state: State, context: StepContext, /
@@ -193,7 +193,7 @@ class Step(Protocol):
 
 
 class Watch(Protocol):
-    """Signature of `Engine.watch`, which returns the recorded diagnostics of an iteration; its time is not measured."""
+    """Signature of `Engine.watch`, which returns the diagnostics to record after an iteration; it is not timed."""
 
     def __call__(
         self, data: Data, model: Model, options: Options, state: State, /
@@ -209,7 +209,7 @@ class Counts(Protocol):
 
 
 class Predict(Protocol):
-    """Signature of `Engine.predict`, which returns p(w|d) (pair,) of held-out pairs given the state.
+    """Signature of `Engine.predict`, which returns p(w|d) (pair,) of held-out document-word pairs given the state.
 
     ``context`` is None where no randomness is needed.
     """
@@ -227,7 +227,7 @@ class Predict(Protocol):
 
 
 class PredictRows(Protocol):
-    """Signature of `Engine.predict_rows`, which returns p(w|d) (row, word) of the rows with given indices."""
+    """Signature of `Engine.predict_rows`, which returns p(w|d) (row, word) of the documents with given indices."""
 
     def __call__(
         self,
@@ -250,13 +250,13 @@ class FoldIn(Protocol):
 
 
 class Learn(Protocol):
-    """Signature of `Engine.learnt`, which returns the learnt parameters that `fold_in` needs from the last snapshot."""
+    """Signature of `Engine.learnt`, which extracts from the last snapshot the parameters that `fold_in` needs."""
 
     def __call__(self, model: Model, last: Mapping[str, np.ndarray], topics: Any, /) -> Learnt: ...
 
 
 class Unseen(Protocol):
-    """Signature of `Engine.unseen`, which returns p(w|d) (pair,) of pairs of unseen documents given their theta."""
+    """Signature of `Engine.unseen`, which returns p(w|d) (pair,) of the pairs of unseen documents, given theta."""
 
     def __call__(self, learnt: Learnt, theta: np.ndarray, pairs: Corpus, /) -> np.ndarray: ...
 
@@ -268,7 +268,7 @@ class Forecast(Protocol):
 
 
 class Engine(NamedTuple):
-    """A published method of inference: names and functions that the loop calls."""
+    """A method of inference: its name, source and style in figures, and the functions that a run calls."""
 
     name: str
     title: str
@@ -317,7 +317,7 @@ class Engine(NamedTuple):
 
 
 def cached_by_corpus(function: Callable) -> Callable:
-    """Cache the results of a function by its corpus and its other, hashable arguments."""
+    """Decorate a function of a corpus: cache its result for each corpus and each value of the other arguments."""
     results: WeakKeyDictionary = WeakKeyDictionary()
 
     @wraps(function)

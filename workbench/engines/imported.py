@@ -96,7 +96,7 @@ class State(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What inference of unseen documents needs of an imported model."""
+    """The parameters of an imported model that inference of unseen documents needs."""
 
     phi: np.ndarray  # (word, topic) float64
     alphas: np.ndarray | None  # (topic,) Dirichlet prior of theta; None if unknown
@@ -122,7 +122,7 @@ def state_of(train: Corpus, theta: np.ndarray, phi: np.ndarray) -> State:
 
 
 def probability(state: State, pairs: Corpus) -> np.ndarray:
-    """Return p(w | d) = sum_k theta_dk phi_kw (pair,); 0 for a word that the program does not know."""
+    """Return p(w | d) = sum_k theta_dk phi_kw (pair,); 0 for words that are unknown to the imported model."""
     mixture = mixture_probability(state.theta, np.ascontiguousarray(state.phi.T), pairs)
     return np.where(mixture > sys.float_info.min, mixture, 0.0)
 
@@ -168,7 +168,7 @@ def predict(
 
 
 def learnt(model: Imported, last: Mapping, topics: LearntTopics) -> Learnt:
-    """Return what inference of unseen documents needs: phi, and the prior of theta if it is known."""
+    """Return the parameters for inference of unseen documents: phi, and the prior of theta if it is known."""
     alphas = None if model.topic_prior is None else np.array(model.topic_prior)
     return Learnt(
         np.ascontiguousarray(np.asarray(last[PHI.name]).T, np.float64), alphas, model.program

@@ -31,11 +31,11 @@ class MissingModel(Model):
         return super().coords(data) if isinstance(data, Corpus) else {}
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return (label, text) for captions: that the engine is not installed."""
+        """Return a (label, text) pair for captions, which says that the engine is not installed."""
         return [("model", "that of an engine which is not installed")]
 
     def recorded(self, options: Options) -> tuple:
-        """Return no variables; the stored run describes its arrays itself."""
+        """Return no variables, since a stored run describes its own arrays."""
         return ()
 
 
@@ -77,7 +77,7 @@ def import_or_stand_in(name: str, module: str) -> Engine:
 
 
 def stand_in(name: str, error: OptionError) -> Engine:
-    """Return a placeholder engine: each of its functions raises the error, its title is the message."""
+    """Return a placeholder engine: all its functions raise ``error``, and its title is the error message."""
 
     def refuse(*_):
         raise error

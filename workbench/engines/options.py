@@ -19,13 +19,13 @@ def options_of(engine) -> dict:
 
 
 def named_options(engine) -> dict:
-    """Return `options_of` and, for renamed options, their former names too."""
+    """Return option name → dataclass field as `options_of` does, and the former names of renamed options too."""
     known = options_of(engine)
     return known | {f.metadata["former"]: f for f in known.values() if f.metadata["former"]}
 
 
 def split_options(engine, values_given: dict) -> tuple[dict, object]:
-    """Return the options of the model by name, and those of the engine as an object; defaults are filled in.
+    """Return the model's options by name and the engine's options as an object, with defaults filled in.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def make_options(engine, values: dict):
 
 
 def takes(engine, name: str, value) -> bool:
-    """Return whether the engine or its model has the option and accepts the value."""
+    """Return whether the engine or its model has an option of this name that allows this value."""
     about = named_options(engine).get(name)
     try:
         return about is not None and checked_option(engine.name, about, value) is not None
@@ -82,7 +82,7 @@ HYPERPARAMETERS = re.compile(r"(learn|a|b)_\w+|alpha_form|\w+_total|top_concentr
 
 
 class SharedOption(NamedTuple):
-    """An option that means the same to several engines, so that one value serves all of them."""
+    """An option with the same meaning in several engines, so that one value can serve all of them."""
 
     # name in forms and links, prefixed with an engine's if options of several meanings share it
     key: str
@@ -96,7 +96,7 @@ class SharedOption(NamedTuple):
 
 
 def shared_options() -> tuple[SharedOption, ...]:
-    """Return all options of all engines; options of one name with other defaults or values are listed separately."""
+    """Return the options of all engines, once per meaning; one name with different defaults or ranges comes twice."""
     return _shared_options(tuple(ENGINES))
 
 
@@ -119,7 +119,7 @@ def _shared_options(engines: tuple[str, ...]) -> tuple[SharedOption, ...]:
 
 
 def shared_option(engine: str, name: str) -> SharedOption | None:
-    """Return the shared option behind an option of an engine; None if the engine has no such option."""
+    """Return the `SharedOption` that includes an engine's option of this name; None if the engine has no such option."""
     return next(
         (one for one in shared_options() if one.field.name == name and engine in one.engines), None
     )

@@ -25,7 +25,7 @@ Rows = Annotated[np.ndarray, "rows of documents, pairs or tokens"]
 
 
 class Meeting(NamedTuple):
-    """What a part yields to be combined with the other parts: its state, and sums over its documents."""
+    """What a part of the corpus yields to be combined with the other parts: a state, and sums over documents."""
 
     state: NamedTuple
     # name -> number or array, added over the parts by +; a field of the state with this name gets the sum in all parts
@@ -33,7 +33,7 @@ class Meeting(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of a step: it ends with a `Meeting` of all parts, or returns without one if there is nothing to do."""
+    """A phase of a step, which ends with a `Meeting` of all parts of the corpus, or without one if it does nothing."""
 
     # (corpus, model, options, state, context) -> generator that returns the state and the diagnostics of a step
     work: Callable[..., Generator]
@@ -42,14 +42,14 @@ class Phase(NamedTuple):
 
 
 class Largest(float):
-    """A number that is combined over parts by the maximum instead of the sum."""
+    """A number whose values in the parts of a corpus are combined by the maximum instead of the sum."""
 
     def __add__(self, other: float) -> "Largest":
         return Largest(max(self, other))
 
 
 def over_parts(work: Callable[..., Generator]) -> Callable:
-    """Convert a generator function with one phase to an ordinary function for a corpus in one part."""
+    """Convert a generator function of one phase to an ordinary function for a corpus in one part."""
 
     @wraps(work)
     def function(*arguments, **named):
@@ -60,7 +60,7 @@ def over_parts(work: Callable[..., Generator]) -> Callable:
 
 
 def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
-    """Return the `init` of an engine whose initial state is made in several phases, like a step."""
+    """Return the `init` of an engine that makes its initial state in several phases."""
 
     def init(corpus, model, options, context, warm_start=None) -> NamedTuple:
         state = alone(first(corpus, model, options, context, warm_start))
@@ -73,7 +73,7 @@ def start_of(first: Callable[..., Generator], *phases: Phase) -> Callable:
 
 
 def step_of(*phases: Phase) -> Callable:
-    """Return the `step` of an engine made of these phases, as a function for a corpus in one part."""
+    """Return the `step` of an engine from its phases; the function itself is for a corpus in one part."""
 
     def step(corpus, model, options, state: NamedTuple, context) -> tuple[NamedTuple, dict]:
         diagnostics: dict = {}
@@ -87,12 +87,12 @@ def step_of(*phases: Phase) -> Callable:
 
 
 def sum_diagnostics(diagnostics: dict, more: dict) -> dict:
-    """Merge the diagnostics of two phases of a step; their numbers of updates are added."""
+    """Merge the diagnostics of two phases of a step, adding their numbers of updates."""
     return diagnostics | more | {"updates": diagnostics.get("updates", 0) + more.get("updates", 0)}
 
 
 def alone(work: Generator):
-    """Run a phase on a corpus in one part: send its `Meeting` back unchanged and return its result."""
+    """Run a phase on a corpus in one part, where nothing is to be combined, and return its result."""
     try:
         meeting = next(work)
         work.send((meeting.state, meeting.sums))
@@ -123,7 +123,7 @@ def add_sums(total: dict, other: dict) -> dict:
 
 
 def in_tree(items: Iterable, add: Callable):
-    """Add all items (at least one) pairwise: neighbours, then the sums of neighbours, and so on.
+    """Return the sum of all items (at least one), by pairwise summation: neighbours, then sums of neighbours, etc.
 
     An item is added as soon as it is yielded, so at most one sum per level of the tree is in memory.
     """
@@ -131,7 +131,7 @@ def in_tree(items: Iterable, add: Callable):
 
 
 def from_subtrees(sums_of_items: Iterable[tuple[int, object]], add: Callable):
-    """Return the sum of `in_tree` from (level, sum) of the subtrees that `subtrees` yields, in order."""
+    """Return the sum of `in_tree` given the (level, sum) of each subtree that `subtrees` yields, in order."""
     sums: list[tuple[int, object]] = []
     for level, item in sums_of_items:
         while sums and sums[-1][0] == level:

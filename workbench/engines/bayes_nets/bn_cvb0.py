@@ -44,7 +44,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: distributions of hidden nodes given tables of random counts."""
+    """Return the initial state: marginals of the hidden nodes, computed from tables of random counts."""
     trees = trees_of(records, model)
     ready = prepared(records, model, trees)
     marginals = clique_marginals(
@@ -59,7 +59,7 @@ def init(
 
 
 def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarray:
-    """Recompute the expected counts (table cell,) from all records, so that rounding errors do not accumulate."""
+    """Recompute the expected counts (table cell,) from the marginals of all records, without accumulated rounding."""
     counts = np.zeros(n_cells)
     add_marginals(
         0,
@@ -76,7 +76,7 @@ def counts_of(ready: Prepared, marginals: np.ndarray, n_cells: int) -> np.ndarra
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Update the distinct records once; then update the priors if due."""
+    """Update the hidden-node marginals of every distinct record once; then update the priors if due."""
     ready, tables = prepared(records, model, state.trees), model.tables.with_priors(state.alpha)
     counts, marginals = counts_of(ready, state.own, tables.n_cells), state.own
     rows = tables.sum_rows(counts)

@@ -67,7 +67,7 @@ def init(
 
 
 def estimated(tables: Tables, counts: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return each row's counts (table cell,) divided by their sum; a row without counts keeps its ``theta``."""
+    """Return maximum-likelihood tables (table cell,): counts / row sum, or ``theta`` in rows without counts."""
     rows = tables.sum_rows(counts)[tables.row_of]
     return np.where(rows > 0, counts / np.where(rows > 0, rows, 1.0), theta)
 
@@ -104,7 +104,7 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p (cell,) of each cell given the other training cells of its record."""
+    """Return the probability (cell,) of each held-out cell given the training cells of the same record."""
     raised = np.maximum(state.theta, max(options.least, TINY))
     theta = raised / model.tables.sum_rows(raised)[model.tables.row_of]
     return predict_cells(records, model, np.log(theta), cells, context)

@@ -77,7 +77,7 @@ def init(
 def drawn_given(
     ready: Prepared, logs: np.ndarray, cells: np.ndarray, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, int]:
-    """Draw the hidden nodes of all records given log tables; write the drawn clique cells to ``cells``.
+    """Draw the hidden nodes of all records given log probability tables; write the clique cells to ``cells``.
 
     Returns the counts (table cell,) and how many records changed. The result does not depend on the number of threads.
     """
@@ -109,7 +109,7 @@ def drawn_given(
 def initial_chain(
     ready: Prepared, tables: Tables, context: StepContext, chain: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the initial hidden nodes of a chain from random tables; return counts (table cell,) and clique cells."""
+    """Draw the hidden nodes of a chain from random tables; return the table counts and the drawn clique cells."""
     cells, logs = (
         np.zeros(ready.first_cells[-1], np.int32),
         np.log(tables.means(initial_counts(tables, context))),
@@ -123,7 +123,7 @@ def most_cliques(ready: Prepared) -> int:
 
 
 class Moves(NamedTuple):
-    """Shares of moved and accepted draws of a sweep among records with hidden nodes; NaN if there are none."""
+    """Shares of a sweep's draws that changed the hidden nodes, and that were accepted; NaN without hidden nodes."""
 
     moved: float  # share of draws that changed the hidden nodes
     accepted: float  # share of draws that were accepted
@@ -174,7 +174,7 @@ def swept(
 
 
 def moves_of(ready: Prepared, n_moved: int, n_accepted: int) -> Moves:
-    """Return numbers of moves as shares of all records with hidden nodes."""
+    """Return the numbers of changed and of accepted draws as shares of the number of records with hidden nodes."""
     n = ready.n_sampled
     return Moves(float(n_moved) / n, float(n_accepted) / n) if n else Moves(math.nan, math.nan)
 

@@ -98,7 +98,7 @@ def init(
 def step(
     records: Records, model: BayesNet, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Sample the rare records in every chain, update the others given all chains, then update the priors if due."""
+    """Draw the hidden nodes of rare records in every chain, update the expected counts of the others, then the priors."""
     tables = model.tables.with_priors(state.alpha)
     sampled = prepared(records, model, state.sampled_trees, 0.0, options.r)
     averaged = prepared(records, model, state.trees, options.r)
@@ -144,7 +144,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def counts(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return expected plus sampled counts of the first chain; chains are not averaged, as hidden states may be permuted."""
+    """Return the expected plus sampled table counts of the first chain only, as hidden states may be permuted."""
     return {"n_cpt": state.mean + state.counts[0]} | kept(options, state)
 
 
@@ -156,7 +156,7 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p (cell,) of each cell given its record's other training cells, averaged over chains."""
+    """Return the probability (cell,) of each held-out cell given its record's training cells, averaged over chains."""
     tables = model.tables.with_priors(state.alpha)
     means = [np.log(tables.means(state.mean + counts)) for counts in state.counts]
     return np.mean([predict_cells(records, model, logs, cells, context) for logs in means], axis=0)
@@ -169,7 +169,7 @@ def samples(records: Records, options: Options) -> bool:
 
 @cached_by_corpus
 def _rarest(records: Records) -> float:
-    """Return the smallest multiplicity of the records that have a known cell."""
+    """Return the smallest multiplicity among the distinct records with at least one known cell."""
     return float(
         cases_among(cases_of(records.values, records.multiplicities), 0.0).weights.min(
             initial=np.inf

@@ -76,7 +76,7 @@ def log_tables(tables: Tables, counts: np.ndarray) -> np.ndarray:
 def step(
     records: Records, model: BayesNet, options: Learning, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Update all distinct records from the same counts, then update the priors if due.
+    """Update the expected counts of all distinct records at once, given the old counts; then the priors if due.
 
     The result does not depend on the number of threads.
     """

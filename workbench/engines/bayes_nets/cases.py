@@ -32,7 +32,7 @@ MOST_CELLS, MOST_PER_WORK = 2**20, 1.0
 
 
 class Factors(NamedTuple):
-    """A plan that reads factors (copies of the table cells of each family, in order) instead of tables."""
+    """Junction trees that read factors (contiguous copies of the table cells of each family) instead of tables."""
 
     # offsets: first cell of a family's factor; cliques begin at multiples of a block
     plan: Plan
@@ -45,12 +45,12 @@ class Factors(NamedTuple):
         return np.append(tables, padding)[self.cells]
 
     def table_sums(self, counts: np.ndarray) -> np.ndarray:
-        """Add the counts of factor cells up by table cell, (table cell,)."""
+        """Sum the counts of all factor cells that copy the same table cell, (table cell,)."""
         return np.bincount(self.cells, counts, self.n_cells + 1)[:-1]
 
 
 def factors_of(plan: Plan, n_cells: int) -> Factors | None:
-    """Return the factors of a plan; None if they would be too large to save time."""
+    """Return a plan that reads factors, or None if copying table cells would take more time than it saves."""
     sizes = plan.free * plan.separators
     of_family = np.ones(len(plan.down), np.int64)
     for (first, last), size in zip(plan.clique_families, sizes, strict=True):
@@ -101,7 +101,7 @@ KEPT = WeakKeyDictionary()
 
 
 class Prepared(NamedTuple):
-    """A plan of cases (distinct records) and the slices in which they are visited; it depends on the data alone."""
+    """The junction trees of all distinct records (cases), in slices of similar work; independent of parameters."""
 
     plan: Plan
     slices: list[tuple[int, int]]
@@ -140,7 +140,7 @@ def trees_of(
 def prepared(
     records: Records, net: BayesNet, trees: np.ndarray, above: float = 0.0, up_to: float = np.inf
 ) -> Prepared:
-    """Return the plan of records with given junction trees, cached; see `cases_within` for the limits."""
+    """Return, from a cache, the `Prepared` of records with given junction trees; for the limits see `cases_within`."""
     plans, key = KEPT.setdefault(records, {}), (net.content_hash, above, up_to, trees.tobytes())
     if key not in plans:
         plans[key] = in_slices(
@@ -169,7 +169,7 @@ def in_slices(plan: Plan, n_cells: int) -> Prepared:
 
 
 def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the arrays of a kernel's workspace for one thread: w, largest, sums and factors."""
+    """Allocate the scratch arrays of a junction-tree kernel for one thread: w, largest, sums and factors."""
     return tuple(
         np.empty(n)
         for n in (plan.n_cells + BLOCK, plan.n_separators, plan.n_separators, plan.n_factors)
@@ -179,7 +179,7 @@ def workspace(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 def expected_counts(
     ready: Prepared, logs: np.ndarray, context: StepContext
 ) -> tuple[np.ndarray, float]:
-    """Return the expected counts (table cell,) of all records given log tables, and the sum of log Z."""
+    """Return the expected counts (table cell,) given log probability tables, and the sum of log Z over records."""
     factors, tables = ready.factors, np.exp(logs)
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -202,7 +202,7 @@ def expected_counts(
 
 
 def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) -> np.ndarray:
-    """Return the marginal probabilities of all clique cells given log tables, case after case."""
+    """Return the marginals of the clique cells of every case, concatenated, given log probability tables."""
     first_own, tables = ready.first_own, np.exp(logs)
     probabilities = np.empty(first_own[-1])
 
@@ -216,7 +216,7 @@ def clique_marginals(ready: Prepared, logs: np.ndarray, context: StepContext) ->
 
 
 def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return the log probability (case,) of each case given log tables (table cell,)."""
+    """Return log Z (case,), the log probability of each distinct record, given log probability tables (table cell,)."""
     log_z, tables, factors = np.empty(len(ready.plan.patterns)), np.exp(logs), ready.factors
     if factors:
         tables, logs = factors.fill(tables, 1.0), factors.fill(logs, 0.0)
@@ -234,7 +234,7 @@ def evidence(ready: Prepared, logs: np.ndarray, n_threads: int = 1) -> np.ndarra
 
 
 def log_joint(tables: Tables, counts: np.ndarray) -> float:
-    """Return log p of complete records with these counts, whole or real, tables integrated out (eq. 26, spec C1)."""
+    """Return the log joint of complete records from their table counts, tables integrated out (eq. 26, spec C1)."""
     rows = tables.sum_rows(counts)
     of_rows = gammaln(tables.alpha_rows) - gammaln(tables.alpha_rows + rows)
     return float(of_rows.sum() + np.sum(gammaln(tables.alpha + counts) - gammaln(tables.alpha)))
@@ -247,7 +247,7 @@ def predict_cells(
     test: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return the probability (cell,) of each known cell of ``test`` given the training cells of its record.
+    """Return the probability (cell,) of each known cell of ``test`` given the training cells of the same record.
 
     For a record without training cells, each cell is given the held-out cells before it, so that the product over cells is the
     probability of the record. ``logs`` are logarithms of distributions. p(x | others) = p(x, others) / p(others).
@@ -269,7 +269,7 @@ def predict_cells(
 def log_evidence_of(
     net: BayesNet, values: np.ndarray, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """Return the log probability (row,) of the known ``values`` (row, node); -1 is unknown. 0 if nothing is known."""
+    """Return the log probability (row,) of the known entries of ``values`` (row, node); -1 marks unknown ones."""
     marginal = replace(net, missing="marginalised")
     cases = cases_of(values, np.ones(len(values)))
     plan = plan_of(marginal, cases, junction_trees(marginal, cases))
@@ -288,7 +288,7 @@ def posterior(
 
 
 def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays (test cell, node) int32 of node states: the training record with the test cell's value, and without."""
+    """Return node states (test cell, node) of each test cell's training record with the cell's value, and without."""
     number, known = {node.name: i for i, node in enumerate(net.nodes)}, net.values(train)
     nodes = np.array([number[field] for field in test.fields])[test.cells.fields]
     added = net.values(test)[test.cells.records, nodes]

@@ -82,7 +82,7 @@ def learnt_alpha(
     *chains: np.ndarray,
     whole: bool = False,
 ):
-    """Return the priors (table cell,) after this step; the given array if no update is due.
+    """Return the priors (table cell,): newly learnt if an update is due at this step, else unchanged.
 
     chains : (table cell,) counts of each chain, expected plus sampled
     whole : whether the counts are whole numbers, since all records are sampled
@@ -118,7 +118,7 @@ def learnable(net: BayesNet) -> list[tuple[int, int, int]]:
 
 
 def polya(chains: list[np.ndarray], whole: bool) -> Polya:
-    """Return the likelihood of a table's single prior given counts (row, state) of each chain, averaged over chains."""
+    """Return the Polya likelihood of a table's scalar prior given counts (row, state) per chain, averaged over chains."""
     n_chains, width = len(chains), chains[0].shape[1]
     rows = np.concatenate(chains)
     if not whole:
@@ -141,7 +141,7 @@ def polya(chains: list[np.ndarray], whole: bool) -> Polya:
 
 
 def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
-    """Return ``prior_mean``, the mean of the learnt priors over tables; empty if priors are fixed."""
+    """Return {"prior_mean": the learnt priors averaged over tables}, or {} if priors are fixed."""
     if not learns(options):
         return {}
     firsts = [first for first, _, _ in learnable(net)]
@@ -149,12 +149,12 @@ def watched(net: BayesNet, options: Options, state: State) -> dict[str, float]:
 
 
 def kept(options: Options, state: State) -> dict[str, np.ndarray]:
-    """Return ``table_prior`` (table cell,), the learnt priors, for a snapshot; empty if priors are fixed."""
+    """Return {"table_prior": the learnt priors (table cell,)} for a snapshot, or {} if priors are fixed."""
     return {"table_prior": state.alpha} if learns(options) else {}
 
 
 def counts(records: Records, net: BayesNet, options: Learning, state: State) -> dict:
-    """Return the counts of all tables, expected or sampled, and their priors if learnt."""
+    """Return the arrays of a snapshot: expected or sampled counts of all tables, and the learnt priors if any."""
     return {"n_cpt": state.counts} | kept(options, state)
 
 
@@ -166,6 +166,6 @@ def predict(
     cells: Records,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p (cell,) of each cell given its record's other training cells, with posterior mean tables."""
+    """Return the probability (cell,) of each held-out cell given its record's training cells, for mean tables."""
     means = net.tables.with_priors(state.alpha).means(np.maximum(state.counts, 0.0))
     return predict_cells(records, net, np.log(means), cells, context)

@@ -180,7 +180,7 @@ def init(
 def step(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Visit all pairs once, update the hyperparameters once, and split or merge topics if that is due."""
+    """Update all responsibilities once, then the hyperparameters; then try to split or merge topics if due."""
     state, change = iterate(corpus, model, options, state, context)
     info = {"updates": corpus.n_pairs, "change": change}
     if (
@@ -203,7 +203,7 @@ def step(
 def iterate(
     corpus: Corpus, model: HDP, options: Options, state: State, context: StepContext
 ) -> tuple[State, float]:
-    """Make a sweep and update the hyperparameters; return the state and the largest change of a responsibility."""
+    """Update all responsibilities, then the hyperparameters; return the state and the largest responsibility change."""
     change, zero_dk = sweep(corpus, options, state, context)
     if context.step % RECOUNT_EVERY == 0:
         state, zero_dk = recounted(corpus, state)
@@ -212,7 +212,7 @@ def iterate(
 
 
 def settled(corpus: Corpus, model: HDP, options: Options, state: State, n_rounds: int) -> State:
-    """Recompute the counts from the responsibilities and update the hyperparameters `n_rounds` times."""
+    """Return the state with counts recomputed from the responsibilities, then `n_rounds` hyperparameter updates."""
     state, zero_dk = recounted(corpus, state)
     for _ in range(n_rounds):
         state = hyper_round(corpus, model, options, state, zero_dk)
@@ -258,7 +258,7 @@ def sweep(
 
 
 def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
-    """Recompute means and variances of the counts; return the state and the probabilities of a count of 0 (document, topic)."""
+    """Recompute mean and variance of every count from the responsibilities; return the state and P(n_dk = 0)."""
     for array in state[:6]:
         array[...] = 0.0
     sampled = none_sampled(corpus).sampled
@@ -271,7 +271,7 @@ def recounted(corpus: Corpus, state: State) -> tuple[State, np.ndarray]:
 
 
 def count_some(corpus: Corpus, state: State, zero_dk: np.ndarray, first: int, last: int) -> None:
-    """Recompute means and variances of the counts of documents first..last, and P0, the probability of a count of 0."""
+    """Recompute mean, variance and P(n_dk = 0) of the topic counts of documents first..last, in place."""
     moments = state.mean_dk, state.var_dk, zero_dk
     count_documents(
         first, last, corpus.indptr, corpus.counts, state.gamma, state.n_topics, *moments
@@ -324,7 +324,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given the means of counts and priors, eq. 16, with the mass beyond the truncation."""
+    """Return p(w|d) of held-out pairs from mean counts and priors (eq. 16), with the mass beyond the truncation."""
     expected = counts(corpus, model, options, state)
     priors, n_kw = mean_priors(state).with_rest(expected["n_kw"])
     n_dk = np.zeros((corpus.n_documents, len(n_kw)))

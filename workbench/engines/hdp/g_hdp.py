@@ -125,7 +125,7 @@ step = step_of(Phase(draw_topics), Phase(draw_hyperparameters))
 
 
 def with_slots_of_all(state: State) -> State:
-    """Enlarge n_dk of this part of the corpus to the number of topic slots that all parts use."""
+    """Return the state with n_dk widened to the topic slots of n_k, whose number all parts of the corpus share."""
     n_slots = len(state.n_k)
     if state.n_dk.shape[1] == n_slots:
         return state
@@ -133,7 +133,7 @@ def with_slots_of_all(state: State) -> State:
 
 
 def sweep(corpus: Corpus, model: HDP, state: State, context: StepContext) -> tuple[State, int]:
-    """Draw the topics of all tokens (step A), adding slots for new topics; return the state and the number of changes."""
+    """Draw the topics of all tokens (step A), adding slots for new topics; return the state and how many changed topic."""
     n_moved, keys = 0, (context.key(GIBBS), context.key(HDP_NEW_TOPICS))
     n_used = int(np.max(np.flatnonzero(state.weights) + 1, initial=0))
     for first, last in slice_bounds(corpus.indptr, padded(state.n_slots)):
@@ -187,7 +187,7 @@ def wider(array: np.ndarray, capacity: int) -> np.ndarray:
 
 
 def tables_and_guests(corpus: Corpus, state: State, context: StepContext) -> dict:
-    """Draw the number of restaurant tables of each topic (step B); return it with the numbers of tokens by document."""
+    """Return the drawn number of tables of each topic (step B), and the number of tokens of each document."""
     state.weights[state.n_k == 0] = 0.0  # what they had is in the rest, and D draws that anew
     tables = draw_tables(
         corpus.indptr,
@@ -226,7 +226,7 @@ def _draw_concentration(
     shape,
     rate: float,
 ) -> float:
-    """Draw a concentration given the number of tables and the guests per restaurant (steps C, E; Escobar & West, 1995)."""
+    """Draw a concentration given the number of tables and the customers per restaurant (C, E; Escobar & West, 1995)."""
     guests = guests[guests > 0]
     shares = random.beta(concentration + 1.0, guests)
     new = random.random(len(guests)) * (guests + concentration) < guests
@@ -239,7 +239,7 @@ def _draw_concentration(
 
 
 def _alphas(state: State) -> np.ndarray:
-    """Return alpha pi_k (slot,); the slot after the last topic has the mass of all topics without tokens."""
+    """Return alpha pi_k (slot,); the slot after the last topic has the total for all topics without tokens."""
     row = state.alpha_total * state.weights
     row[state.n_slots] = state.alpha_total * state.rest
     return row
@@ -285,7 +285,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given the sampled counts, alpha and pi, including the mass of new topics (eq. 17)."""
+    """Return p(w|d) of held-out pairs given the sampled counts, alpha and pi, including the mass of new topics (eq. 17)."""
     return predictive(
         pairs,
         corpus.document_tokens,
@@ -298,7 +298,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: NoOptions) -> Memory:
-    """Forecast the memory of a run in bytes: a chain with 1.5 times its initial topics; it may need more."""
+    """Forecast the memory of a run in bytes for 1.5 times its initial number of topics; more topics need more."""
     begun, likely = (
         size(cgs.arrays(corpus, n))
         for n in (model.n_topics + 1, int(GROWTH * padded(model.n_topics + 1)))

@@ -64,13 +64,13 @@ def stick_divergence(sticks: np.ndarray, top: np.ndarray) -> float:
 
 
 def log_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return log G[pi_k] (topic,), the log geometric mean of each topic's weight."""
+    """Return log G[pi_k] = E[log pi_k] (topic,) of the topic weights, under the posteriors of the sticks."""
     log_v, log_rest = log_sticks(sticks[:, order])
     return (log_v + np.concatenate([[0.0], np.cumsum(log_rest)[:-1]]))[np.argsort(order)]
 
 
 def mean_weights(sticks: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return E[pi_k] (topic,); the rest up to 1 is the mean weight of all topics beyond the truncation."""
+    """Return E[pi_k] (topic,); 1 minus their sum is the mean weight of all topics beyond the truncation."""
     a, b = sticks[:, order]
     before = np.concatenate([[1.0], np.cumprod(b / (a + b))[:-1]])
     return (a / (a + b) * before)[np.argsort(order)]
@@ -89,7 +89,7 @@ def prior_of_words(state: State) -> np.ndarray:
 
 
 def priors_of_counts(state: State) -> tuple:
-    """Return a (topic,), b (word,) and B = E[beta], which the updates add to the counts."""
+    """Return the pseudo-counts a (topic,), b (word,) and B = E[beta] that updates of responsibilities add to counts."""
     return prior_of_topics(state), prior_of_words(state), float(state.beta[MEAN])
 
 

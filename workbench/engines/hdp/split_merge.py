@@ -52,7 +52,7 @@ class Move(NamedTuple):
 
 
 class Inference(NamedTuple):
-    """Functions of the engine that a move calls."""
+    """Functions of `cv-hdp` that a split or merge move calls."""
 
     iterate: Callable  # (state) -> (state, change): an iteration
     # (state, n_rounds) -> state: recompute the counts, then update the hyperparameters n_rounds times
@@ -62,7 +62,7 @@ class Inference(NamedTuple):
 
 
 def attempt(corpus: Corpus, state: State, context: StepContext, inference: Inference):
-    """Try one split or merge; return the new state if accepted, else the old one, and diagnostics."""
+    """Propose and judge one split or merge; return the accepted state or else the old one, and diagnostics."""
     move = propose(corpus, state, context)
     if move is None:
         return state, NO_MOVE | {"updates": 0}
@@ -95,7 +95,7 @@ def attempt(corpus: Corpus, state: State, context: StepContext, inference: Infer
 
 
 def gains(after: float, before: float) -> bool:
-    """Return whether the bound has risen by at least `LEAST_GAIN`, relative to it."""
+    """Return whether the bound has risen by more than the fraction `LEAST_GAIN` of its absolute value."""
     return after > before + LEAST_GAIN * abs(before)
 
 
@@ -118,7 +118,7 @@ def followed_up(state: State, inference: Inference):
 
 
 def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
-    """Propose a merge or a split in alternation; the other kind if one is impossible, None if both are."""
+    """Return a proposed merge or split, by turns; the other kind if the first is impossible, None if both are."""
     sizes, key = state.mean_k[: state.n_topics], context.key(MOVES)
     kinds = (
         (propose_merge, propose_split) if state.n_moves % 2 == 0 else (propose_split, propose_merge)
@@ -127,7 +127,7 @@ def propose(corpus: Corpus, state: State, context: StepContext) -> Move | None:
 
 
 def propose_merge(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to merge the next pair in the list of topics with the most similar words."""
+    """Propose to merge one of the ten pairs of topics with the most similar word counts, the next pair in turn."""
     pairs = alike(state, sizes)
     return Move(MERGE, *pairs[state.n_refused % len(pairs)]) if pairs else None
 
@@ -146,7 +146,7 @@ def alike(state: State, sizes: np.ndarray) -> list[tuple[int, int]]:
 
 
 def propose_split(corpus: Corpus, state: State, sizes: np.ndarray, key: np.uint64) -> Move | None:
-    """Propose to split a topic drawn by size: two drawn documents seed the parts, and one part goes to a free topic."""
+    """Propose to split a topic, drawn in proportion to its size, around two seed documents drawn from it."""
     splittable = np.where(sizes >= LIVE, sizes, 0.0)
     taker, heir = int(np.argmin(sizes)), -1
     if splittable[taker]:
@@ -177,19 +177,19 @@ def drawn(weights: np.ndarray, u) -> int:
 
 
 def merged(corpus: Corpus, state: State, move, context: StepContext, inference):
-    """Merge one topic into another by their responsibilities; the counts are not yet recomputed."""
+    """Return the state with one topic's responsibilities added to another's; counts are not yet recomputed."""
     pour(state.gamma, move.giver, move.taker)
     return state
 
 
 def pour(gamma: np.ndarray, giver, taker) -> None:
-    """Move the responsibilities gamma (pair, topic) of one topic to another, in place."""
+    """Add column ``giver`` of the responsibilities gamma (pair, topic) to column ``taker``, then set it to 0, in place."""
     gamma[:, taker] += gamma[:, giver]
     gamma[:, giver] = 0.0
 
 
 def split(corpus: Corpus, state: State, move, context: StepContext, inference):
-    """Split a topic in two, first by document, then by passes over the pairs; return the state."""
+    """Return the state with a topic split in two: first by document, then by passes over the document-word pairs."""
     if move.heir >= 0:
         pour(state.gamma, move.taker, move.heir)
     total = state.gamma[:, move.giver] + state.gamma[:, move.taker]
@@ -205,7 +205,7 @@ def split(corpus: Corpus, state: State, move, context: StepContext, inference):
 
 
 def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int) -> None:
-    """Redistribute the two topics' summed responsibility of each pair in documents first..last, in place, given a, b and B."""
+    """Divide each pair's summed responsibility of two topics between these anew, for documents first..last, in place."""
     alpha, beta, beta_sum = priors
     share_in_order(
         first,
@@ -224,7 +224,7 @@ def share_out(corpus: Corpus, state: State, move, priors, first: int, last: int)
 
 
 def share_of_documents(corpus: Corpus, weights: np.ndarray, seeds, beta) -> np.ndarray:
-    """Return the probability (document,) that a document belongs to the first seed, given its words; from 0.05 to 0.95.
+    """Return the probability (document,) that a document resembles the first of two seeds, in [0.05, 0.95].
 
     weights : (pair,) the responsibility of the topic that is split; beta (word,) smooths the words of the seeds.
     """

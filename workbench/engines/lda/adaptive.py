@@ -89,14 +89,14 @@ class State(NamedTuple):
 
 
 def of_hybrid(options: "Options", state: State) -> SvbState | CvbState:
-    """Convert a state of this engine to one of `hybrid`, without its split; arrays are shared."""
+    """Return this engine's state as a state of `hybrid`, without the split; the arrays are shared, not copied."""
     if options.average == "svb":
         return SvbState(*state[:3], *state[6:12], *state[-2:])
     return CvbState(*state[:7], *state[8:12], *state[-2:])
 
 
 def with_split(inner: SvbState | CvbState, sampled: np.ndarray) -> State:
-    """Convert a state of `hybrid` to one of this engine, which includes the split ``sampled`` (pair,)."""
+    """Return a state of `hybrid` as a state of this engine, with the split ``sampled`` (pair,) added."""
     if isinstance(inner, CvbState):
         return State(*inner[:7], 0.0, *inner[7:11], sampled, *inner[-2:])
     no_rows, none = np.zeros((0, 0)), np.zeros(0)
@@ -151,7 +151,7 @@ class Options:
 
     @property
     def r(self) -> float:
-        """The option ``budget_r``: the r of a hybrid with the same number of updates per sweep."""
+        """The option ``budget_r``: the count threshold r of the `hybrid` whose sweep makes as many updates."""
         return self.budget_r
 
     def __post_init__(self):
@@ -171,7 +171,7 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def extra_updates(corpus: Corpus, options: Options) -> int:
-    """Return the number of updates of a sweep minus the number of pairs."""
+    """Return how many more updates a sweep makes than the corpus has document-word pairs."""
     if options.budget:
         return max(0, math.floor(options.budget * corpus.n_tokens) - corpus.n_pairs)
     return extra_by_counts(corpus, threshold_of(options))
@@ -179,13 +179,13 @@ def extra_updates(corpus: Corpus, options: Options) -> int:
 
 @cached_by_corpus
 def extra_by_counts(corpus: Corpus, threshold: int) -> int:
-    """Return the updates of a sweep minus the number of pairs, if pairs with counts up to the threshold are sampled."""
+    """Return how many more updates than pairs a sweep makes if pairs with counts up to the threshold are sampled."""
     counts = corpus.counts[corpus.counts <= threshold]
     return int(counts.sum(dtype=np.int64)) - len(counts)
 
 
 def first_sampled(corpus: Corpus, options: Options) -> np.ndarray:
-    """Return the split by counts, (pair,) bool: sampled are counts up to r, or up to the largest within the budget.
+    """Return which pairs (pair,) are sampled at first: those with counts up to r, or as high as the budget allows.
 
     Pairs with one token are always sampled, except with ``split=counts``.
     """
@@ -206,7 +206,7 @@ LAST: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def split_from(corpus: Corpus, options: Options, sampled: np.ndarray) -> Split:
-    """Return the `Split` of the ``sampled`` pairs (pair,), from the cache if it has not changed."""
+    """Return the `Split` that samples the given pairs (pair,), from a cache if they are those of the last call."""
     kind, known = Split if options.split == "counts" else SplitOfSeveral, LAST.get(corpus)
     if type(known) is not kind or not np.array_equal(known.sampled, sampled):
         known = LAST[corpus] = kind(corpus, sampled.copy())
@@ -253,7 +253,7 @@ def init(
 
 
 def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndarray) -> np.ndarray:
-    """Return the sampled pairs, (pair,) bool: those with one token, and those of highest ``rank`` (place,) within the budget.
+    """Return which pairs (pair,) are sampled: all with one token, and those of highest ``rank`` within the budget.
 
     Pairs of equal rank are sampled together.
     """
@@ -267,14 +267,14 @@ def affordable(corpus: Corpus, options: Options, several: Several, rank: np.ndar
 def at_random(
     corpus: Corpus, options: Options, several: Several, context: StepContext
 ) -> np.ndarray:
-    """Return randomly chosen sampled pairs, (pair,) bool: those with one token, and others within the budget."""
+    """Return which pairs (pair,) are sampled: all with one token, and randomly chosen others within the budget."""
     return affordable(corpus, options, several, uniforms_of(context.key(SPLITS), several.pairs))
 
 
 def choose(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Choose a new split if one is due; with `svb` this includes the variational update."""
+    """Choose anew which pairs are sampled, if this is due; with `svb` this includes the variational update."""
     if not due(options, context.step):
         return state, {}
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
@@ -300,7 +300,7 @@ def sample(
 def update(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the averaged (document, word) pairs, unless the choice of a split has updated them; then learn priors."""
+    """Update the averaged document-word pairs, unless `choose` has just done so; then update the priors if due."""
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     sums, part = {"updates": 0}, PARTS[options.average]
     if not (part is svb and due(options, context.step)):
@@ -329,7 +329,7 @@ def anew(context: StepContext):
 
 
 def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator:
-    """Convert a phase (generator) of a hybrid to a phase of this engine, whose state includes the split."""
+    """Wrap a phase of a hybrid so that the states that it exchanges are states of this engine, with the split."""
     meeting = next(work)
     state, sums = yield meeting._replace(state=with_split(meeting.state, sampled))
     try:
@@ -341,7 +341,7 @@ def outside(work: Generator, options: Options, sampled: np.ndarray) -> Generator
 def split_anew(
     corpus: Corpus, options: Options, old: Split, state: SvbState | CvbState, context: StepContext
 ) -> tuple:
-    """Choose a new split; return it, the state converted to it, and the sums of the variational update (None: not made)."""
+    """Return a newly chosen split, the state for that split, and the sums of the variational update (None: not made)."""
     lanes, totals, workspace = (
         len(state.mean_k),
         hybrid.totals(state, 0),
@@ -412,7 +412,7 @@ def with_workspace(
 
 
 def weights_of(corpus: Corpus, state: SvbState | CvbState, context: StepContext) -> Workspace:
-    """Return a workspace with the factors of `svb` responsibilities by document and by word; empty for `cvb` and `cvb0`."""
+    """Return the document and word factors of `svb` responsibilities in a workspace; an empty one for `cvb`, `cvb0`."""
     if not isinstance(state, SvbState):
         nothing = np.zeros((0, 0))
         return Workspace((), (nothing, nothing), (nothing, nothing), np.zeros(0))
@@ -448,7 +448,7 @@ def gap_of_pairs(
     factors,
     context: StepContext,
 ) -> np.ndarray:
-    """Return the averaging error (place,) of each pair: its part of the gap of Jensen's inequality, nats per extra update."""
+    """Return the averaging error (place,) of each pair with several tokens: its Jensen gap, nats per extra update."""
     lanes, n_topics, kept_rows = len(state.mean_k), len(state.alpha), rows_of(split, state)
     alphas, betas = pad_topics(state.alpha, 1.0), np.full(lanes, state.beta)
     priors = alphas, betas, corpus.n_words * betas
@@ -487,7 +487,7 @@ def gap_of_pairs(
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
-    """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
+    """Return the arguments of the bound B: the split, a state of `hybrid`, and the responsibilities' entropy in nats."""
     return hybrid.under_split(split_from(corpus, options, state.sampled), of_hybrid(options, state))
 
 
@@ -514,7 +514,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, averaged over the chains."""
+    """Return p(w|d) of each held-out document-word pair, averaged over the chains."""
     return hybrid.predict(corpus, model, options, of_hybrid(options, state), pairs, context)
 
 

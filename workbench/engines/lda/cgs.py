@@ -178,7 +178,7 @@ def sweep_all(
     n_parts: int = 1,
     scan: str = "auto",
 ) -> tuple[int, int]:
-    """Make one Gibbs sweep over all tokens; return how many changed topic, and the order (`DOCUMENTS` or `WORDS`)."""
+    """Make one Gibbs sweep over all tokens; return how many changed topic, and the visiting order (by documents or words)."""
     if n_parts == 1 and by_words(corpus, state, scan):
         return sweep_words(corpus, state, context, chain), WORDS
     return sweep(corpus, all_sampled(corpus), state, NO_MEAN, context, chain, n_parts), DOCUMENTS
@@ -259,7 +259,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given the sampled counts, by posterior means (eq. 13) or by a draw of theta and phi."""
+    """Return p(w|d) of held-out pairs given the sampled counts, by posterior means (eq. 13) or a draw of theta and phi."""
     if context is not None and options.scored == "sampled":
         live = slice(len(state.alpha))
         theta = draw_dirichlets(state.n_dk[:, live], state.alpha, context.key(POSTERIOR_DRAW))

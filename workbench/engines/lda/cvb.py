@@ -82,7 +82,7 @@ def precision_option():
 
 
 class Product(NamedTuple):
-    """An array whose combination over the parts of a corpus is the product instead of the sum."""
+    """An array whose values in the parts of a corpus are combined by the product instead of the sum."""
 
     array: np.ndarray  # (word, topic) the probability that a word has no token of a topic
 
@@ -105,7 +105,7 @@ class State(NamedTuple):
 
     @property
     def moments(self) -> tuple:
-        """The three means and three variances as arguments of the kernels; variances are None in CVB0."""
+        """Means and variances of n_dk, n_wk and n_k as arguments of the kernels; in CVB0 the variances are None."""
         return (*self[:3], *(self[3:6] if len(self.var_k) else (None, None, None)))
 
 
@@ -141,7 +141,7 @@ init = over_parts(first_state)
 def recount(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Recompute means and variances in every fiftieth iteration; see `recounted`."""
+    """Recompute means and variances of all counts from the responsibilities, in every fiftieth iteration only."""
     if context.step % RECOUNT_EVERY:
         return state, {}
     state = recounted(corpus, none_sampled(corpus), state)
@@ -184,7 +184,7 @@ def initial_mean(
     warm_start: WarmStart | None = None,
     second_order: bool = True,
 ) -> State:
-    """Return the initial state of the averaged pairs: responsibilities, and means and variances of counts given them."""
+    """Return the initial state of the averaged pairs: responsibilities, and the mean and variance of every count."""
     made = zeros(arrays(corpus, model, options, split.n_averaged, second_order))
     state = State(**made, alpha=model.alphas, beta=model.beta)
     initialise(corpus, model, options, split.sampled, context, warm_start, state.gamma, *state[:3])
@@ -254,12 +254,12 @@ def update(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Return the entropy of the stored responsibilities, here all of them, in nats."""
+    """Return the entropy, nats, of the stored responsibilities, which in this engine are all responsibilities."""
     return entropy_of(split, state)
 
 
 def total_entropy(options: Options, state: State, of_pairs: float) -> float:
-    """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    """Return the entropy, nats, of all responsibilities, given the sum of `stored_entropy` over parts of the corpus."""
     return of_pairs
 
 

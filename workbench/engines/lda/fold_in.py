@@ -135,7 +135,7 @@ def _under(
 
 
 def _one_by_one(learnt: LearntTopics, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return theta as `by_gibbs` does, with random numbers selected by ``context.numbers`` of each document."""
+    """Return theta as `by_gibbs` does, with a document's random numbers selected by its ``context.numbers``."""
     phi, alpha, key = word_probabilities(*learnt), learnt.priors.alphas, context.key(FOLD_IN)
     theta, indptr = np.empty((documents.n_documents, len(alpha))), documents.indptr
 

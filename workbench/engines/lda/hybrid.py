@@ -170,12 +170,12 @@ def samples(corpus: Corpus, options: Options) -> bool:
 
 
 def samples_any(split: Split, context: StepContext) -> bool:
-    """Return whether any token of the whole corpus is sampled, even if the split is of one part of it."""
+    """Return whether any token of the whole corpus is sampled, also where the split covers only a part of it."""
     return split.n_sampled > 0 if context.samples is None else context.samples
 
 
 def chains_of(corpus: Corpus, options: Sampling, context: StepContext | None = None) -> int:
-    """Return the number of chains S; 1 if no token is sampled, since all chains would be equal."""
+    """Return the number of chains S; always 1 if no token is sampled, since all chains would be equal."""
     sampled = (
         samples(corpus, options)
         if context is None
@@ -203,14 +203,14 @@ init = over_parts(first_state)
 
 
 def interleaves(options: Sampling, split: Split, context: StepContext) -> bool:
-    """Return whether sampled and averaged (document, word) pairs are visited together in one pass."""
+    """Return whether a single pass both draws sampled tokens and updates averaged document-word pairs."""
     return options.phases == "interleaved" and bool(split.n_averaged or context.in_part)
 
 
 def sample(
     corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
 ) -> Generator:
-    """Draw the sampled tokens of every chain."""
+    """Draw the topics of the sampled tokens in every chain, unless they are drawn during `update` (phases=interleaved)."""
     split = split_of(corpus, options)
     if interleaves(options, split, context):
         return state, {}
@@ -261,7 +261,7 @@ def updated(
     context: StepContext,
     part: ModuleType,
 ) -> tuple:
-    """Update the averaged pairs once given all chains; return the state and the sums to combine over parts."""
+    """Update the averaged pairs once given all chains; return the state and the sums over documents to be combined."""
     mean, sums = part.update(corpus, options, split, mean_part(state), drawn_counts(state), context)
     return type(state)(*mean[:-2], *state[-6:]), sums
 
@@ -274,7 +274,7 @@ def concluded(
     context: StepContext,
     sums: dict,
 ) -> Generator:
-    """Combine the sums of the parts at the end of a step and update the priors; return the state and the diagnostics."""
+    """Add up the sums of all parts of the corpus and update the priors if due; return the state and diagnostics."""
     arguments = partial(sufficient_statistics, split=split), sums
     sampled = samples_any(split, context)
     state, diagnostics = yield from learn(corpus, options, state, context, sampled, *arguments)
@@ -283,14 +283,14 @@ def concluded(
 
 
 def drawn_sums(split: Split, state: SvbState | CvbState, swept: list[tuple[int, int]]) -> dict:
-    """Return the numbers of drawn and moved tokens and the sweep order, to combine over parts; ``swept``: `sweep_chains`."""
+    """Return how many tokens were drawn and changed topic, and the sweep order, to be combined over parts of the corpus."""
     order = sum(scan for _, scan in swept) / len(swept) if swept else 0.0
     n_drawn, n_moved = split.n_tokens * len(state.topics), sum(n for n, _ in swept)
     return {"drawn": n_drawn, "moved": n_moved, "scan": Largest(order)}
 
 
 def draw_diagnostics(sums: dict) -> dict:
-    """Return the diagnostics of a step's draws from the combined `drawn_sums`."""
+    """Return the number of draws, the share that changed topic, and the sweep order, from combined `drawn_sums`."""
     if not sums["drawn"]:
         return {"updates": 0, "moved": math.nan, "scan": math.nan}
     return {"updates": sums["drawn"], "moved": sums["moved"] / sums["drawn"], "scan": sums["scan"]}
@@ -333,12 +333,12 @@ def sweep_chains(
 
 
 def for_bound(corpus: Corpus, options: Options, state: State) -> tuple:
-    """Return the input of the bound B: the split, a state of `hybrid`, and the entropy of its responsibilities in nats."""
+    """Return the arguments of the bound B: the split, the state, and the responsibilities' entropy in nats."""
     return under_split(split_of(corpus, options), state)
 
 
 def under_split(split: Split, state: State) -> tuple:
-    """Return the input of the bound B, as `for_bound` does, for a given split."""
+    """Return the arguments of the bound B, as `for_bound` does, for a given split."""
     return split, state, part_of(state).entropy_of(split, mean_part(state))
 
 
@@ -350,7 +350,7 @@ def watch(
     state: SvbState | CvbState,
     context: StepContext | None = None,
 ) -> Generator:
-    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else only monitors (spec A.9, 5)."""
+    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else neither (spec A.9, 5)."""
     return (yield from watch_under(options, split_of(corpus, options), state))
 
 
@@ -384,7 +384,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, averaged over the chains (spec B.3)."""
+    """Return p(w|d) of each held-out document-word pair, averaged over the chains (spec B.3)."""
     by_chain = [
         predictive(pairs, corpus.document_tokens, *totals(state, s), state.alpha, state.beta)
         for s in range(len(state.topics))
@@ -428,7 +428,7 @@ def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = s
 
 
 def idle(options: Options) -> str | None:
-    """Return the reason why extra threads are of little or no use; None if they are useful."""
+    """Return why extra threads are of little or no use with these options; None if they are useful."""
     if options.phases == "interleaved":
         return "pairs are visited one after another; phases=two_phase does not need that"
     return idle_alone("tokens are drawn") if options.partition == options.n_chains == 1 else None

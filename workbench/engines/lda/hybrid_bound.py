@@ -32,7 +32,7 @@ from workbench.models.options import OptionError
 
 
 class Annealed(NamedTuple):
-    """An estimate of the bound B by annealed importance sampling; below B on average, within Monte Carlo error."""
+    """An estimate of the bound B by annealed importance sampling, which is below B in expectation."""
 
     bound: float  # H + log of the mean weight, nats
     standard_error: float  # by the jackknife over the runs; NaN for one run
@@ -46,14 +46,14 @@ class Annealed(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Lower and upper limits of the bound B, up to Monte Carlo error, in nats."""
+    """A lower and an upper limit of the bound B, in nats, each with Monte Carlo error."""
 
     low: float
     high: float
 
 
 class Part(NamedTuple):
-    """A range of documents as input of the bound."""
+    """A range of documents, with its split and its arrays, as input of the bound B."""
 
     opened: Callable  # () -> the corpus of these documents, and its split
     # or an object with `put` and `get`: mean_dk, n_dk and topics of the first chain, and arrays of the method
@@ -63,7 +63,7 @@ class Part(NamedTuple):
 
 
 class HeldRows:
-    """Arrays by name, in memory; a run in parts has an equivalent on disk."""
+    """Arrays of a part of the corpus, held in memory by name; a run in several parts has them on disk."""
 
     def __init__(self, arrays: dict[str, np.ndarray]):
         self._arrays = arrays
@@ -85,7 +85,7 @@ def whole(corpus: Corpus, split: Split, state: State, entropy: float) -> tuple:
 
 
 def exact(parts: list[Part], state: State, entropy: float) -> float:
-    """Return the bound B by enumeration of all assignments of sampled tokens; other documents are not read.
+    """Return the bound B by enumeration of all topic assignments of the sampled tokens.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def ais(
 
 
 def _anneal(parts: list[Part], state: State, context: StepContext, powers, run: int, prefix: str):
-    """Yield the increase of one annealing run's log weight at each step between powers; ``prefix`` names its arrays."""
+    """Run one annealing run: yield the increase of its log weight at each change of the power; ``prefix`` names its arrays."""
     mean_wk, mean_k, alpha, beta, n_topics = (
         state.mean_wk,
         state.mean_k,
@@ -229,7 +229,7 @@ def bracket(
     burn_in: int = 20,
     on_sweep: Callable[[], None] = never_interrupted,
 ) -> Bracket:
-    """Return an interval that contains the bound B, from Gibbs sweeps that start at the first chain of the state.
+    """Return an interval that contains the bound B, by Gibbs sweeps from the first chain of the state.
 
     ::
 
@@ -281,7 +281,7 @@ def _draw_and_weigh(
     key: np.uint64,
     interrupt: Callable[[], None],
 ) -> float:
-    """Make a Gibbs sweep over a part's sampled tokens, in place; return the sum of entropies of p(z_i | z_-i), nats."""
+    """Make a Gibbs sweep over a part's sampled tokens, in place; return the summed entropy of p(z_i | z_-i), nats."""
     (corpus, split), rows = part.opened(), part.rows.get()
     copies = np.where(split.sampled, corpus.counts, 0).astype(np.int64)
     sampled_before = np.cumsum(copies) - copies
@@ -314,12 +314,12 @@ def _draw_and_weigh(
 
 
 def bracket_bytes(n_tokens: int, n_topics: int) -> int:
-    """Return the bytes of the marginals that `bracket` stores for the sampled tokens."""
+    """Return the bytes of the topic marginals of sampled tokens that `bracket` stores."""
     return 4 * n_tokens * n_topics
 
 
 def _log_joint_of_means(parts: list[Part], state: State) -> float:
-    """Return L(m), the log joint of the means of counts."""
+    """Return L(m), the log joint at the expected counts m."""
     alpha, n_topics = pad_topics(state.alpha), len(state.alpha)
     of_documents = sum(log_documents(part.rows.get()["mean_dk"], alpha, n_topics) for part in parts)
     return log_joint_from(of_documents, state.mean_wk, state.mean_k, state.beta, n_topics)
@@ -331,7 +331,7 @@ def _log_mean_exp(logs: np.ndarray) -> float:
 
 
 def _jackknife_error(logs: np.ndarray) -> float:
-    """Return the standard error of the log-mean-exp by the jackknife over runs."""
+    """Return the jackknife standard error of the log-mean-exp of the log weights of several runs."""
     n = len(logs)
     if n < 2:
         return math.nan

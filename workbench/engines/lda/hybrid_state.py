@@ -40,7 +40,7 @@ SvbState, CvbState = _state("SvbState", svb.State), _state("CvbState", cvb.State
 
 
 def part_of(state: State):
-    """Return the module of a hybrid's variational engine, `svb` or `cvb`; `cvb` also for `cvb0`."""
+    """Return the module of a hybrid's variational engine: `svb`, or `cvb` for second and for zeroth order."""
     return svb if isinstance(state, SvbState) else cvb
 
 
@@ -55,7 +55,7 @@ def chain_of(state: State, s: int) -> cgs.State:
 
 
 def totals(state: State, s: int) -> tuple:
-    """Return n_dk, n_wk, n_k of chain ``s``: expected plus sampled counts, padded."""
+    """Return n_dk, n_wk, n_k of chain ``s``, the sums of expected and sampled counts, padded."""
     return state.mean_dk + state.n_dk[s], state.mean_wk + state.n_wk[s], state.mean_k + state.n_k[s]
 
 
@@ -97,14 +97,14 @@ def drawn_counts(state: State) -> tuple:
 
 
 def averaged_moments(options: Options, state: State) -> tuple:
-    """Return means and variances of the averaged pairs' counts; variances are None unless ``cg_second_order`` is set."""
+    """Return means and, if ``cg_second_order`` is set, variances of the averaged pairs' counts; else None for these."""
     return (
         state[:6] if getattr(options, "cg_second_order", False) else (*state[:3], None, None, None)
     )
 
 
 def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> SufficientStatistics:
-    """Combine expected and sampled counts in one `SufficientStatistics`."""
+    """Return one `SufficientStatistics` with the expected counts of the first and the sampled counts of the second."""
     return SufficientStatistics(
         *(
             mean._replace(sampled=drawn.sampled)
@@ -116,7 +116,7 @@ def together(expected: SufficientStatistics, sampled: SufficientStatistics) -> S
 def interleaved_pass(
     corpus: Corpus, split: Split, mean, chain: int, drawn, context: StepContext
 ) -> tuple[int, dict]:
-    """Visit all pairs in canonical order: draw sampled ones, update averaged ones; return changed topics and diagnostics.
+    """Visit all pairs in canonical order: draw or update each; return how many tokens changed topic, and diagnostics.
 
     mean : state of `svb` or `cvb`, for the variational pairs; chain : state of `cgs`, one chain; drawn : its counts as
     (chain, …) arrays.

@@ -103,7 +103,7 @@ def learning(options: type) -> type:
 
 
 def refuse_without_effect(changed: set, names: tuple, *because) -> None:
-    """Raise OptionError for the first of ``names`` that is in ``changed``: setting it has no effect, for the reason given."""
+    """Raise OptionError if one of the options ``names`` was changed although it has no effect, with the reason."""
     for name in names:
         if name in changed:
             raise OptionError(
@@ -121,7 +121,7 @@ def learnt(options: Options) -> tuple[str, ...]:
 
 
 def due(options: Options, step: int, samples: bool) -> bool:
-    """Return whether a prior is learnt after this step; ``samples``: whether any token is sampled."""
+    """Return whether priors are updated after this step; ``samples`` says whether the engine samples any token."""
     if not learnt(options) or step < max(options.learn_after, 1):
         return False
     often = not samples and "sampled" not in (options.learn_alpha, options.learn_beta)
@@ -163,7 +163,7 @@ class Prior(NamedTuple):
 
 
 def asked(state: State, options: Options, name: str, n_words: int) -> Prior:
-    """Return the values to be learnt of "alpha" or "beta": a single one, or one per topic, according to the options."""
+    """Return the prior to learn, "alpha" or "beta": one common value, or one value per topic."""
     n_topics = len(state.alpha)
     if name == "beta":
         return Prior(name, np.array([state.beta]), n_words, n_topics)
@@ -182,7 +182,7 @@ def learn(
     sums: dict,
     likelihood: Callable = lambda state: polya,
 ) -> Generator:
-    """Combine the sums of the parts at the end of a step and update learnt priors; return the state and the other sums.
+    """Combine the sums of all parts at the end of a step and update learnt priors; return the state and the other sums.
 
     sampled : whether any token is sampled
     statistics : (corpus, state, name of the prior) -> `SufficientStatistics`
@@ -220,7 +220,7 @@ def watched(options: Options, state: State) -> dict:
 
 
 def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Prior) -> Polya:
-    """Return the Polya likelihood of a prior given counts; whole counts are stored by value, real ones by power sums."""
+    """Return the Polya likelihood of a prior given counts: whole counts stored by value, real counts by power sums."""
     cells, sizes = sufficient_statistics
     totals = document_sizes(corpus) if prior.name == "alpha" else topic_sizes(sizes, prior.n_topics)
     if cells.mean is not None:
@@ -231,12 +231,12 @@ def polya(corpus: Corpus, sufficient_statistics: SufficientStatistics, prior: Pr
 
 
 def document_sizes(corpus: Corpus):
-    """Return the numbers of tokens N_d of documents as `Sites` of the Polya likelihood; empty ones are left out."""
+    """Return the numbers of tokens N_d of nonempty documents as `Sites` of the Polya likelihood."""
     return whole_sites([corpus.document_tokens])
 
 
 def topic_sizes(sizes: Counts, n_topics: int):
-    """Return the topic sizes n_k as `Sites` of the Polya likelihood; empty ones are left out."""
+    """Return the nonzero topic sizes n_k as `Sites` of the Polya likelihood."""
     if sizes.mean is not None:
         return real_sites(*sizes, n_topics, True)
     n_k = sizes.sampled[:, 0, :n_topics].ravel().astype(float)
@@ -246,7 +246,7 @@ def topic_sizes(sizes: Counts, n_topics: int):
 def dirichlet(
     corpus: Corpus, alpha, sufficient_statistics: SufficientStatistics, prior: Prior
 ) -> Dirichlet:
-    """Return the likelihood of a prior given E[log theta] or E[log phi] under posteriors Dirichlet(prior + expected counts).
+    """Return the likelihood of a prior given E[log theta] or E[log phi] under Dirichlet(prior + expected counts).
 
     Rows without a token are left out: their expectations only echo the prior as it was.
     """

@@ -69,7 +69,7 @@ class Polya(NamedTuple):
         return value
 
     def __add__(self, other: "Polya") -> "Polya":
-        """Add the likelihoods of two parts of a corpus."""
+        """Return the sum of the log likelihoods of two parts of a corpus."""
         cells = polya.added([self.cells, other.cells])
         return self._replace(cells=cells, totals=polya.added([self.totals, other.totals]))
 
@@ -133,7 +133,7 @@ class Dirichlet(NamedTuple):
         return value
 
     def __add__(self, other: "Dirichlet") -> "Dirichlet":
-        """Add the likelihoods of two parts of a corpus."""
+        """Return the sum of the log likelihoods of two parts of a corpus."""
         n_rows, log_means = self.n_rows + other.n_rows, self.log_means + other.log_means
         return self._replace(n_rows=n_rows, log_means=log_means)
 
@@ -157,7 +157,7 @@ def within(x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
 
 
 def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
-    """Return x after one step that does not lower the likelihood; x itself if there is none.
+    """Return x after one step that does not lower the likelihood; x unchanged if no such step is found.
 
     Newton's step; where it would lead down (far above its maximum the likelihood is convex in log x), all x by one
     factor, the slope over the size of the curvature; else the fixed point. A step is halved until nothing drops.
@@ -192,7 +192,7 @@ def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 
 
 def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Return one common step of all log x: the slope divided by the absolute curvature, hence uphill even if f is convex."""
+    """Return one common step of all log x, slope / |curvature|, which leads uphill even where f is convex."""
     slope = np.sum(x * slopes.gradient)
     curvature = np.sum(x * x * slopes.diagonal) + slope + slopes.rank_one * x.sum() ** 2
     with np.errstate(all="ignore"):
@@ -202,7 +202,7 @@ def scale_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
 def drawn(
     likelihood, x: np.ndarray, shape: float, rate: float, random: np.random.Generator
 ) -> np.ndarray:
-    """Return x after an MCMC step that leaves its posterior under independent Gamma(shape, rate) priors invariant.
+    """Return x after an MCMC step that has the posterior under independent Gamma(shape, rate) priors as stationary law.
 
     By auxiliary variables if the counts are whole and not too large, else by slice sampling of each log x_g.
     """

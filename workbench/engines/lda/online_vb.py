@@ -120,7 +120,7 @@ class OwnOptions:
             )
 
     def rate(self, batch: int) -> float:
-        """Return the learning rate rho of the batch with this number in the run."""
+        """Return the learning rate rho of the batch with this index in the run."""
         return (self.tau0 + self.batches_before + batch) ** -self.kappa
 
 
@@ -162,7 +162,7 @@ def init(
 
 
 def topics_alone(n_kw: np.ndarray, alpha: np.ndarray, beta: float) -> State:
-    """Return a state without documents that continues from expected counts (topic, word), for a stream of batches."""
+    """Return a state without documents from expected counts (topic, word), to continue on a stream of batches."""
     n_topics, n_words = n_kw.shape
     state = State(**zeros(_arrays(0, n_words, n_topics)), entropy=np.nan, alpha=alpha, beta=beta)
     state.mean_wk[:, :n_topics], state.mean_k[:n_topics] = n_kw.T, n_kw.sum(axis=1)
@@ -212,13 +212,13 @@ def n_batches(n_documents: int, options: Options) -> int:
 
 
 def some_documents(corpus: Corpus, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, words and counts of some documents of a corpus."""
+    """Return indptr, words and counts of the documents ``rows`` of a corpus."""
     indptr, pairs = corpus.pairs_of(rows)
     return indptr, corpus.words[pairs], corpus.counts[pairs]
 
 
 def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch:
-    """Return a batch of documents as a Corpus whose vocabulary is the used words, named by their ids."""
+    """Return a batch of documents as a Corpus whose vocabulary is only the words in it, named by their ids."""
     seen = np.zeros(words.max() + 1, bool)
     seen[words] = True
     used, place = np.flatnonzero(seen), np.cumsum(seen) - 1
@@ -229,7 +229,7 @@ def batch_of(indptr: np.ndarray, words: np.ndarray, counts: np.ndarray) -> Batch
 def take_in(
     batch: Batch, state: State, options: Options, rate: float, share: float, context: StepContext
 ) -> Visited:
-    """Fit the documents of a batch given q(phi) of the state, then move q(phi) towards them by the learning rate, in place.
+    """Fit the documents of a batch given q(phi), then move q(phi) towards the batch's estimate by the rate, in place.
 
     share : number of documents that each document of the batch represents, D / S.
     """
@@ -244,7 +244,7 @@ def take_in(
 
 
 def visit(batch: Batch, state: State, options: Options, context: StepContext) -> Visited:
-    """Fit the documents of a batch given q(phi) of the state, from N_d / K tokens per topic; the state is not changed."""
+    """Fit the documents of a batch given q(phi), starting at N_d / K tokens per topic; the state is not changed."""
     documents, used = batch
     mean_wk, mean_k, n_topics = (
         aligned_empty((len(used), len(state.mean_k)), np.float64),
@@ -269,7 +269,7 @@ def change_of(before: np.ndarray, mean_wk: np.ndarray) -> float:
 
 
 def watch(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """Return the bound, with each document's last q and the current q(phi); NaN before the first iteration."""
+    """Return the bound at the current q(phi) and the last q of each document; NaN before the first iteration."""
     live, n_topics = slice(model.n_topics), model.n_topics
     log_phi = digamma(state.beta + state.mean_wk[:, live]) - digamma(
         corpus.n_words * state.beta + state.mean_k[live]

@@ -46,7 +46,7 @@ MOST_PARTS = 64
 
 
 class Columns(NamedTuple):
-    """The pairs of a partition whose words are in one set, as a sparse matrix by document, in canonical order."""
+    """The document-word pairs of one set of words, as a sparse matrix by document, in canonical order."""
 
     # (document + 1,) int64: the pairs of document d are indptr[d]:indptr[d + 1]
     indptr: np.ndarray
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """A partition into P x P blocks: P ranges of documents, and the pairs of P sets of words."""
+    """A cut of document-word pairs into P x P blocks, by P ranges of documents and P sets of words."""
 
     ranges: list[tuple[int, int]]
     columns: list[Columns]
@@ -76,7 +76,7 @@ def partition_option():
 
 
 def idle_alone(what: str) -> str:
-    """Return the reason why extra threads are of no use without a partition."""
+    """Return a text on why extra threads are of no use without the option partition."""
     return f"{what} one after another; with the option partition=4 blocks go side by side, approximately"
 
 
@@ -138,7 +138,7 @@ def sets_of_words(corpus: Corpus, n_parts: int) -> np.ndarray:
 
 
 def shared_out(tokens, n_parts: int) -> np.ndarray:
-    """Assign words to sets greedily, the most frequent first, each to the set with the fewest tokens so far; (word,)."""
+    """Return the set of each word (word,): the most frequent first, each to the set with the fewest tokens so far."""
     sets, lightest = np.empty(len(tokens), np.int32), [(0.0, part) for part in range(n_parts)]
     for word in np.argsort(-tokens, kind="stable").tolist():
         n_tokens, sets[word] = lightest[0]
@@ -161,7 +161,7 @@ def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int)
 
 
 def each_block(partition: Partition, sizes: tuple, work: Callable, context: StepContext) -> list:
-    """Run ``work(first, last, part, sizes)`` on documents first..last of every block; return the results.
+    """Run ``work(first, last, part, sizes)`` on every block, P blocks at a time in parallel; return the results.
 
     ``part`` is the set of words. ``sizes`` are arrays by topic that all blocks change: each block gets its own copy, and the
     changes of all blocks are added to the given arrays.
@@ -191,7 +191,7 @@ def each_block(partition: Partition, sizes: tuple, work: Callable, context: Step
 
 
 def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
-    """Return the task that visits one block: the documents of range i, the words of set ``part``."""
+    """Return the task that visits block (i, ``part``): the documents of range i, and the words of set ``part``."""
     bounds = slice_bounds(partition.columns[part].indptr, len(sizes[0]), *partition.ranges[i])
     return lambda interrupt: each_slice(
         lambda first, last: work(first, last, part, sizes), bounds, 1, interrupt
@@ -199,7 +199,7 @@ def _block(partition, i, part: int, sizes: list[np.ndarray], work) -> Callable:
 
 
 def add_changes(shared, copies) -> None:
-    """Add the change of each copy to the shared sizes, in order; negative rounding errors become zero."""
+    """Add to the shared topic sizes the difference of each copy from them, in order; negative results become 0."""
     before = shared.copy()
     for changed in copies:
         shared += changed - before
@@ -224,7 +224,7 @@ def scan_option():
 
 
 def by_words(corpus: Corpus, state: State, scan: str) -> bool:
-    """Return whether the next sweep of a chain visits tokens word by word; see `COST`."""
+    """Return whether a chain's next sweep visits tokens word by word, which pays if documents have few of many topics."""
     n_topics = len(state.alpha)
     spared = n_topics - SPARED
     if (
@@ -237,7 +237,7 @@ def by_words(corpus: Corpus, state: State, scan: str) -> bool:
 
 
 def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int = 0) -> int:
-    """Make one Gibbs sweep over all tokens, word by word; return how many changed topic."""
+    """Make one Gibbs sweep over all tokens, word by word; return how many tokens changed topic."""
     n_topics, alpha = len(state.alpha), pad_topics(state.alpha)
     lists = make_lists(state.n_dk, corpus.document_tokens, n_topics)
     key, by_word = context.key(GIBBS, chain), corpus.by_word
@@ -265,7 +265,7 @@ def sweep_words(corpus: Corpus, state: State, context: StepContext, chain: int =
 
 
 def word_order_bytes(corpus: Corpus, n_topics: int, scan: str) -> tuple[int, int]:
-    """Return the bytes of the corpus in word-major order and of a sweep's lists; 0 if no sweep is by words."""
+    """Return the bytes of the word-major corpus and of a sweep's lists of topics; (0, 0) if no sweep is by words."""
     if scan == "documents" or (scan == "auto" and n_topics <= SPARED):
         return 0, 0
     entries = int(starts_of_lists(corpus.document_tokens, n_topics)[-1])

@@ -32,7 +32,7 @@ from workbench.models.options import option
 
 
 class Workspace(NamedTuple):
-    """Working arrays of an update with factorised responsibilities; the next update reuses them."""
+    """Scratch arrays of an update with factorised responsibilities, reused by the next update."""
 
     order: Blocks | tuple  # order of the visits: blocks, or slices of documents and of words
     # logs and weights, (document, topic) float64, padded; logs are stored only for tiny weights
@@ -42,7 +42,7 @@ class Workspace(NamedTuple):
     weighed: bool = False  # whether word weights are computed, once for all parts of a corpus
 
     def by_logs(self, corpus: Corpus) -> tuple:
-        """Return documents, words and counts of the pairs that were normalised in the log domain."""
+        """Return documents, words and counts of the pairs whose responsibilities were computed in the log domain."""
         if isinstance(self.order, Blocks):
             return self.order.pairs_at(
                 np.flatnonzero((self.ratios == 0.0) & (self.order.pair_counts > 0))
@@ -54,7 +54,7 @@ class Workspace(NamedTuple):
 def new_workspace(
     corpus: Corpus, lanes: int, of_words: tuple | None = None, blocks: Blocks | None = None
 ) -> Workspace:
-    """Return an empty workspace, for blocks of pairs or for documents that are fitted one by one.
+    """Return an empty `Workspace`, for updates block by block or document by document.
 
     ``of_words`` comes from `words_of_parts`.
     """
@@ -66,7 +66,7 @@ def new_workspace(
 
 
 def new_factors(corpus: Corpus, lanes: int, of_words: tuple | None = None) -> tuple[tuple, tuple]:
-    """Allocate logs and weights of documents, and of words unless ``of_words`` is given."""
+    """Allocate the logs and weights of documents, and those of words unless given as ``of_words``."""
     return _pair_of_rows(corpus.n_documents, lanes), of_words or _pair_of_rows(
         corpus.n_words, lanes
     )
@@ -111,19 +111,19 @@ class Entropy:
         return np.array(float(self), dtype)
 
     def hand_over(self) -> Workspace | None:
-        """Return the workspace for reuse by the next update, and None at later calls, so that no two states share it."""
+        """Return the workspace for reuse by the next update; later calls return None, so that states share none."""
         workspace, self._workspace = self._workspace, None
         return workspace
 
 
 def workspace_for(before: float | Entropy, order: type, make) -> Workspace:
-    """Return the last update's workspace if it has this order of visits (`Blocks` or tuple), else make a new one."""
+    """Return the last update's workspace if it visits in this order (`Blocks` or tuple), else a new one."""
     workspace = before.hand_over() if isinstance(before, Entropy) else None
     return workspace if workspace and type(workspace.order) is order else make()
 
 
 def words_of_parts(state: State, sampled: tuple, point: bool, context: StepContext) -> tuple | None:
-    """Return the logs and weights of words, computed once for all parts of a corpus; None for a corpus in one part."""
+    """Return the logs and weights of words, computed once for all parts; None if the corpus is in one part."""
     if not context.in_part:
         return None
     arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context, sampled, point
@@ -137,7 +137,7 @@ def weigh_topics(
     workspace: Workspace,
     context: StepContext,
 ) -> None:
-    """Compute the weights of words in a workspace, unless all parts share computed ones; see `weigh_words`."""
+    """Compute the weights of words in a workspace, unless they were computed once for all parts; see `weigh_words`."""
     if not workspace.weighed:
         arguments = state.mean_wk, state.mean_k, state.beta, len(state.alpha), context
         weigh_words(*arguments, sampled, point, workspace.word_factors)
@@ -153,7 +153,7 @@ def weigh_words(
     point: bool = False,
     factors: tuple | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return logs (only in rows with tiny weights) and weights exp E[log phi], (word, topic), under Dirichlet(beta + counts).
+    """Return E[log phi], where weights are tiny, and weights exp E[log phi] (word, topic) under Dirichlet(beta + counts).
 
     Counts are expected plus sampled ones; with `point` the weights are phi at its mode. ``factors`` are arrays to write to.
     """
@@ -195,7 +195,7 @@ def initialise(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Initialise the responsibilities of pairs that are not ``sampled``: fill gamma, if it has rows, and the expected counts.
+    """Compute initial responsibilities of averaged pairs, stored in gamma if it has rows, and the expected counts.
 
     ``model`` is an object with alphas, beta and n_topics: an LDA, or the `Priors` of another model.
     """

@@ -50,17 +50,17 @@ class Blocks(NamedTuple):
 
     @property
     def visited(self) -> tuple:
-        """Runs and their pairs as arguments of `parallel_vb.visit_runs`."""
+        """Words, starts, documents and counts of the runs, as arguments of `parallel_vb.visit_runs`."""
         return self.run_words, self.run_begins, self.pair_documents, self.pair_counts
 
     def pairs_at(self, places: np.ndarray) -> tuple:
-        """Return documents, words and counts of the pairs at these places."""
+        """Return documents, words and counts of the document-word pairs at the given places of the blocks."""
         runs = np.searchsorted(self.run_begins, places, side="right") - 1
         return self.pair_documents[places], self.run_words[runs], self.pair_counts[places]
 
 
 def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
-    """Arrange the pairs of a corpus in blocks, where `lanes` is the padded number of topics."""
+    """Return the document-word pairs of a corpus in blocks; `lanes` is the padded number of topics."""
     bounds = block_bounds(corpus, lanes)
     last_words = cut_words(corpus, steps_of(corpus, bounds, lanes, n_threads))
     n_places = corpus.n_pairs + SPARE * len(bounds)
@@ -82,13 +82,13 @@ def blocks_of(corpus: Corpus, lanes: int, n_threads: int) -> Blocks:
 
 
 def pairs_in_order(corpus: Corpus, first: int, last: int) -> np.ndarray:
-    """Return the indices (pair,) of the pairs of documents first..last, sorted by word."""
+    """Return the indices (pair,) of the document-word pairs of documents first..last, sorted by word."""
     begin, end = corpus.indptr[first], corpus.indptr[last]
     return begin + np.argsort(corpus.words[begin:end], kind="stable")
 
 
 def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
-    """Return the pair at each place, (place,) int64; -1 at unused places."""
+    """Return the index (place,) in the corpus of the document-word pair at each place; -1 at unused places."""
     spare = np.full(SPARE, -1)
     return np.concatenate(
         [part for bounds in blocks.ranges for part in (pairs_in_order(corpus, *bounds), spare)]
@@ -96,7 +96,7 @@ def pairs_of_places(corpus: Corpus, blocks: Blocks) -> np.ndarray:
 
 
 def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
-    """Return the same blocks without some pairs; runs may become empty.
+    """Return blocks without the pairs that are left out; a word's run of pairs may become empty.
 
     pairs (place,): see `pairs_of_places`; left_out (pair,) bool
     """
@@ -118,7 +118,7 @@ def without(blocks: Blocks, pairs: np.ndarray, left_out: np.ndarray) -> Blocks:
 
 
 def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
-    """Return the ranges of documents that form blocks of about equal numbers of pairs and documents."""
+    """Return the ranges of documents of the blocks, which balance numbers of documents and of pairs."""
     n_documents, row_bytes = corpus.n_documents, 2 * lanes * DOUBLE
     few = min(FEWEST, n_documents // FEW_DOCUMENTS, corpus.n_pairs * lanes // slices.SLICE_WORK)
     n_blocks = max(
@@ -130,7 +130,7 @@ def block_bounds(corpus: Corpus, lanes: int) -> list[tuple[int, int]]:
 
 
 def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
-    """Return the number of steps in which blocks are visited, such that a step takes some milliseconds or less."""
+    """Return the number of steps in which a block is visited, chosen so that a step takes at most some milliseconds."""
     n_slices = (
         max(corpus.indptr[last] - corpus.indptr[first] for first, last in bounds)
         * lanes
@@ -141,14 +141,14 @@ def steps_of(corpus: Corpus, bounds, lanes: int, n_threads: int) -> int:
 
 
 def cut_words(corpus: Corpus, n_steps: int) -> np.ndarray:
-    """Return the first word of each step, and the end, (step + 1,); steps have about equal numbers of pairs."""
+    """Return the first word of each step, and the end, (step + 1,); steps have similar numbers of pairs."""
     before = np.concatenate([[0], np.cumsum(np.bincount(corpus.words, minlength=corpus.n_words))])
     ideal = np.linspace(0, corpus.n_pairs, n_steps + 1)[1:-1]
     return np.concatenate([[0], np.searchsorted(before, ideal), [corpus.n_words]])
 
 
 def block_bytes(n_pairs: int) -> int:
-    """Return the maximum size of `Blocks` in bytes: no two pairs of a block have the same word."""
+    """Return the largest possible size in bytes of `Blocks` with ``n_pairs`` pairs: no two of a block share a word."""
     return n_pairs * (4 + 4 + 4 + 8)
 
 
@@ -157,7 +157,7 @@ EVERY_COUNT = np.int64(2**62)
 
 
 class Split:
-    """A set of sampled (document, word) pairs of a corpus, with cached arrays that are derived from it.
+    """The document-word pairs of a corpus that a hybrid samples, with cached arrays that are derived from them.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ class Split:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Row (pair,) int64 of each averaged pair in the stored responsibilities: the number of averaged pairs before it."""
+        """Row (pair,) int64 of each averaged pair among the stored responsibilities."""
         return np.cumsum(~self.sampled) - ~self.sampled
 
     @property
     def averaged(self) -> Corpus:
-        """The averaged (document, word) pairs as a Corpus; the corpus itself if no pair is sampled."""
+        """The averaged document-word pairs as a Corpus; the whole corpus itself if no pair is sampled."""
         return self._some_averaged if self.n_sampled else self._corpus()
 
     @cached_property
@@ -194,7 +194,7 @@ class Split:
         return corpus.with_pairs(indptr, corpus.words[averaged], corpus.counts[averaged])
 
     def partition(self, n_parts: int, sampled: bool) -> Partition:
-        """Return the partition into P x P blocks of the sampled pairs, or of the averaged ones if ``sampled`` is False."""
+        """Return the P x P blocks of the sampled document-word pairs, or of the averaged ones if not ``sampled``."""
         if (self.n_sampled if sampled else self.n_averaged) == len(self.sampled):
             return partition_of(self._corpus(), n_parts)
         if (n_parts, sampled) not in self._partitions:
@@ -204,28 +204,28 @@ class Split:
         return self._partitions[n_parts, sampled]
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Arrange the averaged (document, word) pairs in blocks, where `lanes` is the padded number of topics."""
+        """Return the averaged document-word pairs in blocks; `lanes` is the padded number of topics."""
         return blocks_of(self.averaged, lanes, n_threads)
 
 
 class Several(NamedTuple):
-    """The pairs with more than one token, in blocks."""
+    """The document-word pairs with more than one token, in blocks."""
 
     blocks: Blocks
     pairs: np.ndarray  # (place,) int64: the pair at each place; -1 at unused places
 
 
 class SplitOfSeveral(Split):
-    """A split that samples all pairs with one token; the blocks of the other pairs are cached for the next split."""
+    """A split that samples all pairs with one token, so that blocks of the other pairs can be cached and reused."""
 
     def blocks(self, lanes: int, n_threads: int) -> Blocks:
-        """Arrange the averaged pairs in blocks: the cached blocks of `Several` without the sampled pairs."""
+        """Return the averaged pairs in blocks: the cached blocks of `Several` without the sampled pairs."""
         return without(*several_tokens(self._corpus(), lanes, n_threads), self.sampled)
 
 
 @cached_by_corpus
 def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
-    """Arrange the pairs with more than one token in blocks, where `lanes` is the padded number of topics."""
+    """Return the document-word pairs with more than one token in blocks; `lanes` is the padded number of topics."""
     split = split_by_count(corpus, 1)
     blocks = split.blocks(lanes, n_threads)
     pairs = np.append(np.flatnonzero(~split.sampled), -1)
@@ -234,7 +234,7 @@ def several_tokens(corpus: Corpus, lanes: int, n_threads: int) -> Several:
 
 @cached_by_corpus
 def split_by_count(corpus: Corpus, threshold: int) -> Split:
-    """Return the split that samples the pairs with a count of at most the threshold."""
+    """Return the split that samples the document-word pairs with at most ``threshold`` tokens."""
     return Split(corpus, corpus.counts <= threshold)
 
 

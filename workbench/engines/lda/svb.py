@@ -120,7 +120,7 @@ def step(
 
 
 def arrays(corpus: Corpus, model: LDA, options: Options, n_averaged: int) -> dict[str, Array]:
-    """Return the shapes and types of the arrays of a state, apart from the priors; responsibilities only if sequential."""
+    """Return the shapes and types of a state's arrays without the priors; gamma has rows only if sequential."""
     n_kept = n_averaged if options.schedule == "sequential" else 0
     return topic_counts("mean", corpus, model.n_topics) | {
         "gamma": Array((n_kept, padded(model.n_topics)))
@@ -153,7 +153,7 @@ def update(
     sampled: tuple,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Make one variational pass over the averaged pairs, given sampled counts (chain, row, topic), if any.
+    """Make one variational pass over the averaged document-word pairs, given any sampled counts (chain, row, topic).
 
     Returns the state and the sums to combine over parts: number of updates and, in the parallel schedule, new counts.
     """
@@ -285,12 +285,12 @@ def watch(
 
 
 def stored_entropy(options: Options, split: Split, state: State) -> float:
-    """Return the entropy of the stored responsibilities, nats; 0 in the parallel schedule, which stores none."""
+    """Return the entropy of the stored responsibilities, nats; 0 if none are stored (parallel schedule)."""
     return entropy_of(split, state) if options.schedule == "sequential" else 0.0
 
 
 def total_entropy(options: Options, state: State, of_pairs: float) -> float:
-    """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over the parts."""
+    """Return the entropy of all responsibilities, nats, given the sum of `stored_entropy` over parts of the corpus."""
     return of_pairs if options.schedule == "sequential" else float(state.entropy)
 
 
@@ -310,7 +310,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair given the expected counts (spec B.2)."""
+    """Return p(w|d) of each held-out document-word pair given the expected counts (spec B.2)."""
     return predictive(pairs, corpus.document_tokens, *state[:3], state.alpha, state.beta)
 
 
@@ -335,7 +335,7 @@ def memory(corpus: Corpus, model: LDA, options: Options, n_averaged: int | None 
 
 
 def in_parallel(corpus: Corpus, state: int, n_pairs: int) -> Memory:
-    """Forecast the memory of `update_in_parallel` in bytes: weights and logs as large as the state, and pairs in blocks."""
+    """Forecast the memory of `update_in_parallel` in bytes: weights, logs, and document-word pairs in blocks."""
     copied = n_pairs * (4 + 4 + 4) + (corpus.n_documents + 1) * 8 if n_pairs < corpus.n_pairs else 0
     return Memory(state, copied + block_bytes(n_pairs) + state + n_pairs * DOUBLE, step=state)
 

@@ -11,7 +11,7 @@ from workbench.models.options import OptionError
 
 
 def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.ndarray:
-    """Return q(z) (chain, token, topic) of all tokens in canonical order; one chain if nothing is sampled.
+    """Return q(z) (chain, token, topic) of all tokens in canonical order; a single chain if none is sampled.
 
     Where responsibilities are not stored (`vb`, `online-vb`, `svb` in parallel) they are those that follow from the counts,
     eq. A5: those of the next update, and the same once the engine has converged.
@@ -45,7 +45,7 @@ def token_probabilities(corpus: Corpus, options: Options, state: State) -> np.nd
 def every_token(
     corpus: Corpus, sampled: np.ndarray, gamma: np.ndarray, topics: np.ndarray
 ) -> np.ndarray:
-    """Combine responsibilities (averaged pair, topic) and sampled topics (state, sampled token) to (state, token, topic)."""
+    """Merge responsibilities (averaged pair, topic) and sampled topics (state, token) to q(z) (state, token, topic)."""
     probabilities, of_sampled = (
         np.zeros((len(topics), corpus.n_tokens, gamma.shape[1])),
         np.repeat(sampled, corpus.counts),
@@ -56,7 +56,7 @@ def every_token(
 
 
 def split_of(corpus: Corpus, options: Options, state: State) -> tuple[Split, tuple]:
-    """Return the split of an LDA engine's state, and the state without it."""
+    """Return which pairs an LDA engine samples, as a `Split`, and the engine's state without the split."""
     if isinstance(state, cgs.State):
         return all_sampled(corpus), state
     if isinstance(state, adaptive.State):

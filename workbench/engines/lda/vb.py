@@ -155,7 +155,7 @@ def step(
 def fit(
     corpus: Corpus, options: Options, state: State, context: StepContext
 ) -> tuple[Entropy, int]:
-    """Fit each document until it converges (E-step), then the topics (M-step), in place; return entropy and pairs visited."""
+    """Fit each document until convergence (E-step), then the topics (M-step); return the entropy and the pairs visited."""
     point = options.topics == "point"
     if options.n_inner == 1:  # documents and topics in one visit
         return update_in_parallel(
@@ -240,7 +240,7 @@ def log_point(state: State) -> float:
 
 
 def log_modes(state: State) -> np.ndarray:
-    """Return log phi (word, topic) at its mode."""
+    """Return log phi (word, topic) at the posterior mode of phi."""
     live = slice(len(state.alpha))
     return np.log(
         (state.beta + state.mean_wk[:, live])
@@ -249,7 +249,7 @@ def log_modes(state: State) -> np.ndarray:
 
 
 def likelihood(options: Options, state: State, corpus: Corpus, statistics, prior) -> Dirichlet:
-    """Return the bound as a function of a prior, with q(theta) and q(phi) (or phi at its mode) fixed."""
+    """Return the bound as a function of one prior, with q(theta) and q(phi), or the mode of phi, held fixed."""
     if prior.name == "beta" and options.topics == "point":
         return Dirichlet(
             prior.n_topics, log_modes(state).sum(keepdims=True)[0], prior.copies, shift=1.0

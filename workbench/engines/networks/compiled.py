@@ -60,12 +60,12 @@ class FlatPriors(NamedTuple):
 
 
 def hidden_levels(network: Network) -> list[Level]:
-    """Return the levels that draw hidden variables: all but observed ones and the last, which draws the word."""
+    """Return the levels that draw a hidden variable by unknown probabilities: neither observed nor the last."""
     return [level for level in network.levels[:-1] if level.kind != "observed"]
 
 
 def prior_levels(network: Network) -> list[Level]:
-    """Return the levels that have a prior: those of `hidden_levels` and the last."""
+    """Return the levels whose rows have a prior: all but those with observed tables."""
     return [level for level in network.levels if level.kind != "observed"]
 
 
@@ -80,7 +80,7 @@ def initial_alphas(network: Network) -> np.ndarray:
 
 
 def alphas_of(network: Network, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """Return level → prior (group, value), views of the array of all priors; (group, 1) for the last level."""
+    """Return level → prior (group, value), views of the array of all priors; (group, 1) for the level of words."""
     by_level, begin = {}, 0
     for level in prior_levels(network):
         shape = _prior_shape(network, level)
@@ -95,7 +95,7 @@ def _prior_shape(network: Network, level) -> tuple[int, int]:
 
 
 def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
-    """Return the priors in the memory layout of the counts."""
+    """Return the prior of each cell and row sum, in the memory layout of the counts."""
     of_document, rest = (
         paths.is_row[part].astype(float)
         for part in (slice(paths.n_own), slice(paths.rest_at, None))
@@ -123,7 +123,7 @@ def priors_of(paths: Paths, alphas: np.ndarray, n_words: int) -> FlatPriors:
 def count_arrays(
     paths: Paths, corpus: Corpus, dtype=np.float64, of_corpus=np.float64
 ) -> dict[str, Array]:
-    """Declare the count arrays of a network; ``of_corpus`` is the dtype of counts that are sums over documents or words."""
+    """Return the shapes and types of a network's counts; ``of_corpus`` is the type of n_rest and n_k."""
     return {
         "n_own": Array((corpus.n_documents, paths.n_own), dtype),
         "n_rest": Array((paths.n_flat - paths.rest_at,), of_corpus),
@@ -133,13 +133,13 @@ def count_arrays(
 
 
 def cells_of(paths: Paths, level: Level, n_own: np.ndarray, n_rest: np.ndarray) -> np.ndarray:
-    """Return the counts (row, value) of a level other than the last; (document, row, value) for rows by document."""
+    """Return the counts of a level but the last: (row, value), or (document, row, value) for rows by document."""
     cells = paths.places[level.name].cells
     return n_own[:, cells] if level.of_documents else n_rest[cells - paths.rest_at]
 
 
 def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the (expected) counts of all levels by name, with the dims of `models.networks.levels`.
+    """Return level name → (expected) counts of all levels, with the dims of `models.networks.levels`.
 
     ``n_<level>``; for the last level ``n_kw`` (row, word), and ``n_dk`` (document, row), tokens by row of the last level.
 
@@ -156,14 +156,14 @@ def counts_of(paths: Paths, counts: NamedTuple, n_dr: np.ndarray) -> dict[str, n
 
 
 def watched(paths: Paths, n_k: np.ndarray, alphas: np.ndarray) -> dict[str, np.ndarray]:
-    """Return diagnostics: tokens of each row of the last level, ``n_k``, and the learnt priors."""
+    """Return the diagnostics: ``n_k``, the tokens in each row of the last level, and the learnt priors."""
     return {"n_k": n_k[paths.leaf_places]} | learnt_priors(
         paths.network, alphas_of(paths.network, alphas)
     )
 
 
 class CompiledNetwork(NamedTuple):
-    """A network and its priors as arrays of addresses and numbers for the kernels."""
+    """A network and its priors in the form that kernels read: memory addresses of factors, and arrays of numbers."""
 
     paths: Paths
     field: Field
@@ -218,7 +218,7 @@ def _compiled(network: Network, alphas: bytes, n_words: int) -> CompiledNetwork:
 
 
 def _field(paths: Paths) -> Field:
-    """Return the runs of paths, without factors that are row sums, for `kernels.networks.field`."""
+    """Return the path factors without row sums, run by run, in the form that `kernels.networks.field` reads."""
     runs = paths.runs
     scalars, vectors = (
         chained(
@@ -232,14 +232,14 @@ def _field(paths: Paths) -> Field:
 
 
 def chained(factors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Concatenate the factors of all runs; return the index of each run's first factor, all addresses and all strides."""
+    """Concatenate lists of (address, stride): return the index of each list's first element, addresses and strides."""
     factors = list(factors)
     addresses, stride = np.array(list(itertools.chain(*factors)), np.int64).reshape(-1, 2).T.copy()
     return np.cumsum([0, *map(len, factors)]), addresses, stride
 
 
 def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
-    """Return the Dirichlet cells of documents, or of the corpus without the last level, and their signs."""
+    """Return which numbers of a document (or of the corpus) are Dirichlet cells, and signs: 1 cell, -1 row sum, 0 else."""
     real, row_of, rows = (
         np.zeros(len(prior)),
         np.zeros(len(prior), np.int32),
@@ -261,7 +261,7 @@ def _cells(paths: Paths, of_documents: bool, prior) -> tuple[Cells, np.ndarray]:
 
 
 def owners_of(network: Network, corpus: Corpus) -> Owners:
-    """Return the authors of each document; a single dummy author if the network has none.
+    """Return the possible authors of each document's tokens; a single dummy author in networks without authors.
 
     Raises
     ------
@@ -300,7 +300,7 @@ class Learning:
 
 
 def learning_levels(network: Network) -> list[Level]:
-    """Return the levels whose priors are learnt."""
+    """Return the levels whose Dirichlet priors are learnt."""
     return [
         level for level in network.levels if level.kind == "dirichlet" and level.learn != "none"
     ]
@@ -325,7 +325,7 @@ def learn(
     sums: dict,
     sampled: bool = False,
 ) -> Generator:
-    """Combine the sums of the parts at the end of a step and update the learnt priors by Newton steps.
+    """Combine the sums of all parts at the end of a step, and update the learnt priors by Newton steps.
 
     counts_of : (state) -> counts of the chains, each with n_own, n_rest, n_wk and n_k; whole numbers if `sampled`. The mean
         of the chains' likelihoods is maximised.
@@ -361,7 +361,7 @@ def learn(
 
 
 class Added(tuple):
-    """Likelihoods of several priors; + adds those of each prior."""
+    """A tuple of log likelihoods, one per prior, which is added element by element."""
 
     def __add__(self, other: "Added") -> "Added":
         return Added(one + another for one, another in zip(self, other, strict=True))
@@ -370,7 +370,7 @@ class Added(tuple):
 def likelihoods(
     network: Network, level: Level, prior: np.ndarray, sampled: bool, states: list
 ) -> list:
-    """Return the likelihoods of a level's prior given the counts of chains: one in all, or one per group."""
+    """Return the likelihoods of a level's priors given the counts of all chains: one per group, or one for a scalar."""
     copies = len(states[0].n_wk) if level.draws == WORD else 1
     parts = [
         np.concatenate([rows_of(network, level, state, j) for state in states])
@@ -385,7 +385,7 @@ def likelihoods(
 
 
 def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndarray:
-    """Return the counts (row, value) of all rows of a group that have tokens, over all documents."""
+    """Return the counts (row, value) of a group's rows that have tokens; rows by document are listed per document."""
     paths = paths_of(network)
     cells = paths.places[level.name].cells[paths.places[level.name].groups == group]
     if level.draws == WORD:
@@ -398,7 +398,7 @@ def rows_of(network: Network, level: Level, state: State, group: int) -> np.ndar
 
 
 def _likelihood(parts: list, prior, copies: int, sampled: bool, pooled: bool):
-    """Return the likelihood of a prior with one number per value, or one number in all if pooled or for words."""
+    """Return the likelihood of a prior per value, or of one scalar if ``pooled`` or if the values are words."""
     n_values = parts[0].shape[1]
     one = pooled or copies > 1
     if sampled:

@@ -89,7 +89,7 @@ class Options(Learning, OwnOptions):
 
 @cached_by_corpus
 def begins_of(corpus: Corpus, network: Network) -> np.ndarray:
-    """Return the index (pair + 1,) of each pair's first responsibility."""
+    """Return the index (pair + 1,) of the first responsibility of each document-word pair in the flat array gamma."""
     lanes = (
         np.repeat(np.diff(owners_of(network, corpus).indptr), np.diff(corpus.indptr))
         * paths_of(network).n_lanes
@@ -145,7 +145,7 @@ def init(
 
 
 def added_by(compiled) -> Added:
-    """Return the priors, which the kernel adds to the counts, as its argument."""
+    """Return the priors of a network in the form in which the kernel adds them to counts."""
     paths, priors = compiled.paths, compiled.priors
     prior, known = np.ones(paths.n_flat), np.zeros(paths.n_flat, bool)
     prior[: paths.n_own], prior[paths.rest_at :] = priors.own, priors.rest
@@ -156,7 +156,7 @@ def added_by(compiled) -> Added:
 
 
 def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Recompute all counts from the responsibilities, in place; return tokens (document, last-level row) and the entropy.
+    """Recompute all counts from the responsibilities, in place; return n_dr (document, last-level row) and the entropy.
 
     The expected log probability of paths under observed tables is added to the entropy.
     """
@@ -184,7 +184,7 @@ def recount(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, f
 
 
 def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, float]:
-    """Return what `recount` does, from a copy of the counts: the given state stays unchanged."""
+    """Return the values of `recount`, computed on copies of the counts, so that the state is unchanged."""
     return recount(
         corpus,
         model,
@@ -195,7 +195,7 @@ def summed(corpus: Corpus, model: Network, state: State) -> tuple[np.ndarray, fl
 def recount_in_time(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Recompute all counts in every fiftieth iteration."""
+    """Recompute all counts from the responsibilities, in every fiftieth iteration only."""
     if context.step % RECOUNT_EVERY:
         return state, {}
     recount(corpus, model, state)
@@ -205,7 +205,7 @@ def recount_in_time(
 def visit(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Update the responsibilities of every pair once, in canonical order; then update the priors if due."""
+    """Update the responsibilities of every document-word pair once, in canonical order; then the priors if due."""
     paths, owners, begins = paths_of(model), owners_of(model, corpus), begins_of(corpus, model)
     lanes, real, change = laid_out(model).lanes, paths.real, 0.0
     added = added_by(compile_network(model, state.alphas, corpus.n_words))

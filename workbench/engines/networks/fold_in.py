@@ -42,7 +42,7 @@ FLOOR = 1e-10
 
 
 def check(network: Network) -> Network:
-    """Return the network if held-out words can be predicted from it; raise an error otherwise.
+    """Return the network unchanged; raise ModelError if held-out words cannot be predicted from it.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) (pair,) by posterior means, given the counts of a state."""
+    """Return p(w|d) (pair,) of held-out pairs by posterior means, given the counts of a state."""
     return predictive(
         compile_network(model, state.alphas, corpus.n_words), owners_of(model, corpus), state, pairs
     )
@@ -73,7 +73,7 @@ def predict(
 def predictive(
     compiled: CompiledNetwork, owners: Owners, state: State, pairs: Corpus
 ) -> np.ndarray:
-    """Return p(w|d) (pair,) by posterior means, from a compiled network.
+    """Return p(w|d) (pair,) of held-out pairs by posterior means, for a compiled network.
 
     state : with n_own (document, D), n_rest, n_wk (word, R), n_k (R,), integer or real
     """
@@ -89,7 +89,7 @@ def predictive(
 def row_shares(
     compiled: CompiledNetwork, owners: Owners, n_own: np.ndarray, n_rest: np.ndarray
 ) -> np.ndarray:
-    """Return p(row of the last level | document) by posterior means, (document, row), padded."""
+    """Return p(row of the last level | document) (document, row), padded, with posterior means for all levels."""
     paths = compiled.paths
     x, rest = np.zeros(paths.n_flat), n_rest[None]
     x[paths.one_at] = 1.0
@@ -107,7 +107,7 @@ def row_shares(
 
 
 def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> np.ndarray:
-    """Return the word probabilities (word, row) of the rows of the last level, padded by zeros."""
+    """Return the posterior mean word probabilities (word, row) of each row of the last level, padded by zeros."""
     if compiled.words_are_points:
         phi = np.zeros(n_wk.shape)
         live = compiled.live > 0
@@ -117,7 +117,7 @@ def word_means(compiled: CompiledNetwork, n_wk: np.ndarray, n_k: np.ndarray) -> 
 
 
 def estimates(counts: np.ndarray) -> np.ndarray:
-    """Return counts (row, value) divided by their row sums; a row without tokens is uniform."""
+    """Return probabilities (row, value): the counts divided by row sums; uniform in rows without tokens."""
     sizes = counts.sum(axis=1, keepdims=True)
     return np.where(sizes > 0, counts, 1.0) / np.where(sizes > 0, sizes, counts.shape[1])
 
@@ -129,7 +129,7 @@ def floored(table: np.ndarray) -> np.ndarray:
 
 
 class Sampled(NamedTuple):
-    """Sampled counts of chains, as arguments of the kernels; see `gibbs.State`."""
+    """Sampled counts of all chains, as arguments of the kernels; see `gibbs.State`."""
 
     n_own: np.ndarray  # (chain, document, D) int32
     n_rest: np.ndarray  # (chain, 1, C + A * authors) int64
@@ -144,7 +144,7 @@ NO_CHAIN = Sampled(NOTHING_SAMPLED[0], NOTHING_SAMPLED[2], NOTHING_SAMPLED[1], N
 def corpus_numbers(
     compiled: CompiledNetwork, n_rest: np.ndarray, sampled: Sampled = NO_CHAIN
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of paths, and their logs, from rows of the corpus, in the layout of `Paths`; else 0 and `NEVER`."""
+    """Return the path factors from rows of the corpus, and their logs, in the layout of `Paths`; else 0 and `NEVER`."""
     paths = compiled.paths
     x, logs = np.zeros(paths.n_flat), np.full(paths.n_flat, NEVER)
     x[paths.one_at], logs[paths.one_at] = 1.0, 0.0
@@ -174,7 +174,7 @@ def word_numbers(
     context: StepContext,
     sampled: Sampled = NO_CHAIN,
 ) -> None:
-    """Compute ``weights`` (word, row), exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k in point-estimated rows.
+    """Compute weights (word, row) exp < psi(beta + n_wk) - psi(W beta + n_k) >, or n_wk / n_k of point estimates.
 
     < > is the mean over chains, whose sampled counts are added. ``logs`` are stored for tiny weights; ``slices`` are ranges of
     words.
@@ -257,7 +257,7 @@ def by_variational_bayes(
 
 
 def by_themselves(network: Network) -> Network:
-    """Return the network with a separate author for each document: rows by author become rows by document."""
+    """Return the network with an own author for every document, so that rows by author become rows by document."""
     author = network.author.name
     levels = tuple(
         replace(
@@ -279,7 +279,7 @@ def by_themselves(network: Network) -> Network:
 
 
 def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Infer theta of documents whose authors, if the network has any, are known."""
+    """Return theta of unseen documents by variational inference; their authors, if any, are known to the network."""
     n_kw = learnt.counts[network.levels[-1].name]
     compiled = compile_network(network, learnt.alphas, n_kw.shape[1])
     paths, owners = compiled.paths, owners_of(network, documents)
@@ -332,7 +332,7 @@ def _fold(network: Network, learnt, documents: Corpus, context: StepContext) -> 
 
 
 def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarray:
-    """Return initial counts of documents: uniform over the values of a level, or random if a document has several rows of it.
+    """Return initial counts of documents: uniform over a level's values, random if a document has several rows.
 
     Otherwise rows with the same prior would stay equal (spec D.7).
     """
@@ -351,7 +351,7 @@ def first_counts(compiled, documents: Corpus, context: StepContext) -> np.ndarra
 
 
 def rest_counts(compiled, counts: dict) -> np.ndarray:
-    """Convert counts by level, of the corpus and of authors, to the memory layout of `Paths`."""
+    """Return the counts of levels that documents share, by name, in the memory layout of `Paths`."""
     paths = compiled.paths
     n_rest = aligned_zeros((paths.n_flat - paths.rest_at,), np.float64)
     for level in hidden_levels(paths.network):

@@ -73,7 +73,7 @@ class Options(Learning):
 
 
 def check(network: Network) -> Network:
-    """Return the network if Gibbs sampling and prediction are possible; raise an error otherwise.
+    """Return the network unchanged; raise an error if Gibbs sampling of it, or prediction from it, is impossible.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def initial_chain(
 def initial_places(
     corpus: Corpus, model: Network, key: np.uint64, warm_start: WarmStart | None
 ) -> np.ndarray:
-    """Return the initial path (token,) int32 of every token: uniform, or given another run's counts or topics."""
+    """Return an initial path (token,) for every token: uniform draws, or draws given another run's counts or topics."""
     paths, owners, places = (
         paths_of(model),
         owners_of(model, corpus),
@@ -211,7 +211,7 @@ def sweep(
     context: StepContext,
     chain: int = 0,
 ) -> int:
-    """Make one Gibbs sweep over the sampled tokens; return how many changed path. ``mean``: expected counts to add, or None."""
+    """Make one Gibbs sweep over the sampled tokens, given expected counts ``mean``, if any; return how many changed path."""
     paths, owners, laid = paths_of(model), owners_of(model, corpus), laid_out(model)
     drawn = Counts(*state[1:5])
     whole = drawn if mean is None else Counts(*(m + n for m, n in zip(mean, drawn, strict=True)))
@@ -266,7 +266,7 @@ def watch(
 
 
 def log_known(corpus: Corpus, model: Network, state: State, split: Split | None = None) -> float:
-    """Return the log probability, nats, of the sampled tokens' paths under observed tables; ``split`` None: all tokens."""
+    """Return the log probability, nats, of the drawn paths of sampled tokens under the observed tables."""
     paths, lanes = paths_of(model), laid_out(model).lanes
     priors = compile_network(model, state.alphas, corpus.n_words).priors
     if not priors.known.any():
@@ -290,7 +290,7 @@ def log_known(corpus: Corpus, model: Network, state: State, split: Split | None 
 
 
 def rows_of_tokens(model: Network, state: State) -> np.ndarray:
-    """Return, for each token, the row of the last level from which its word is drawn, (token,), with padded row numbers."""
+    """Return the padded number of the last-level row from which each token's word is drawn, (token,)."""
     lanes = laid_out(model).lanes
     return lanes.leaf[state.places % len(lanes.leaf)]
 
@@ -298,7 +298,7 @@ def rows_of_tokens(model: Network, state: State) -> np.ndarray:
 def rows_of_documents(
     corpus: Corpus, model: Network, state: State, split: Split | None = None
 ) -> np.ndarray:
-    """Count the sampled tokens of each document by row of the last level, (document, row), padded; by default all tokens."""
+    """Return how many sampled tokens of each document are in each last-level row, (document, row), padded."""
     n_leaves, drawn = (
         paths_of(model).n_leaves,
         np.repeat((split or all_sampled(corpus)).sampled, corpus.counts),

@@ -76,12 +76,12 @@ def mean_part(state: State) -> network_vb.State:
 
 
 def chain_of(state: State, s: int) -> network_gibbs.State:
-    """Return the sampled part of chain ``s`` as a state of `network-gibbs`; its arrays are views."""
+    """Return the sampled counts and paths of chain ``s`` as a state of `network-gibbs`; its arrays are views."""
     return network_gibbs.State(*(array[s] for array in state[6:11]), state.alphas)
 
 
 def totals(state: State, s: int) -> Counts:
-    """Return the expected plus sampled counts of chain ``s``."""
+    """Return the total counts of chain ``s``, expected plus sampled."""
     return Counts(*(mean + drawn[s] for mean, drawn in zip(state[:4], state[7:11], strict=True)))
 
 
@@ -197,7 +197,7 @@ def watch(
     state: State,
     context: StepContext | None = None,
 ) -> Generator:
-    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else only monitors (spec A.9, 5)."""
+    """Return diagnostics; `objective` is the bound at r = 0, the log joint at r = inf, else neither (spec A.9, 5)."""
     compiled, split = (
         compile_network(model, state.alphas, corpus.n_words),
         split_of(corpus, options),
@@ -235,7 +235,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, averaged over the chains (spec B.3, D.6)."""
+    """Return p(w|d) of each held-out document-word pair, averaged over the chains (spec B.3, D.6)."""
     compiled, owners = (
         compile_network(model, state.alphas, corpus.n_words),
         owners_of(model, corpus),

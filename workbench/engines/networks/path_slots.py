@@ -20,7 +20,7 @@ from workbench.models.networks.network import AUTHORS, Network
 
 
 class Laid(NamedTuple):
-    """The paths of a network as arrays, in the layout that the Gibbs sampler needs."""
+    """The paths of a network as arrays in the memory layout of the Gibbs sampler."""
 
     shape: Shape
     lanes: PathSlots
@@ -29,7 +29,7 @@ class Laid(NamedTuple):
 
 @lru_cache(maxsize=16)
 def laid_out(network: Network) -> Laid:
-    """Return the paths of a network as arrays, in the layout that the Gibbs sampler needs."""
+    """Return the paths of a network as arrays in the memory layout of the Gibbs sampler."""
     paths = paths_of(network)
     runs, n_lanes = paths.runs, [run.n_lanes for run in paths.runs]
     first = np.cumsum([0, *n_lanes])
@@ -73,7 +73,7 @@ def laid_out(network: Network) -> Laid:
 
 
 def _bands(paths: Paths, first: np.ndarray) -> Bands:
-    """Group the runs that end in the same rows of the last level; ``first`` (run + 1,) is the first lane of each run."""
+    """Group the runs of paths that end in the same last-level rows; ``first`` (run + 1,) is each run's first lane."""
     members_of = defaultdict(list)
     for number, run in enumerate(paths.runs):
         members_of[run.leaf, run.moves, run.n_lanes].append(number)
@@ -94,7 +94,7 @@ def _bands(paths: Paths, first: np.ndarray) -> Bands:
 
 
 def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
-    """Return memory addresses and author strides (run, factor) of the factors that all paths of a run share."""
+    """Return addresses and author strides (run, factor) of the scalar factors, which all paths of a run share."""
     most = max(len(run.scalars) for run in paths.runs)
     filled = [run.scalars + [(paths.one_at, 0)] * (most - len(run.scalars)) for run in paths.runs]
     addresses, stride = np.moveaxis(np.array(filled, np.int64).reshape(len(filled), most, 2), 2, 0)
@@ -102,7 +102,7 @@ def _by_run(paths: Paths) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_lane(paths: Paths, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return memory addresses and author strides (lane, factor) of each path's factors, without the factor of the word."""
+    """Return addresses and author strides (lane, factor) of the factors of every path, except the word's."""
     most = max(len(run.scalars) + len(run.vectors) for run in paths.runs)
     addresses, stride = (
         np.full((first[-1], most), paths.one_at),
@@ -131,7 +131,7 @@ def scratch_of(paths: Paths, bands: Bands, most_owners: int) -> Scratch:
 
 
 def shares(paths: Paths) -> bool:
-    """Return whether paths of different authors of a document have common factors."""
+    """Return whether factors of a path can be the same for several authors of a document."""
     author, above = (
         paths.network.author,
         [level for level in paths.network.levels[:-1] if level.table != AUTHORS],
@@ -144,7 +144,7 @@ def shares(paths: Paths) -> bool:
 def numbers_of(
     paths: Paths, priors: FlatPriors, n_rest: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray
 ) -> Numbers:
-    """Return the counts that a Gibbs sweep updates and the path factors made from them; documents' entries are set later."""
+    """Return counts and path factors as a Gibbs sweep needs them; a document's numbers are filled in when it is visited."""
     tally, flat, prior = (aligned_zeros((paths.n_flat,), np.float64) for _ in range(3))
     prior[: paths.n_own], prior[paths.rest_at :], tally[paths.rest_at :] = (
         priors.own,
@@ -174,13 +174,13 @@ def numbers_of(
 
 
 def _listed(lists) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenate lists; return the index of each list's first element, and the concatenation."""
+    """Concatenate lists; return where each list begins, and the concatenation."""
     ends = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     return ends, np.array(list(itertools.chain(*lists)), np.int64)
 
 
 def _touched(paths: Paths, first: np.ndarray) -> tuple[list, list]:
-    """Return, for each lane, the runs and the other lanes whose weights a token on this path changes."""
+    """Return for each path (lane) the runs and the paths whose weight changes when a token is added to this path."""
     runs_at, lanes_at = defaultdict(list), defaultdict(list)
     for number, (run, begin) in enumerate(zip(paths.runs, first.tolist(), strict=False)):
         for at, _ in run.scalars:

@@ -29,7 +29,7 @@ from workbench.models.networks.network import AUTHORS, DOCUMENT, WORD, Level, Ne
 
 
 class Places(NamedTuple):
-    """Addresses of the rows of a level, including those of authors, in the network's row order."""
+    """Memory addresses of the cells and row sums of a level, row by row, including rows of authors."""
 
     # (row, value) int64 addresses of cells; for the last level (row,): indices of R
     cells: np.ndarray
@@ -38,7 +38,7 @@ class Places(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Paths that differ in one variable, and their factors as (at, stride): the address for an author is at + author stride."""
+    """A set of paths that differ in one variable, and the (address, stride) of each of their factors."""
 
     n_lanes: int  # paths, padded to sixteens
     scalars: list[tuple[int, int]]  # factors that are one number
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of one network and their layout; the authors of a corpus are in `compiled.owners_of`.
+    """All paths of a network and where in memory their factors and counts are.
 
     Lanes are the paths, run by run, each run padded to a multiple of sixteen.
     """
@@ -75,12 +75,12 @@ class Paths(NamedTuple):
 
     @property
     def one_at(self) -> int:
-        """Address of a group of sixteen constants 1, 0, 0, … 0."""
+        """Address of sixteen constants 1, 0, 0, … 0; the 1 stands for a missing scalar factor."""
         return self.n_own + self.n_leaves
 
     @property
     def rest_at(self) -> int:
-        """Address of the first number of the corpus: shared rows, then the rows of each author."""
+        """Address of the first number that documents share: rows of the corpus, then rows of each author."""
         return self.one_at + LANES
 
     @property
@@ -90,17 +90,17 @@ class Paths(NamedTuple):
 
     @property
     def n_lanes(self) -> int:
-        """Number of lanes: paths of one author, with padding."""
+        """Number of lanes (slots for the paths of one author), including padding."""
         return len(self.leaf)
 
     @property
     def real(self) -> np.ndarray:
-        """Indices (path,) of the lanes that are paths, not padding."""
+        """Indices (path,) of the lanes that hold a path, in contrast to padding."""
         return np.flatnonzero(self.leaf >= 0)
 
     @property
     def leaf_places(self) -> np.ndarray:
-        """Index of each row of the last level in arrays that are padded to R rows, (row of the last level,)."""
+        """Index (row of the last level,) of each row of the last level in arrays padded to R rows."""
         return self.places[self.network.levels[-1].name].cells
 
 
@@ -108,7 +108,7 @@ class Paths(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """The cells or the row sums of a level's rows, for variables with values in given spans."""
+    """The cells or the row sums of one block of a level's rows, restricted to a span of values per variable."""
 
     what: str  # "cells" or "rows"
     level: str
@@ -206,7 +206,7 @@ def paths_of(network: Network) -> Paths:
 
 
 def _blocks(level: Level, region: Region, author) -> list[_Block]:
-    """Return the blocks of cells and row sums of a level that the paths of a region visit."""
+    """Return the blocks of cells and of row sums of one level that the paths of a region visit."""
     if level.name not in region.visited:
         return []
     rows = region.visited[level.name]
@@ -221,7 +221,7 @@ def _blocks(level: Level, region: Region, author) -> list[_Block]:
 
 
 def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_Block, str]:
-    """Choose the innermost variable in memory of each block: the longest that is possible for all blocks of a region."""
+    """Return the variable of each block that is contiguous in memory: the longest that suits all blocks of a region."""
     inner: dict[_Block, str] = {}
     for region, blocks in sorted(
         zip(regions, used, strict=True), key=lambda each: -each[0].n_paths
@@ -237,12 +237,12 @@ def _inner_variables(regions: list[Region], used: list[list[_Block]]) -> dict[_B
 
 
 def _last_in_all(name: str, blocks: list[_Block], inner: dict[_Block, str], fine: set) -> bool:
-    """Return whether all blocks that have the variable ``name`` have an inner variable in ``fine``."""
+    """Return whether every block with the variable ``name`` has its innermost variable in the set ``fine``."""
     return all(inner.get(block) in fine for block in blocks if name in block.axes)
 
 
 def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str]) -> _Layout:
-    """Assign addresses to the blocks, one after another within their scope (document, word, shared, author).
+    """Assign memory addresses to all blocks, separately for those of a document, a word, the corpus and an author.
 
     Numbers of the last level have no gaps, since all are computed for every pair. The last sixteen lanes of a run may read
     numbers of the next block; they have no effect, as padding cells are 0.
@@ -298,7 +298,7 @@ def _lay_out(network: Network, used: list[list[_Block]], inner: dict[_Block, str
 def _addresses(
     block: _Block, inner: str | None, start: int, dense: bool
 ) -> tuple[np.ndarray, int, int]:
-    """Return addresses along the axes of a block, their end, and the end with the last run padded to sixteen.
+    """Return the addresses of a block's cells, the end of the block, and the end of its last run padded to sixteen.
 
     The inner variable is last in memory, padded to sixteens unless dense.
     """
@@ -317,7 +317,7 @@ def _addresses(
 def _factors(
     region: Region, blocks: list[_Block], inner: dict[_Block, str], layout: _Layout
 ) -> dict:
-    """Return (what, level) → addresses (run, lane) of a region's paths, -1 in padding, and whether they vary in a run."""
+    """Return (what, level) → addresses (run, lane) of a region's factors (-1: padding), and whether they vary in a run."""
     fine = [
         name
         for name in map(inner.get, blocks)
@@ -339,7 +339,7 @@ def _factors(
 
 
 def _places(network: Network, level: Level, layout: _Layout) -> Places:
-    """Return the addresses of the cells and row sums of a level, row by row."""
+    """Return the memory addresses of the cells and row sums of a level, row by row."""
     author, cells, sums = network.author and network.author.name, [], []
     drawn = () if level.draws == WORD else (network.size(level.draws),)
     for rows in level.rows:

@@ -119,7 +119,7 @@ CHUNKS, CHUNK_NUMBERS = (4, 64), 2**18
 
 @lru_cache(maxsize=8)
 def with_points(network: Network) -> Network:
-    """Return the network of `network-vb-ml`: rows that the corpus shares become point estimates."""
+    """Return the network of `network-vb-ml`, in which rows that documents share are point estimates."""
     check(network)
     levels = tuple(
         replace(level, kind="point", learn="none")
@@ -216,7 +216,7 @@ def initialise_rows(
     warm_start: WarmStart | None,
     *kept_and_counts,
 ) -> None:
-    """Initialise the counts of the last level's rows, treated as topics, in place; see `responsibilities.initialise`."""
+    """Initialise the last level's counts in place, with rows treated as topics; see `responsibilities.initialise`."""
     flat = Priors(np.full(n_rows, alphas[0]), float(alphas[-1]))
     initialise(corpus, flat, options, sampled, context, warm_start, *kept_and_counts)
 
@@ -329,7 +329,7 @@ def sweep(
 
 
 def chunks(slices: list, n_rest: np.ndarray) -> list[list]:
-    """Group the slices of documents into at most CHUNKS[1] parts, each with a private copy of the corpus counts."""
+    """Group the slices of documents into a few chunks, each of which gets a private copy of the corpus's counts."""
     fewest, most = CHUNKS
     n_parts = min(len(slices), max(fewest, min(most, CHUNK_NUMBERS // max(len(n_rest), 1))))
     cuts = np.linspace(0, len(slices), n_parts + 1).astype(int)
@@ -351,14 +351,14 @@ def watch(
 
 
 def documents_joint(compiled: CompiledNetwork, corpus: Corpus, state: State) -> dict:
-    """Return the terms of `log_joint` that are sums over documents, by argument name."""
+    """Return the arguments ``own`` and ``of_authors`` of `log_joint`, which are sums over documents."""
     rises = signed_rises(state.n_own, compiled.priors.own, compiled.own_sign)
     n_owners = np.diff(owners_of(compiled.paths.network, corpus).indptr)
     return {"own": rises, "of_authors": np.log(np.maximum(n_owners, 1)) @ corpus.document_tokens}
 
 
 def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: float) -> float:
-    """Return the log joint: sum of log Delta(alpha + n) - log Delta(alpha) over Dirichlet rows, n log(table) over others.
+    """Return the log joint: log Delta(alpha + n) - log Delta(alpha) of Dirichlet rows, n log(table) of other rows.
 
     own, of_authors : the terms that are sums over documents, see `documents_joint`
     """
@@ -375,7 +375,7 @@ def log_joint(compiled: CompiledNetwork, state: State, own: float, of_authors: f
 
 
 def log_estimates(counts: np.ndarray, sizes: np.ndarray) -> float:
-    """Return sum n log(n / row sum), with 0 log 0 = 0; ``sizes`` are the row sums."""
+    """Return sum n log(n / row sum), with 0 log 0 = 0, the log likelihood of point-estimated rows."""
     return float(np.sum(xlogy(counts, counts)) - np.sum(xlogy(sizes, sizes)))
 
 

@@ -105,7 +105,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: counts of `cgs` or of another run, lambda from each document's topic shares, nu^2 = 1."""
+    """Return the initial state: counts of `cgs` or of another run, lambda from topic shares of documents, nu^2 = 1."""
     state = State(**zeros(arrays(corpus, model.n_topics)), entropy=math.nan)
     start = sb_ctm.initial_counts(corpus, model, options, context, warm_start)
     state.mean_dk[:], state.mean_wk[:], state.mean_k[:] = start.n_dk, start.n_wk, start.n_k
@@ -132,7 +132,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Make an EM iteration: fit each document from its last q, then mu, Sigma and the topics."""
+    """Make an EM iteration: fit q of each document, starting at its last value, then mu, Sigma and the topics."""
     n_topics, phi = model.n_topics, topics(corpus, model, state)
     fitted = Fitted(*state[:3], *workspace(corpus, n_topics))
     gaussian = state.mean, state.precision
@@ -239,7 +239,7 @@ def log_words(corpus: Corpus, model: LogisticNormalTopics, state: State) -> floa
 
 
 def counts(corpus: Corpus, model: LogisticNormalTopics, options: Options, state: State) -> dict:
-    """Return the expected counts, lambda and nu^2, and the mean and covariance of the components."""
+    """Return the expected counts, lambda and nu^2 of the documents, and mu and Sigma, for a snapshot."""
     live = slice(model.n_topics)
     return {
         "n_kw": state.mean_wk[:, live].T,
@@ -259,7 +259,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) of each pair, with the mean of theta under q and phi at its mode."""
+    """Return p(w|d) of each held-out pair, with the mean of theta under q and phi at its mode."""
     live = slice(model.n_topics)
     return mixture_probability(
         expected_theta(state.psi, state.variance), topics(corpus, model, state)[:, live], pairs

@@ -109,7 +109,7 @@ def _sampled(kernel, learnt, documents: Corpus, context: StepContext, *gaussian)
 def by_variational_inference(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return E_q[theta] (document, topic) under the converged q(psi), taking a document's sticks as independent."""
+    """Return E_q[theta] (document, topic) after convergence of q(psi), whose sticks are taken as independent."""
     (priors, n_kw), mean, n_topics = learnt.of_words, learnt.mean, len(learnt.mean) + 1
     mean_wk = aligned_zeros((n_kw.shape[1], padded(n_topics)), np.float64)
     mean_wk[:, :n_topics] = n_kw.T

@@ -36,7 +36,7 @@ def moved(
     scatter: np.ndarray,
     rate: float,
 ):
-    """Return q moved by ``rate`` in [0, 1] towards the posterior given n documents, estimated from a ``share`` of them.
+    """Return q moved by ``rate`` in [0, 1] towards the posterior, estimated from a ``share`` of the n documents.
 
     total : sum of E[psi] - m0 over these (stick,); scatter : sum of E[(psi - m0)(psi - m0)'] (stick, stick).
     """
@@ -54,7 +54,7 @@ def expected_precision(q: NormalInverseWishart) -> np.ndarray:
 
 
 def log_normaliser(kappa: float, nu: float, log_size: float, n: int) -> float:
-    """Return the log normalising constant of an n-dimensional normal-inverse-Wishart; 0 if improper. log_size = log |Psi|."""
+    """Return the log normalising constant of an n-dimensional normal-inverse-Wishart, given log |Psi|; 0 if improper."""
     if nu <= n - 1:
         return 0.0
     of_sigma = 0.5 * nu * (log_size - n * math.log(2.0)) - float(
@@ -70,7 +70,7 @@ def bound(
     total: np.ndarray,
     scatter: np.ndarray,
 ) -> float:
-    """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to - log(2 pi) / 2 for each stick of each document.
+    """Return E[log p(psi, mu, Sigma)] - E[log q(mu, Sigma)], nats, up to a constant: log(2 pi) / 2 per stick.
 
     The normalising constant of an improper prior is left out.
     """

@@ -104,7 +104,7 @@ def with_parameters(model: HiddenMarkov, state: State, counted, context: StepCon
 
 
 def counts_of(corpus: Corpus, model: HiddenMarkov, state: State) -> tuple:
-    """Count first states (state,), transitions (state, to state) and words (state, word)."""
+    """Return the counts of first states (state,), transitions (state, to state) and words (state, word)."""
     return count_states(*data_of(corpus).values(), state.states, corpus.n_words, model.n_states)
 
 
@@ -173,7 +173,7 @@ def watch(corpus: Corpus, model: HiddenMarkov, options: NoOptions, state: State)
 
 
 def log_of_rows(counts: np.ndarray, prior: float, logs: np.ndarray) -> float:
-    """Return log p(rows) + log p(counts | rows), with rows ~ Dirichlet(prior); ``logs`` (row, column) are the log rows."""
+    """Return log p(counts, rows) of rows ~ Dirichlet(prior), whose logarithms are ``logs`` (row, column)."""
     n_rows, n = logs.shape
     return float(
         ((counts + prior - 1.0) * logs).sum() + n_rows * (gammaln(n * prior) - n * gammaln(prior))
@@ -213,7 +213,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,) of held-out pairs given their sequence's training words and the held-out words before them.
+    """Return p(w) (pair,) of held-out pairs given all training words, and earlier held-out words, of the sequence.
 
     It is at least the smallest double, as drawn probabilities of words that a state has not emitted may underflow.
     """

@@ -87,13 +87,13 @@ def init(
 
 
 def initial_components(n_dk: np.ndarray) -> np.ndarray:
-    """Return components (document, component) with mean 0 whose softmax is the document's smoothed topic shares."""
+    """Return components (document, component) with mean 0 whose softmax are the smoothed topic shares of documents."""
     logs = np.log(n_dk + sb_ctm.START_ALPHA)
     return logs - logs.mean(axis=1, keepdims=True)
 
 
 def with_gaussian(model: LogisticNormalTopics, state: State, context: StepContext) -> State:
-    """Return the state with new draws of mu and Sigma given the components of all documents."""
+    """Return the state with mu and Sigma drawn anew given the components of all documents."""
     posterior = niw_posterior_in_slices(
         state.psi, model.components_prior, context.n_threads, context.interrupt
     )

@@ -88,7 +88,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the kernel fitted to the raw process or as given, and psi by regression of log shares."""
+    """Return the initial state: kernel fitted to the raw process or given; psi by GP regression of log word shares."""
     state, rows = State(**zeros(arrays(corpus)), n_averaged=0), rows_of(corpus, model)
     state.mean[:] = 0.0 if model.mean == "paper-code" else np.log(mean_share(rows))
     targets = np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)) - state.mean
@@ -144,12 +144,12 @@ def step(
 
 
 def current(corpus: Corpus, model: LogisticNormalProcess, state: State) -> np.ndarray:
-    """Return the drawn probabilities (document, word)."""
+    """Return the word probabilities (document, word) at the present draw of psi."""
     return in_corpus_order(rows_of(corpus, model), softmax(state.psi, axis=1))
 
 
 def memory(corpus: Corpus, model: LogisticNormalProcess, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: the processes, the counts, and the covariance of all documents."""
+    """Forecast the memory of a run in bytes: psi and probabilities, the counts, and the covariance of all documents."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus)),

@@ -119,7 +119,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: C drawn from its prior, A = I / 2, and one draw of the states given these."""
+    """Return the initial state: C drawn from its prior, A = I / 2, and hidden states drawn given C and A."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     random = np.random.Generator(np.random.Philox(int(context.key(LOADING_SLICES))))
     state.loadings[:] = np.sqrt(model.sigma_c2) * random.standard_normal(state.loadings.shape)
@@ -221,7 +221,7 @@ def draw_states(
 def draw_states_ahead(
     corpus: Corpus, model: LogisticNormalSystem, state: State, context: StepContext
 ) -> None:
-    """Draw forward the states after each sequence's last document with tokens; all its states if it has no tokens."""
+    """Draw the states after each sequence's last document with tokens from the dynamics alone, in place."""
     sequences, key = rows_of(corpus, model).sequences, context.key(PATHS_OF_STATES)
     by_row, root, (mean, covariance) = (
         state.states[sequences.documents],
@@ -296,12 +296,12 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,) given the drawn states; after the last training tokens, given all earlier words of the sequence."""
+    """Return p(w) (pair,) given the drawn states, or after the last training tokens by a particle filter."""
     return forecasts(corpus, model, options, state, pairs, context, FORECASTS, False)
 
 
 def memory(corpus: Corpus, model: LogisticNormalSystem, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: states, and the larger of the particles and the arrays for a draw of C."""
+    """Forecast the memory of a run in bytes: states, and the particles or the arrays for a draw of C, if larger."""
     n, n_dims = padded(options.sweep_particles), model.state_dim
     particles = corpus.n_documents * (n_dims + 1) * n * DOUBLE
     sums = (corpus.n_words + n_dims + 5) * padded(corpus.n_documents) * DOUBLE

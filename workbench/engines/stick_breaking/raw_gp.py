@@ -68,7 +68,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the kernel fitted by marginal likelihood or as given, and the predictions by it."""
+    """Return the initial state: kernel fitted by marginal likelihood or given, and the predicted probabilities."""
     state = State(**zeros(arrays(corpus)))
     with one_blas_thread():
         state.kernel[:] = initial_kernel(rows_of(corpus, model), model, options.kernel)
@@ -78,7 +78,7 @@ def init(
 def with_probabilities(
     corpus: Corpus, model: RawGaussianProcess, options: Options, state: State
 ) -> State:
-    """Return the state with predicted probabilities of all documents given its kernel."""
+    """Return the state with probabilities of all documents predicted by Gaussian process regression."""
     rows, hyper = rows_of(corpus, model), kernel_of(state)
     targets = raw_targets(rows)
     centre = targets.mean(axis=0)
@@ -92,7 +92,7 @@ def with_probabilities(
 def step(
     corpus: Corpus, model: RawGaussianProcess, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Recompute the predictions of all documents, which are the same in every iteration."""
+    """Recompute the predicted probabilities of all documents, which are the same in every iteration."""
     context.interrupt()
     return with_probabilities(corpus, model, options, state), {
         "updates": corpus.n_documents * (corpus.n_words - 1)

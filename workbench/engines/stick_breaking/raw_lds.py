@@ -100,7 +100,7 @@ class Options:
 
 
 class Shares(NamedTuple):
-    """Word shares of the documents with tokens, minus their mean m."""
+    """Word shares x / N of the documents with tokens, centred at the word frequencies m of the corpus."""
 
     documents: np.ndarray  # (observed,) int64: documents with tokens
     centre: np.ndarray  # (word,) m
@@ -110,7 +110,7 @@ class Shares(NamedTuple):
 
 @cached_by_corpus
 def shares_of(corpus: Corpus) -> Shares:
-    """Return the word shares of a training corpus minus its word frequencies."""
+    """Return the word shares of the documents with tokens, centred at the word frequencies of the corpus."""
     documents = np.flatnonzero(corpus.document_tokens)
     y = np.zeros((corpus.n_documents, corpus.n_words))
     y[corpus.documents, corpus.words] = corpus.counts / corpus.document_tokens[corpus.documents]
@@ -138,7 +138,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: states drawn from the prior with A = I / 2, and C and R drawn given these."""
+    """Return the initial state: states drawn from the prior with A = I / 2, then C and R drawn given the states."""
     state = State(**zeros(arrays(corpus, model)), n_averaged=0)
     sequences, n = sequences_of(corpus), model.state_dim
     start_dynamics(state)
@@ -183,7 +183,7 @@ def emission_posterior(
 
 
 def draw_emission(corpus: Corpus, state: State, context: StepContext) -> None:
-    """Draw R, as L and T of Bartlett's decomposition, and C, given the states; in place."""
+    """Draw R (as L and T of Bartlett's decomposition), then C, given the hidden states, in place."""
     mean, precision, nu, scale = emission_posterior(corpus, state.states)
     state.root[:] = np.linalg.cholesky(scale)
     draw_bartlett(nu, context.key(SYSTEM_LOADINGS), state.bartlett)
@@ -236,7 +236,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,): the mean given the drawn states; after the last training tokens a forecast."""
+    """Return p(w) (pair,): C z + m at the drawn states, or after a sequence's last training tokens a forecast."""
     sequences, centre = sequences_of(corpus), shares_of(corpus).centre
     key = np.uint64(0) if context is None else context.key(SYSTEM_PARTICLES)
     row, probability = sequences.rows[pairs.documents], np.empty(pairs.n_pairs)
@@ -257,7 +257,7 @@ def predict(
             probability[ahead] = p[row[ahead] - end, pairs.words[ahead]]
 
     def forecast(s: int, n_rows: int, begun):
-        """Return forecast probabilities (row, word) of the rows after the last training tokens of sequence ``s``."""
+        """Return forecast word probabilities (row, word) after the last training tokens of sequence ``s``."""
         own = np.uint64(absorb(key, sequences.keys[s]))
         if options.probabilities == "clip":
             means, before = [], np.linalg.solve(state.last_root[s], state.last[s])

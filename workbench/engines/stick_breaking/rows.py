@@ -29,7 +29,7 @@ SMOOTHING = 0.1
 
 
 class Rows(NamedTuple):
-    """A corpus as a table of counts (document, word), with the words in stick order."""
+    """A corpus as a dense table of counts (document, word), with the words in stick order."""
 
     words: np.ndarray  # (word,) word ids in stick order
     counts: np.ndarray  # (document, word) int64
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model: Model) -> Rows:
-    """Return a corpus as a table with the words in the stick order of the model."""
+    """Return a corpus as a dense table of counts, with the words in the model's stick order."""
     words = model.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
     counts = np.zeros((corpus.n_documents, corpus.n_words), np.int64)
     counts[corpus.documents, np.argsort(words)[corpus.words]] = corpus.counts
@@ -56,7 +56,7 @@ def smoothed_shares(counts: np.ndarray, added: float) -> np.ndarray:
 
 
 def raw_targets(rows: Rows) -> np.ndarray:
-    """Return the targets of the raw process, the sticks (observed, stick) of smoothed shares of documents with tokens."""
+    """Return the sticks (observed, stick) of smoothed word shares of documents with tokens: targets of regression."""
     return sticks_of(np.log(smoothed_shares(rows.counts[rows.observed], SMOOTHING)))
 
 
@@ -82,7 +82,7 @@ def threshold(value) -> str:
 
 
 def rank_option():
-    """Return the option ``rank``: whether the covariance is dense or of low rank."""
+    """Return the option ``rank``: whether the covariance matrix is dense or approximated by one of low rank."""
     return option(
         "1e-08",
         "covariance of all documents: dense, or its eigenvectors with eigenvalues above this share of the largest",
@@ -92,7 +92,7 @@ def rank_option():
 
 
 def kernel_option(sampled: bool = False):
-    """Return the option ``kernel``: whether it is fitted, given or sampled."""
+    """Return the option ``kernel``: whether the kernel's hyperparameters are fitted, given or sampled."""
     return option(
         "fitted",
         "kernel: fitted to the raw process by marginal likelihood before the first iteration, or fixed"
@@ -102,7 +102,7 @@ def kernel_option(sampled: bool = False):
 
 
 def average_option(first: int):
-    """Return the option for the number of iterations before averaging of the probabilities begins."""
+    """Return the option for the number of burn-in iterations before the average of the probabilities begins."""
     return option(
         first,
         "iterations before averaging of the probabilities begins",
@@ -113,7 +113,7 @@ def average_option(first: int):
 
 
 def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
-    """Return the initial kernel: as given, or fitted to the raw process by marginal likelihood."""
+    """Return the initial kernel: the model's own, or one fitted to the raw process by marginal likelihood."""
     if how == "given":
         return model.kernel
     targets = raw_targets(rows)
@@ -122,7 +122,7 @@ def initial_kernel(rows: Rows, model: Model, how: str) -> Kernel:
 
 
 def covariance_of(rows: Rows, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """Return the covariance of all documents given a kernel, dense or of low rank."""
+    """Return the covariance matrix of all documents under a kernel, dense or of low rank."""
     return (
         dense(rows.inputs, hyper) if rank == "dense" else low_rank(rows.inputs, hyper, float(rank))
     )
@@ -132,7 +132,7 @@ _latest: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def cached_covariance(corpus: Corpus, model: Model, hyper: Kernel, rank: str) -> Dense | LowRank:
-    """Return `covariance_of` a corpus; the covariance of each corpus's last kernel is cached."""
+    """Return `covariance_of` for a corpus, from a cache if the kernel is the same as in the last call."""
     wanted = model, hyper, rank
     if _latest.get(corpus, (None,))[0] != wanted:
         _latest[corpus] = wanted, covariance_of(rows_of(corpus, model), hyper, rank)
@@ -157,12 +157,12 @@ def tasks_of(n: int, work: Callable[[int], None]) -> list[Callable]:
 
 
 def process_bytes(corpus: Corpus, rank: str) -> int:
-    """Return the bytes of the covariance of all documents: two square matrices if dense, at most one if of low rank."""
+    """Return the bytes of the covariance of all documents: two square matrices if dense, else at most one."""
     return corpus.n_documents**2 * DOUBLE * (2 if rank == "dense" else 1)
 
 
 def take_in(state: State, mean: np.ndarray, values: np.ndarray, step: int, first: int) -> State:
-    """Update the running mean and squared deviations of a state with a step's values; averaging begins after ``first``.
+    """Update the running mean and sum of squared deviations by ``values``; before burn-in ends, start them anew.
 
     ``mean`` is the array of the state that holds the running mean.
     """
@@ -186,7 +186,7 @@ def watch(corpus: Corpus, model: Model, options: Options, state: State) -> dict[
 
 
 def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict[str, np.ndarray]:
-    """Return psi and its mean mu, the stick order of words, and running mean and deviation of the probabilities."""
+    """Return psi, its mean mu, the stick order of words, and running mean and standard deviation of probabilities."""
     return {
         "psi": state.psi,
         "mu": state.mean,
@@ -199,12 +199,12 @@ def counts(corpus: Corpus, model: Model, options: Options, state: State) -> dict
 def fixed_probabilities(
     corpus: Corpus, model: Model, options: Options, state: State
 ) -> dict[str, np.ndarray]:
-    """Return the snapshot of a baseline: its probabilities."""
+    """Return the predicted probabilities of a baseline without samples, as the arrays of a snapshot."""
     return {"running_probability": state.probability}
 
 
 def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[str, Callable]:
-    """Return `predict` and `predict_rows` of an engine, from the function that returns its probabilities (document, word)."""
+    """Return {"predict", "predict_rows"}: functions of an engine, made from ``current``, its word probabilities."""
 
     def predict(
         corpus: Corpus,
@@ -230,7 +230,7 @@ def predictions(current: Callable[[Corpus, Model, State], np.ndarray]) -> dict[s
 
 
 class Sequences(NamedTuple):
-    """The documents of all sequences as rows, sequence after sequence, in the order of positions."""
+    """The documents of all sequences as rows of a table: one sequence after another, each in order of time."""
 
     documents: np.ndarray  # (row,) int64: the document of each row
     # (sequence + 1,) int64: the rows of sequence s are indptr[s]:indptr[s + 1]
@@ -242,12 +242,12 @@ class Sequences(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """Row (document,) of each document."""
+        """Row (document,) of each document in the order of sequences."""
         return np.argsort(self.documents)
 
     @property
     def pairs(self) -> np.ndarray:
-        """Rows (step,) int64 that follow another row of their sequence, up to its last row with tokens."""
+        """Rows (step,) int64 that have a preceding row in the same sequence, up to its last row with tokens."""
         after = [
             np.arange(first + 1, end)
             for first, end in zip(self.indptr[:-1], self.ends, strict=True)
@@ -256,7 +256,7 @@ class Sequences(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The pairs of a corpus sorted by row and by position on the stick."""
+    """The document-word pairs of a corpus, sorted by row (a document of a sequence) and by position on the stick."""
 
     indptr: np.ndarray  # (row + 1,) int64
     places: np.ndarray  # (pair,) int64: position of the word on the stick, ascending within a row
@@ -266,7 +266,7 @@ class Counts(NamedTuple):
 
 @cached_by_corpus
 def sequences_of(corpus: Corpus) -> Sequences:
-    """Return the sequences of a training corpus; rows at the end of a sequence without tokens are to be forecast."""
+    """Return the sequences of a training corpus; trailing documents without tokens are to be forecast."""
     names, indptr, documents = corpus.by_sequence
     places = np.where(corpus.document_tokens[documents] > 0, np.arange(1, len(documents) + 1), 0)
     ends = np.maximum(np.maximum.reduceat(places, indptr[:-1]), indptr[:-1])
@@ -275,7 +275,7 @@ def sequences_of(corpus: Corpus) -> Sequences:
 
 
 def counts_of(pairs: Corpus, sequences: Sequences, order: np.ndarray) -> Counts:
-    """Return the pairs of a training or test corpus sorted by row; ``order`` (word,) are word ids in stick order."""
+    """Return document-word pairs sorted by row and stick position; ``order`` (word,) are word ids in stick order."""
     rows, places = sequences.rows[pairs.documents], np.argsort(order)[pairs.words]
     by_row = np.lexsort((places, rows))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(sequences.documents)))])

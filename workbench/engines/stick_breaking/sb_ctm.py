@@ -77,7 +77,7 @@ def draw_in_order(
     draw_own,
     own_work: int,
 ) -> int:
-    """Draw all tokens' topics in canonical order; after each slice of documents, draw the variables of these documents.
+    """Draw all tokens' topics in canonical order, and after each slice of documents other variables of these.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class State(NamedTuple):
 
 
 def start_sweeps_option():
-    """Return the option for the number of initial sweeps of collapsed Gibbs sampling."""
+    """Return the option for the number of collapsed Gibbs sweeps that make the initial state."""
     return option(
         30,
         "sweeps of collapsed Gibbs sampling before the first iteration",
@@ -187,7 +187,7 @@ def ordered_start(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> tuple:
-    """Return initial (topics, n_dk, n_wk, n_k), as in a state of `cgs`, with the topics in stick order."""
+    """Return initial (topics, n_dk, n_wk, n_k) as in a state of `cgs`, with topics numbered in stick order."""
     start = initial_counts(corpus, model, options, context, warm_start)
     topics, *counted = start[:4]
     rank = np.argsort(model.stick_order(start.n_k[: model.n_topics]))
@@ -208,7 +208,7 @@ def initial_counts(
     context: StepContext,
     warm_start: WarmStart | None,
 ) -> cgs.State:
-    """Return initial topics and counts: from some sweeps of `cgs`, or from another run."""
+    """Return the topics and counts of a state of `cgs`, after its initial sweeps or from another run."""
     start = cgs.init(
         corpus, LDA(model.n_topics, START_ALPHA, model.beta), cgs.Options(), context, warm_start
     )
@@ -225,7 +225,7 @@ def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
 
 
 def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -> State:
-    """Return the state with new draws of mu and Sigma given the sticks of all documents."""
+    """Return the state with mu and Sigma drawn anew given the sticks of all documents."""
     posterior = niw_posterior_in_slices(
         state.sticks, model.sticks_prior, context.n_threads, context.interrupt
     )
@@ -265,7 +265,7 @@ def step(
 def draw_given_phi(
     corpus: Corpus, model: CorrelatedTopics, state: State, context: StepContext
 ) -> int:
-    """Draw phi, then all tokens' topics given phi; return how many changed."""
+    """Draw phi, then all tokens' topics given phi; return how many tokens changed topic."""
     phi, live, key = (
         aligned_zeros(state.n_wk.shape, np.float64),
         slice(model.n_topics),
@@ -295,7 +295,7 @@ def draw_given_phi(
 
 
 def weighted(precision: np.ndarray, mean) -> np.ndarray:
-    """Return Sigma^-1 mu (stick,), summed in a fixed order, since results of BLAS depend on its threads."""
+    """Return Sigma^-1 mu (stick,), summed in a fixed order so that it does not depend on the number of threads."""
     return (precision * mean).sum(axis=1)
 
 
@@ -305,7 +305,7 @@ def stick_slices(n_documents: int, n_topics: int) -> list[tuple[int, int]]:
 
 
 def stick_work(n_topics: int) -> int:
-    """Return the work of drawing one stick of a document, in units of one topic of one (document, word) pair."""
+    """Return the cost of drawing one stick of a document, relative to one topic of one document-word pair."""
     return n_topics**2 // 8 + 8
 
 

@@ -104,7 +104,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics of `cgs` or of another run, and sticks from the topic shares."""
+    """Return the initial state: topics of `cgs` or of another run, and sticks of years and documents from shares."""
     state = State(**zeros(arrays(corpus, model.n_topics)))
     for array, start in zip(
         state, ordered_start(corpus, model, options, context, warm_start), strict=False
@@ -121,7 +121,7 @@ def init(
 def with_system(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> State:
-    """Return the state with new draws of Sigma, A, b and Q given the sticks of documents and years."""
+    """Return the state with Sigma, A, b and Q drawn anew given the sticks of documents and years."""
     states = state.states
     inputs = np.hstack([states[:-1], np.ones((len(states) - 1, 1))])
     posterior = mniw_posterior(np.ascontiguousarray(states[1:]), inputs, *model.system_prior)
@@ -159,7 +159,7 @@ def step(
 def draw_documents(
     corpus: Corpus, model: EvolvingPrevalence, state: State, context: StepContext
 ) -> tuple[int, tuple[np.ndarray, np.ndarray]]:
-    """Draw all tokens' topics and the documents' own sticks; return how many topics changed, and the potentials (J_t, h_t)."""
+    """Draw topics and documents' sticks; return how many tokens changed topic, and years' potentials (J_t, h_t)."""
     years, in_order = (
         years_at(corpus),
         partial(draw_in_order, corpus, model, state, context, draw_topics),
@@ -188,7 +188,7 @@ def watch(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: St
 
 
 def counts(corpus: Corpus, model: EvolvingPrevalence, options: Options, state: State) -> dict:
-    """Return the sampled counts, sticks and topics of tokens, and the parameters of the years' system."""
+    """Return sampled counts, topics of tokens, sticks, Sigma, and the linear system of the years, for a snapshot."""
     return cgs.counts(corpus, model, options, state) | {
         "psi": state.sticks,
         "psi_by_time": state.states,
@@ -220,7 +220,7 @@ def learnt_of(model: EvolvingPrevalence, last: Mapping, topics: LearntTopics) ->
 def by_gibbs(
     learnt: LearntPrevalence, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, topic): the mean over 50 Gibbs sweeps after 20 of burn-in, or the year's theta if shared.
+    """Return theta (document, topic) by 20 + 50 Gibbs sweeps; the year's theta if documents of a year share it.
 
     A document outside the years of the run takes the nearest year; a document without a year takes the last.
     """
@@ -261,7 +261,7 @@ def by_gibbs(
 
 
 def memory(corpus: Corpus, model: EvolvingPrevalence, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: topics, counts, sticks, and the joint draw of all years' states."""
+    """Forecast the memory of a run in bytes: topics, counts, sticks, and the joint draw of the states of all years."""
     n, n_years = model.n_topics - 1, years_at(corpus).n
     theta, sticks = corpus.n_documents * model.n_topics * DOUBLE, corpus.n_documents * n * DOUBLE
     states = 2 * n_years * (n + 1) ** 2 * DOUBLE

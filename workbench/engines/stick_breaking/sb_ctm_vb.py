@@ -211,7 +211,7 @@ def with_gaussian(state: State, q: NormalInverseWishart) -> State:
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Fit the documents, then q(phi) and q(mu, Sigma), for all documents at once or batch by batch."""
+    """Fit q of the documents, then q(phi) and q(mu, Sigma): all documents at once, or one batch after another."""
     prior, n_visited = model.sticks_prior, 0
     state = state._replace(
         of_documents=0.0, total=np.zeros_like(state.total), scatter=np.zeros_like(state.scatter)
@@ -246,7 +246,7 @@ def step(
 
 
 def batches_of(n_documents: int, options: Options, context: StepContext) -> list[np.ndarray]:
-    """Partition all documents at random into the batches of an iteration; a single batch if ``options.batch`` is 0."""
+    """Return a random partition of the documents into batches; one batch of all if ``options.batch`` is 0."""
     if not options.batch:
         return [np.arange(n_documents)]
     order = permutation(context.key(BATCHES), n_documents)
@@ -264,7 +264,7 @@ def fit(
     state: State,
     context: StepContext,
 ) -> tuple[tuple, np.ndarray, np.ndarray, int]:
-    """Fit q of the documents `rows` of the corpus, given q(phi) and q(mu, Sigma), in place.
+    """Fit q of the documents with indices ``rows``, given q(phi) and q(mu, Sigma), in place.
 
     Returns their sums (of the bound, of m - m0, of V + (m - m0)(m - m0)'), their expected counts (word, topic) and (topic,),
     and how many pairs were visited. The result does not depend on the number of threads.
@@ -329,7 +329,7 @@ def fit(
 
 
 def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return the bound, with each document's last q and the current q(phi) and q(mu, Sigma); NaN before the first iteration."""
+    """Return the bound at the current q(phi), q(mu, Sigma) and the last q of each document; NaN before iteration 1."""
     q, live, beta, n_words = state.gaussian, slice(model.n_topics), model.beta, corpus.n_words
     topics = log_topics(state.mean_wk, state.mean_k, beta, model.n_topics)
     if options.batch:
@@ -347,7 +347,7 @@ def watch(corpus: Corpus, model: CorrelatedTopics, options: Options, state: Stat
 
 
 def counts(corpus: Corpus, model: CorrelatedTopics, options: Options, state: State) -> dict:
-    """Return expected counts and sticks, E[mu], and E[Sigma^-1]^-1, which exists under the improper prior too."""
+    """Return expected counts, sticks, E[mu], and E[Sigma^-1]^-1, which exists even under the improper prior."""
     live = slice(model.n_topics)
     return {
         "n_kw": (state.fitted_wk if options.batch else state.mean_wk)[:, live].T,
@@ -366,7 +366,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w|d) (pair,) with the means of theta and phi under q, taking a document's sticks as independent."""
+    """Return p(w|d) (pair,) with the means of theta and phi under q, whose sticks are taken as independent."""
     live = slice(model.n_topics)
     phi = (state.mean_wk[:, live] + model.beta) / (state.mean_k[live] + corpus.n_words * model.beta)
     return mixture_probability(expected_probabilities(state.sticks, state.variances), phi, pairs)

@@ -76,7 +76,7 @@ class Options:
 
 
 class Rows(NamedTuple):
-    """A corpus with a row for each word in each year, and the stick order of words."""
+    """The words of each year of a corpus as rows (year, word), with words in stick order."""
 
     years: Years
     order: np.ndarray  # (word,) the words by decreasing tokens
@@ -85,14 +85,14 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus) -> Rows:
-    """Return the rows (word in a year) of the pairs of a corpus, with words in stick order."""
+    """Return the row (year, word) of every document-word pair of a corpus, and the stick order of words."""
     years, tokens = years_of(corpus), np.bincount(corpus.words, corpus.counts, corpus.n_words)
     order = np.argsort(-tokens, kind="stable")
     return Rows(years, order, rows_in(corpus, years.of_documents, years.n, order))
 
 
 def rows_in(corpus: Corpus, year, n_years: int, order: np.ndarray | None = None) -> np.ndarray:
-    """Return the row (pair,) of each pair's word in its document's year; ``order``: stick order, by default the vocabulary."""
+    """Return the row, year * n_words + word, of each pair (pair,); ``order`` (word,) is the stick order if words have one."""
     words = corpus.words if order is None else np.argsort(order)[corpus.words]
     kind = np.int32 if n_years * corpus.n_words < 2**31 else np.int64
     return (np.repeat(year, np.diff(corpus.indptr)) * corpus.n_words + words).astype(kind)
@@ -114,7 +114,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: topics of `cgs` or of another run; the sticks of every year are those of all tokens."""
+    """Return the initial state: topics of `cgs` or of another run, and sticks that are the same in every year."""
     lda = LDA(model.n_topics, START_ALPHA, START_BETA)
     start = initial_counts(corpus, lda, options, context, warm_start)
     state = State(**zeros(arrays(corpus, model.n_topics)), variance=model.q)
@@ -160,7 +160,7 @@ def step(
 def draw_sticks(
     corpus: Corpus, model: DynamicTopics, state: State, context: StepContext
 ) -> list[float]:
-    """Draw the random walks of all sticks given the topics; return the sum of squared steps of each range of sticks."""
+    """Draw the random walks of all sticks given the topics; return the summed squared steps of each range of sticks."""
     n_years, n_sticks, n_topics = state.sticks.shape
     bounds = stick_slices(*state.sticks.shape)
     if not bounds:
@@ -201,7 +201,7 @@ def stick_slices(n_years: int, n_sticks: int, n_topics: int) -> list[tuple[int, 
 
 
 def token_counts(corpus: Corpus, state: State) -> np.ndarray:
-    """Count the tokens of each topic in each row, (year * word, topic) int32, padded."""
+    """Return how many tokens of each topic each row (word in a year) has, (year * word, topic) int32, padded."""
     rows = rows_of(corpus)
     n_rk = aligned_zeros((rows.years.n * corpus.n_words, state.n_dk.shape[1]), np.int32)
     count_rows(rows.of_pairs, corpus.counts, corpus.tokens_before, state.topics, n_rk)
@@ -267,7 +267,7 @@ def predict(
 def mixture_of_rows(
     theta: np.ndarray, phi: np.ndarray, pairs: Corpus, rows: np.ndarray
 ) -> np.ndarray:
-    """Return p(w|d) (pair,) from theta (document, topic), phi (row, topic) and the row of each pair (pair,)."""
+    """Return p(w|d) (pair,) from theta (document, topic), phi (row, topic) and the rows (pair,) of the pairs in phi."""
     probability = np.empty(pairs.n_pairs)
     mixture(0, pairs.n_documents, pairs.indptr, rows, theta, phi, probability)
     return probability
@@ -282,7 +282,7 @@ class LearntDrift(NamedTuple):
     n_years: int
 
     def rows(self, documents: Corpus) -> np.ndarray:
-        """Return the row (pair,) of each pair's word in the nearest year of the run; in the last if no year is given."""
+        """Return the row in phi (pair,) of each document-word pair, by the nearest year of the run; the last by default."""
         return rows_in(documents, nearest_years(documents, self.first, self.n_years), self.n_years)
 
 
@@ -326,7 +326,7 @@ def by_gibbs(
 
 
 def unseen(learnt: LearntDrift, theta: np.ndarray, pairs: Corpus) -> np.ndarray:
-    """Return p(w|d) (pair,) of unseen documents with the topics of their year."""
+    """Return p(w|d) (pair,) of unseen documents, under the topics of the document's year."""
     return mixture_of_rows(theta, learnt.phi, pairs, learnt.rows(pairs))
 
 

@@ -123,7 +123,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the kernel fitted to the raw process or as given, and psi, the mean of the raw process."""
+    """Return the initial state: kernel fitted to the raw process or given, and psi by regression on smoothed shares."""
     state, rows = State(**zeros(arrays(corpus, model)), n_averaged=0), rows_of(corpus, model)
     with one_blas_thread():
         hyper = initial_kernel(rows, model, options.kernel)
@@ -147,7 +147,7 @@ def mean_of(rows: Rows, model: GaussianProcess) -> np.ndarray:
 def step(
     corpus: Corpus, model: GaussianProcess, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw omega of all sticks, the kernel if it is sampled, and psi of every stick."""
+    """Draw omega of all sticks, then the kernel's hyperparameters if they are sampled, then psi of every stick."""
     rows, hyper = rows_of(corpus, model), kernel_of(state)
     omega, h = draw_weights(rows.counts, state.psi, state.mean, context)
     with one_blas_thread():
@@ -171,7 +171,7 @@ def step(
 def draw_weights(
     counts: np.ndarray, psi: np.ndarray, mean, context: StepContext
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw omega given psi (document, stick) and counts (document, word) in stick order; return omega and h."""
+    """Draw the Polya-gamma variables omega given psi and counts in stick order; return omega and kappa - omega mu."""
     n_left, of_counts, shape = remaining(counts), kappa(counts), psi.T.shape
     omega, h = np.empty(shape), np.empty(shape)
 
@@ -192,7 +192,7 @@ def draw_sticks(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draw psi of every stick given omega and h, and the predictions for documents without tokens, in place."""
+    """Draw psi of every stick given omega and h, in place, also predictions for documents without tokens."""
 
     def work(k: int):
         noise = normals(
@@ -213,7 +213,7 @@ def sampled_kernel(
     h: np.ndarray,
     context: StepContext,
 ) -> tuple:
-    """Draw the kernel's hyperparameters given omega and h, psi integrated out; return them and the covariance.
+    """Draw the kernel's hyperparameters given omega and h, with psi integrated out; return kernel and covariance.
 
     Neal (2003), "Slice sampling": a bracket of fixed width around the value that shrinks towards it.
     """
@@ -249,14 +249,14 @@ def sampled_kernel(
 
 
 def current(corpus: Corpus, model: GaussianProcess, state: State) -> np.ndarray:
-    """Return the drawn probabilities (document, word); predictions for documents without tokens."""
+    """Return the word probabilities (document, word) at the present draw; predictions for documents without tokens."""
     rows, psi = rows_of(corpus, model), state.psi.copy()
     psi[rows.empty] = state.prediction
     return in_corpus_order(rows, probabilities(psi))
 
 
 def memory(corpus: Corpus, model: GaussianProcess, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: the processes, the counts, and the covariance of all documents."""
+    """Forecast the memory of a run in bytes: psi and probabilities, the counts, and the covariance of all documents."""
     table = corpus.n_documents * corpus.n_words * DOUBLE
     return Memory(
         size(arrays(corpus, model)),

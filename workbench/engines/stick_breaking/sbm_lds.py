@@ -113,7 +113,7 @@ class Options:
 
 
 class Rows(NamedTuple):
-    """A training corpus sorted by row and by position on the stick."""
+    """The document-word pairs of a training corpus, sorted by row (sequence and time) and by position on the stick."""
 
     sequences: Sequences
     order: np.ndarray  # (word,) word ids in stick order
@@ -126,7 +126,7 @@ class Rows(NamedTuple):
 
 @cached_by_corpus
 def rows_of(corpus: Corpus, model: LinearDynamicalSystem) -> Rows:
-    """Return a training corpus sorted by row and by position on the stick."""
+    """Return the document-word pairs of a training corpus, sorted by row and by position on the stick."""
     sequences, order = sequences_of(corpus), model.word_order(corpus)
     counts = counts_of(corpus, sequences, order)
     starts = stick_starts(counts.indptr, counts.places, corpus.n_words - 1)
@@ -157,7 +157,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: C drawn from its prior, A = I / 2, and states drawn given these and omega drawn at z = 0."""
+    """Return the initial state: C from its prior, A = I / 2, omega drawn at states 0, then the states given all these."""
     state = State(**zeros(arrays(corpus, model)), sigma_c2=model.sigma_c2, n_averaged=0)
     rows = rows_of(corpus, model)
     nothing = Counts(np.zeros_like(rows.counts.indptr), *rows.counts[1:])
@@ -188,14 +188,14 @@ def step(
 
 
 def start_dynamics(state: State) -> None:
-    """Set A to I / 2, and B such that states have variance 1, in place."""
+    """Set A to I / 2, and B so that the stationary variance of each state is 1, in place."""
     one = np.eye(len(state.system))
     state.system[:], state.noise[:] = START_SYSTEM * one, (1.0 - START_SYSTEM**2) * one
     state.noise_precision[:] = one / (1.0 - START_SYSTEM**2)
 
 
 def with_variance(model: LinearDynamicalSystem, state: State, key: np.uint64) -> State:
-    """Return the state with a new draw of sigma_c2, the variance of C, given C, if it is learnt."""
+    """Return the state with sigma_c2, the prior variance of C, drawn anew given C if it is learnt."""
     if not model.learn_sigma_c2:
         return state
     shape = model.a_sigma_c2 + 0.5 * state.loadings.size
@@ -210,7 +210,7 @@ def draw_dynamics(
     state: State,
     context: StepContext,
 ) -> None:
-    """Draw A and B given the states, in place; ``pairs`` (step,) are rows that follow another row of their sequence."""
+    """Draw A and B given the states, in place; ``pairs`` (step,) are the rows that have a preceding row."""
     by_row = state.states[sequences.documents]
     posterior = mniw_posterior(by_row[pairs], by_row[pairs - 1], *model.system_prior)
     drawn = draw_mniw(*posterior, context.key(SYSTEM_DYNAMICS))
@@ -223,7 +223,7 @@ def draw_dynamics(
 def draw_omega(
     corpus: Corpus, model: LinearDynamicalSystem, state: State, context: StepContext
 ) -> np.ndarray:
-    """Draw omega (entry,) of the sticks of all rows that have tokens."""
+    """Draw the Polya-gamma variables omega (entry,) of the sticks of all rows with tokens."""
     rows, omega = rows_of(corpus, model), np.empty(int(rows_of(corpus, model).starts[-1]))
     work = partial(
         draw_weights,
@@ -244,7 +244,7 @@ def draw_omega(
 def draw_rows_of_loadings(
     rows: Rows, state: State, omega: np.ndarray, context: StepContext
 ) -> None:
-    """Draw C given omega and the states."""
+    """Draw the rows of C given omega and the hidden states, in place."""
     by_row = state.states[rows.sequences.documents]
     work = partial(
         draw_loadings,
@@ -299,7 +299,7 @@ def draw_sequences(
     drawn,
     context: StepContext,
 ) -> None:
-    """Draw the states of every sequence given its potentials; store the distribution of the state of its last row with tokens.
+    """Draw the states of all sequences given potentials; store the distribution of each last state with tokens.
 
     precision (row, state_dim, state_dim) and drawn (row, state_dim) are the potentials J_t and h_t; both are overwritten.
     """
@@ -348,7 +348,7 @@ def watch(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state:
 
 
 def counts(corpus: Corpus, model: LinearDynamicalSystem, options: Options, state: State) -> dict:
-    """Return the drawn states, A, B and C, and the running mean and deviation of the states."""
+    """Return the drawn states, A, B and C, and the running mean and standard deviation of the states."""
     return {
         "states": state.states,
         "running_states": state.mean_states,
@@ -367,7 +367,7 @@ def predict(
     pairs: Corpus,
     context: StepContext | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,) given the drawn states; after the last training tokens, given all earlier words of the sequence."""
+    """Return p(w) (pair,) given the drawn states; after the last training tokens, given the sequence's earlier words."""
     last = (state.last_root, state.last) if options.predict == "collapsed" else None
     return forecasts(corpus, model, options, state, pairs, context, SYSTEM_PARTICLES, True, last)
 
@@ -383,7 +383,7 @@ def forecasts(
     sticks: bool,
     last: int | None = None,
 ) -> np.ndarray:
-    """Return p(w) (pair,) by the particle filter `forecast`, which starts at each sequence's last row with tokens.
+    """Return p(w) (pair,) by the particle filter `forecast`, started at the last row with tokens of each sequence.
 
     last : (U, y), the distribution of that state by sequence (see `State`), from which particles start; None: the drawn state.
     """
@@ -436,7 +436,7 @@ def forecasts(
 
 
 def memory(corpus: Corpus, model: LinearDynamicalSystem, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: states, omega, potentials of all rows, and particles of forecasts."""
+    """Forecast the memory of a run in bytes: states, omega, potentials of all rows, and particles for forecasts."""
     n, entries = model.state_dim, int(rows_of(corpus, model).starts[-1])
     of_rows = corpus.n_documents * (n * n + n * (n + 1) // 2 + 6 * n) * DOUBLE
     indices = (3 * corpus.n_pairs + 4 * corpus.n_documents + 2 * corpus.n_words) * DOUBLE

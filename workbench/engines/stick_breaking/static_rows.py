@@ -38,7 +38,7 @@ class State(NamedTuple):
 
 
 def last_rows(inputs, observed: np.ndarray, empty: np.ndarray) -> np.ndarray:
-    """Return, for each document without tokens (empty,), the document whose shares predict it."""
+    """Return the document (empty,) that predicts each document without tokens: the last earlier at the nearest place."""
     far = squared_distances(inputs.space[empty], inputs.space[observed])
     ago = np.zeros(far.shape)
     if inputs.time.shape[1]:
@@ -59,7 +59,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: the shares, which never change."""
+    """Return the initial state: the smoothed word shares, which never change."""
     state, counts = State(**zeros(arrays(corpus))), np.zeros((corpus.n_documents, corpus.n_words))
     counts[corpus.documents, corpus.words] = corpus.counts
     observed, empty = (
