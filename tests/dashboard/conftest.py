@@ -65,7 +65,7 @@ def corpus(monkeypatch):
     small = simulated()
     for module in ("compare.starting", "sweep.choose_k", "sweep.frontier"):
         monkeypatch.setattr(f"workbench.dashboard.{module}.data_of", lambda *given: small)
-    for module in ("sweep.runs", "sweep.frontier"):
+    for module in ("sweep.request", "sweep.frontier"):
         monkeypatch.setattr(f"workbench.dashboard.{module}.names_of", lambda name: {small.name})
     return small
 

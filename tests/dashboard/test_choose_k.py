@@ -10,9 +10,8 @@ from toys import simulated
 import workbench as wb
 from workbench.corpus import ShardedCorpus
 from workbench.corpus.shards import shard_writer
-from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.policy import Limits, PolicyError
-from workbench.dashboard.sweep.choose_k import ChooseK, KRequest
+from workbench.dashboard.sweep.choose_k import ChooseK
 from workbench.errors import DataError
 from workbench.measures import numbers_by_k, recommend_k
 from workbench.report.figures import table_of
@@ -33,7 +32,6 @@ FORM = {
     "jobs": 2,
     "warm": False,
 }
-TAB = ChooseK(Handover())
 
 
 @pytest.fixture
@@ -57,24 +55,26 @@ def swept(store, corpus, monkeypatch):
     return sweep
 
 
-def asked_of(**changes) -> KRequest:
-    return TAB.asked({name: written(value) for name, value in (FORM | changes).items()})
+def asked_of(**changes) -> ChooseK:
+    return ChooseK.from_query({name: written(value) for name, value in (FORM | changes).items()})
 
 
 def runs_of(readings, **changes):
-    return TAB.find(readings, asked_of(**changes)).settings
+    return asked_of(**changes).find(readings).settings
 
 
 def shown(store, **changes):
     """Return what the card shows of the runs of a form."""
     asked, readings = asked_of(**changes), listed(store)
-    (card,) = TAB.results(TAB.request(readings, asked, TAB.find(readings, asked)))
-    return card
+    ((make, *given),) = asked.results(readings, asked.find(readings))
+    return make(*given)
 
 
-def start(store, **changes):
+def start(store, **changes) -> tuple[int, str]:
+    """Start the runs of a form; return their number and the sentence about them."""
     asked = asked_of(**changes)
-    return TAB.start(store, asked, TAB.find(listed(store), asked))
+    started = asked.begin(store, asked.find(listed(store)))
+    return len(started.runs), started.sentence
 
 
 def ks_of(runs) -> list[tuple[int, int]]:
@@ -133,14 +133,14 @@ def test_runs_of_a_warm_sweep_are_those_that_began_from_each_other(swept):
     ],
 )
 def test_a_wrong_list_of_topics_gets_one_sentence_under_its_field(ks, sentence):
-    found = TAB.mistakes(asked_of(corpus="docstrings", n_topics=ks))
+    found = asked_of(corpus="docstrings", n_topics=ks).sentences()
     assert list(found) == ["n_topics"] and sentence in found["n_topics"]
 
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
     ruled(limits=Limits(start=3))
     assert "These are 4 runs where 3 may be started at once" in str(
-        TAB.mistakes(asked_of(corpus="docstrings"))
+        asked_of(corpus="docstrings").sentences()
     )
 
 
@@ -245,7 +245,7 @@ def test_a_folder_of_shards_is_swept_and_its_runs_are_found_by_the_name_within(
     # as the fields of the page are filled
     columns = {"text": "text", "title": "title", "label": "label"}
     form = {"corpus": str(folder), "read": columns}
-    assert TAB.mistakes(asked_of(**form)) == {} and start(store, **form)[0] == 4
+    assert asked_of(**form).sentences() == {} and start(store, **form)[0] == 4
     found = runs_of(listed(store), **form)
     assert ks_of(found) == [(2, 0), (2, 1), (3, 0), (3, 1)]
     assert {(one.spec.corpus, one.state) for one in found} == {(small.name, "finished")} and found[

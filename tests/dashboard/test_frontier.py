@@ -5,18 +5,14 @@ from dashboard.sweeping import listed
 from same_process import working_here
 
 import workbench as wb
-from workbench.dashboard.shared.downloads import Handover
 from workbench.dashboard.shared.policy import Limits
 from workbench.dashboard.sweep.frontier import (
     Frontier,
-    FrontierRequest,
-    Request,
     cost_and_distance,
     hybrids,
-    labels_of,
     overtaking_map,
 )
-from workbench.dashboard.sweep.runs import Found, progress_of
+from workbench.dashboard.sweep.request import Found, progress_of
 from workbench.measures import frontier
 from workbench.report.figures import table_of
 from workbench.runs.afterwards.heldout_by_document import pool_chains
@@ -47,9 +43,6 @@ FORM = {
 SETTINGS = ["svb-cgs r=0", "svb-cgs r=1 n_chains=2", "cgs"]
 
 
-TAB = Frontier(Handover())
-
-
 @pytest.fixture
 def swept(store, corpus, queued):
     """A function that makes the runs of a form, here and now."""
@@ -64,29 +57,35 @@ def swept(store, corpus, queued):
     return sweep
 
 
-def asked_of(**changes) -> FrontierRequest:
-    return TAB.asked({name: written(value) for name, value in (FORM | changes).items()})
+def asked_of(**changes) -> Frontier:
+    return Frontier.from_query({name: written(value) for name, value in (FORM | changes).items()})
 
 
 def runs_of(store, **changes) -> Found:
-    return TAB.find(listed(store), asked_of(**changes))
+    return asked_of(**changes).find(listed(store))
 
 
-def start(store, **changes):
-    return TAB.start(store, asked_of(**changes), runs_of(store, **changes))
+def start(store, **changes) -> tuple[int, str]:
+    """Start the runs of a form; return their number and the sentence about them."""
+    started = asked_of(**changes).begin(store, runs_of(store, **changes))
+    return len(started.runs), started.sentence
 
 
-def request_of(store, **changes) -> Request:
-    return TAB.request(listed(store), asked_of(**changes), runs_of(store, **changes))
+def given_to_cards(store, **changes) -> list[tuple]:
+    """Return the arguments from which the two cards are made."""
+    results = asked_of(**changes).results(listed(store), runs_of(store, **changes))
+    assert [result[0] for result in results] == [cost_and_distance, overtaking_map]
+    return [result[1:] for result in results]
 
 
 # ---------------------------------------------------------------------- which runs
 
 
 def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_where_nothing_is_sampled():
-    assert labels_of(asked_of()) == SETTINGS and len(TAB.wanted(asked_of(), Found([]))) == 4 + 2 * 3
+    assert asked_of().labels == SETTINGS
+    assert asked_of().n_runs() == len(asked_of().wanted(Found([]))) == 4 + 2 * 3
     more = asked_of(r=[0, 1, 2, float("inf")], n_chains=[1, 5], split="gap")
-    assert labels_of(more) == [
+    assert more.labels == [
         "svb-cgs r=0",
         "svb-cgs r=1",
         "svb-cgs r=1 n_chains=5",
@@ -101,7 +100,7 @@ def test_settings_are_each_r_with_each_number_of_chains_and_cgs_and_no_chains_wh
         "adaptive-cgs n_chains=5",
     ]
     # which has nothing to adapt
-    assert labels_of(asked_of(r=0, split="gap")) == ["svb-cgs r=0", "cgs"]
+    assert asked_of(r=0, split="gap").labels == ["svb-cgs r=0", "cgs"]
     assert hybrids()[0] == "svb-cgs" and "adaptive-cgs" not in hybrids() and "cgs" not in hybrids()
 
 
@@ -156,7 +155,7 @@ def test_runs_of_another_regime_model_or_split_are_not_among_them(store, corpus,
         assert runs_of(store, **change).all == []
     assert len(swept(seeds=1, repeat=2).settings) == 3
     assert all(one.spec.split["repeat"] == 2 for one in runs_of(store, repeat=2).all)
-    assert len(request_of(store).on_corpus) == 2 * (4 + 3)
+    assert len(given_to_cards(store)[1][0]) == 2 * (4 + 3)
 
 
 # ---------------------------------------------------------------------- mistakes
@@ -181,17 +180,17 @@ def test_runs_of_another_regime_model_or_split_are_not_among_them(store, corpus,
     ],
 )
 def test_what_no_frontier_can_be_of_gets_one_sentence_under_its_field(change, field, sentence):
-    found = TAB.mistakes(asked_of(corpus="docstrings", **change))
+    found = asked_of(corpus="docstrings", **change).sentences()
     assert list(found) == [field] and sentence in found[field]
 
 
 def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
     asked = asked_of(corpus="docstrings")
-    assert not TAB.mistakes(asked)
+    assert not asked.sentences()
     ruled(limits=Limits(start=9))
-    assert "These are 10 runs where 9 may be started at once" in str(TAB.mistakes(asked))
+    assert "These are 10 runs where 9 may be started at once" in str(asked.sentences())
     ruled(limits=Limits(iterations=20))
-    assert "The reference has 28 iterations where 20 may be." in str(TAB.mistakes(asked))
+    assert "The reference has 28 iterations where 20 may be." in str(asked.sentences())
 
 
 # ---------------------------------------------------------------------- what is shown
@@ -199,7 +198,7 @@ def test_more_runs_than_the_server_allows_are_refused_before_the_start(ruled):
 
 def test_numbers_on_the_page_are_those_of_the_measure(store, swept):
     found = swept()
-    shown, _ = TAB.results(request_of(store))
+    shown = cost_and_distance(*given_to_cards(store)[0])
     own, chains = ([Run(one.path).progress() for one in readings] for readings in found)
     table = frontier(own, chains, [pool_chains([one.path for one in found.reference])])
     for label in SETTINGS:
@@ -221,34 +220,33 @@ def test_a_run_that_has_gone_on_is_shown_up_to_the_iterations_of_the_form(
     store, corpus, swept, monkeypatch
 ):
     swept(seeds=1)
-    before = cost_and_distance(request_of(store, seeds=1))
+    before = cost_and_distance(*given_to_cards(store, seeds=1)[0])
     working_here(monkeypatch)
     wb.compare(
         corpus, ["cgs"], n_topics=3, n_iterations=20, holdout=0.2, store=store, progress=False
     )
-    again = request_of(store, seeds=1)
-    assert max(point.iteration for point in again.settings) == 20
-    assert cost_and_distance(again).table == before.table
+    settings, *others = given_to_cards(store, seeds=1)[0]
+    assert max(point.iteration for point in settings) == 20
+    assert cost_and_distance(settings, *others).table == before.table
 
 
 def test_points_wait_for_the_chains_of_the_reference(store, swept):
     swept(seeds=1)
-    request = request_of(store, seeds=1)
-    shown = cost_and_distance(request._replace(reference=request.reference[:2]))
+    settings, reference, *others = given_to_cards(store, seeds=1)[0]
+    shown = cost_and_distance(settings, reference[:2], *others)
     assert (
         "as soon as 4 chains of the reference have begun; 2 have." in shown.said
         and not shown.picture
     )
-    assert cost_and_distance(request._replace(settings=(), reference=())).said == ""
-    late = request._replace(n_reference=40)
-    shown = cost_and_distance(late)
+    assert cost_and_distance((), (), *others).said == ""
+    shown = cost_and_distance(settings, reference, others[0], 40, others[2])
     assert "4 of its chains have not ended, so distances may change." in shown.said
 
 
 def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
     swept(seeds=1)
     swept(seeds=1, repeat=3)
-    points = request_of(store).on_corpus
+    (points,) = given_to_cards(store)[1]
     shown = overtaking_map(points)
     assert (
         "of 2 cells a hybrid comes sooner than cgs to the perplexity that both reach." in shown.said
@@ -262,8 +260,8 @@ def test_the_map_has_a_cell_for_each_regime_that_was_run(store, swept):
 
 def test_progress_counts_runs_that_are_to_come(store, corpus, swept):
     found = swept(seeds=1)
-    done = progress_of(found.all, TAB.wanted(asked_of(seeds=1), found), 2)
+    done = progress_of(found.all, asked_of(seeds=1).wanted(found), 2)
     assert done == (7, 7, 0, 0, 0, ())
-    more = progress_of(found.all, TAB.wanted(asked_of(), found), 2)
+    more = progress_of(found.all, asked_of().wanted(found), 2)
     # a chain of the reference is the second run of cgs
     assert (more.n_wanted, more.n_ended) == (9, 7) and more.seconds_left > 0

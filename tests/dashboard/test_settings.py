@@ -10,7 +10,7 @@ from workbench.corpus.formats.readers import FORMATS
 from workbench.dashboard.compare.fields import SPLIT
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.settings import READING, READING_RECORDS, Settings
-from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.engines import ENGINES, get_engine
 from workbench.engines.options import options_of, shared_option, shared_options
@@ -367,7 +367,7 @@ def test_a_start_says_which_runs_other_kernels_began(tmp_path, queued, monkeypat
     resume(run, progress=False)
     monkeypatch.setattr("workbench.runs.store.reader.KERNELS", "others")
     request = RunRequest(n_iterations=5, **settings)
-    sentence = summary_of_start(*start_runs(tmp_path / "runs", request))
+    sentence = start_runs(tmp_path / "runs", request).sentence
     assert (
         sentence.startswith("1 run started, about ")
         and f"; run '{run.name}' was computed with other kernels than" in sentence

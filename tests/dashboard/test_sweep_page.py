@@ -9,7 +9,7 @@ from same_process import working_here
 import workbench as wb
 from workbench.dashboard.shared.link import from_query, to_query
 from workbench.dashboard.sweep.page import SweepPage
-from workbench.dashboard.sweep.runs import Progress
+from workbench.dashboard.sweep.request import Progress
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.worker import carry_on
 from workbench.runs.store.lock import Lock
@@ -85,7 +85,7 @@ def test_an_empty_store_says_what_to_do(opened):
     page = opened()
     assert plain(page.progress) == f"{NONE_YET} Press Start."
     assert page.stop.disabled and not page.start.disabled
-    assert not page.tab.cards[0].results.visible
+    assert not page.cards[0].results.visible
     assert "4 runs, 2 in parallel, 2 queued" in plain(page.ahead)
     page.choice.value = "frontier"
     assert "with the 4 chains of the reference" in plain(page.ahead)
@@ -99,7 +99,7 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
         carry_on(path)
     page.tick()
     assert plain(page.progress) == f"All {len(queued)} runs have ended."
-    card = page.tab.cards[0]
+    card = page.cards[0]
     assert card.results.visible
     link = dict(parse_qsl(to_query(page.parts)[1:]))
     tab_part = {"tab": tab} if tab != "choose-k" else {}
@@ -110,7 +110,7 @@ def test_a_link_finds_the_runs_again(opened, store, monkeypatch, tab, queued):
     assert from_query(to_query(page.parts), again.parts) == []
     again.tick()
     assert plain(again.progress) == plain(page.progress)
-    assert again.tab.cards[0].table.object == card.table.object
+    assert again.cards[0].table.object == card.table.object
 
 
 def test_choices_of_a_link_that_there_are_not_change_nothing(opened):
@@ -130,7 +130,7 @@ def test_the_tabs_share_the_data_and_keep_their_own_fields(opened):
     page = opened()
     page.choice.value = "frontier"
     assert page.fields["seeds"].value == "2" and page.fields["n_topics"].value != "2, 3"
-    assert page.cards["frontier"].visible and not page.cards["choose-k"].visible
+    assert page.stacks["frontier"].visible and not page.stacks["choose-k"].visible
     page.choice.value = "choose-k"
     assert page.fields["n_topics"].value == "2, 3"
 
@@ -141,10 +141,10 @@ def test_the_cost_that_is_chosen_is_drawn(opened, queued):
     for path in queued:
         carry_on(path)
     page.tick()
-    by_seconds = page.tab.cards[0].shown.picture
+    by_seconds = page.cards[0].shown.picture
     page.fields["cost"].value = "updates"
     page.tick()
-    assert by_seconds and page.tab.cards[0].shown.picture != by_seconds
+    assert by_seconds and page.cards[0].shown.picture != by_seconds
 
 
 def test_mistakes_stand_under_their_fields_and_nothing_is_started(opened, store):
@@ -204,7 +204,7 @@ def test_results_of_runs_that_change_while_they_are_computed_are_shown_all_the_s
     page = opened()
     while waiting:  # those of the form as it was filled
         waiting.pop()()
-    (card,) = page.tab.cards
+    (card,) = page.cards
     swept(seeds=1)
     page.tick()
     swept()

@@ -11,7 +11,6 @@ from workbench.dashboard.compare.starting import (
     describe_sweep,
     paces,
     start_runs,
-    summary_of_start,
 )
 from workbench.numbers import format_duration
 from workbench.runs.request import parse, request_fields
@@ -74,7 +73,7 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     text = tmp_path / "texts.csv"
     text.write_text(TEXT)
     request = replace(form.request(), corpus=str(text))
-    started, finished, memory, _ = start_runs(tmp_path / "runs", request)
+    started, finished, sentence = start_runs(tmp_path / "runs", request)
     specs = [run.spec for run in started]
     assert {
         (spec.model["n_topics"], spec.model["alpha"]) for spec in specs if spec.engine == "cgs"
@@ -85,9 +84,7 @@ def test_a_start_makes_a_run_of_every_combination_and_lines_them_up(form, tmp_pa
     assert [spec.model["n_topics"] for spec in specs if spec.engine == "cv-hdp"] == [2, 3]
     assert (len(started), finished, len({spec.train for spec in specs})) == (18, [], 1)
     assert lined == [([run.path for run in started], 2)]
-    assert summary_of_start(started, finished, memory).startswith(
-        "18 runs started, 2 in parallel, about "
-    )
+    assert sentence.startswith("18 runs started, 2 in parallel, about ")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from workbench.dashboard.compare.looking import looked_at
 from workbench.dashboard.compare.preview import Preview
 from workbench.dashboard.compare.results import Results
 from workbench.dashboard.compare.settings import Settings
-from workbench.dashboard.compare.starting import previewed, start_runs, summary_of_start
+from workbench.dashboard.compare.starting import Starts, previewed, start_runs
 from workbench.dashboard.compare.steering import Steering
 from workbench.dashboard.compare.table import RunTable
 from workbench.dashboard.shared.background import LatestTask, in_background
@@ -31,7 +31,7 @@ from workbench.dashboard.shared.link import (
     write_address,
 )
 from workbench.dashboard.shared.notes import NotesCard
-from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import (
     FIRST_LOOK,
     UNREADABLE,
@@ -89,7 +89,8 @@ class ComparePage:
             kind(self.handover) for kind in (Chains, Priors, Moves, Lineage)
         )
         self.topics = text(sizing_mode="stretch_width", visible=False)
-        self._version, self._n_started, self._followed = -1, 0, False
+        self._version, self._followed = -1, False
+        self._starts = Starts(self._monitor)
         self._known: dict[str, Reading] = {}  # every run of the store, newest first
         self._ticked_last = ""  # the run whose splits and merges are shown; empty: the newest
         self.newest.on_click(lambda event: self._pick(None))
@@ -185,26 +186,19 @@ class ComparePage:
     # ------------------------------------------------------------------ what the visitor does
 
     def start(self, request: RunRequest) -> None:
-        """Start the runs of the form; the page stays usable while the corpus is read."""
-        try:
-            policy().limits.check("session", self._n_started + request.n_runs())
-        except PolicyError as error:
-            self.settings.refuse(error)
-            return
-        self.settings.say("Reading the corpus and making the runs …", busy=True)
+        """Start the runs of the form, and draw them if runs were chosen for the figure."""
 
-        def then(result, error) -> None:
-            if error is not None:
-                self.settings.refuse(error)
-                return
-            started = result[0]
-            self._n_started += len(started)
-            self.settings.say(summary_of_start(*result), "good" if started else "muted")
+        def draw(started: list) -> None:
             if self.figure.picked is not None:
                 self._pick([*(run.name for run in started), *self.figure.picked][:N_SLOTS])
-            self._monitor.look_soon()
 
-        in_background(self._document, lambda: start_runs(self.store, request), then)
+        self._starts.begin(
+            request.n_runs(),
+            lambda: start_runs(self.store, request),
+            self.settings.say,
+            self.settings.refuse,
+            draw,
+        )
 
     def look_at_data(self, request: RunRequest) -> None:
         """Show a preview of the corpus of the form; the page stays usable while the corpus is read."""

@@ -3,18 +3,22 @@
 import contextlib
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
+
+import panel as pn
 
 from workbench.corpus import AnyCorpus, Corpus
 from workbench.corpus.shards.sharded import is_sharded
 from workbench.dashboard.compare.wording import counted
+from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
 from workbench.dashboard.shared.received import Received
-from workbench.dashboard.shared.run_monitor import ALIVE, Reading
+from workbench.dashboard.shared.run_monitor import ALIVE, Reading, RunMonitor
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.numbers import format_duration
@@ -75,20 +79,57 @@ def describe_sweep(request: RunRequest, pace: dict[tuple[str, str], float]) -> s
     return f"{sentence}; estimated {format_duration(seconds)}."
 
 
-def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], str, str]:
+class Started(NamedTuple):
+    """The result of a start."""
+
+    runs: list  # those that were started
+    finished: list[Run]  # those that existed already, with all iterations of the request
+    sentence: str
+
+
+class Starts:
+    """The starts of one page, whose runs are counted together."""
+
+    def __init__(self, monitor: RunMonitor):
+        self._n_started, self._monitor, self._document = 0, monitor, pn.state.curdoc
+
+    def begin(
+        self,
+        n: int,
+        work: Callable[[], Started],
+        say: Callable[..., None],
+        refuse: Callable[[Exception], None],
+        then: Callable[[list], None] = lambda runs: None,
+    ) -> None:
+        """Start ``n`` runs by ``work`` in a thread, so that the page stays usable while the corpus is read.
+
+        say : called with a sentence, its kind, and whether the start is in progress
+        then : called with the started runs
+        """
+        try:
+            policy().limits.check("session", self._n_started + n)
+        except PolicyError as error:
+            refuse(error)
+            return
+        say("Reading the corpus and making the runs …", busy=True)
+
+        def done(result: Started, error: Exception | None) -> None:
+            if error is not None:
+                refuse(error)
+                return
+            self._n_started += len(result.runs)
+            say(result.sentence, "good" if result.runs else "muted")
+            then(result.runs)
+            self._monitor.look_soon()
+
+        in_background(self._document, work, done)
+
+
+def start_runs(store: Path, request: RunRequest) -> Started:
     """Create and start the runs of a request, at most ``jobs`` of them in parallel.
 
     All runs are checked before the first folder is made, so a mistake prevents all of them. The number of threads is the number
     of parts in the largest partition, if the machine has so many.
-
-    Returns
-    -------
-    started, finished : lists of Run
-        ``finished`` existed already, with all iterations of the request.
-    memory : str
-        Memory that the started runs will need, in words.
-    others : str
-        A warning if some runs began with other kernels, else empty.
 
     Raises
     ------
@@ -99,9 +140,7 @@ def start_runs(store: Path, request: RunRequest) -> tuple[list[Run], list[Run], 
     return start_cells(Path(store), request.cells(data, store), request.jobs)
 
 
-def start_cells(
-    store: Path, cells: list[Planned], jobs: int
-) -> tuple[list[Run], list[Run], str, str]:
+def start_cells(store: Path, cells: list[Planned], jobs: int) -> Started:
     """Create and start prepared runs in order, at most ``jobs`` in parallel; see `start_runs`."""
     policy().check_change()
     cells = shared(cells)
@@ -119,12 +158,15 @@ def start_cells(
             run.resume()
     enqueue([run.path for run in begun], jobs)
     memory = memory_forecast(coming, jobs) if coming else ""
-    return (
-        started,
-        finished,
-        f"{jobs} in parallel, {memory}" if len(started) > jobs else memory,
+    at_once = f"{jobs} in parallel, " * (len(started) > jobs)
+    were = "was" if len(finished) == 1 else "were"
+    parts = (
+        started and f"{counted(len(started))} started, {at_once}{memory}",
+        finished
+        and f"{counted(len(finished))} {were} there already, finished; change the seed or raise the iterations for more",
         others,
     )
+    return Started(started, finished, "; ".join(filter(None, parts)) + ".")
 
 
 def check_waiting(store: Path, n: int) -> None:
@@ -184,16 +226,6 @@ def shared(cells: list[Planned]) -> list[Planned]:
         return documents and held.setdefault(documents.content_hash, documents)
 
     return [cell._replace(train=once(cell.train), test=once(cell.test)) for cell in cells]
-
-
-def summary_of_start(started: list[Run], finished: list[Run], memory: str, others: str = "") -> str:
-    """Return a sentence about the runs that were started and those that existed."""
-    begun = started and f"{counted(len(started))} started, {memory}"
-    were = "was" if len(finished) == 1 else "were"
-    there = finished and (
-        f"{counted(len(finished))} {were} there already, finished; change the seed or raise the iterations for more"
-    )
-    return "; ".join(filter(None, (begun, there, others))) + "."
 
 
 def data_of(

@@ -11,7 +11,7 @@ from bokeh.models import CategoricalSlider
 from panel.widgets.select import SingleSelectBase
 
 from workbench.corpus import Corpus
-from workbench.dashboard.compare.starting import start_runs, summary_of_start
+from workbench.dashboard.compare.starting import Started, start_runs
 from workbench.dashboard.compare.wording import label_of
 from workbench.dashboard.notebooks.live_view import LiveView
 from workbench.dashboard.notebooks.setup import Cell
@@ -126,14 +126,13 @@ class Tune:
     def _start(self, event) -> None:
         self.start.disabled, self.start.label = True, "Preparing …"
 
-        def then(result, error) -> None:
+        def then(result: Started, error: Exception | None) -> None:
             self.start.disabled, self.start.label = False, "Start"
             if error is not None:
                 self.said.say(sentence_of(error), "bad")
                 return
-            started, finished, *_ = result
-            self.said.say(summary_of_start(*result))
-            for run in (*started, *finished):
+            self.said.say(result.sentence)
+            for run in (*result.runs, *result.finished):
                 self.watch.add(run.path)
             self.watch.card.visible = True
 

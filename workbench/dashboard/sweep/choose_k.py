@@ -6,10 +6,11 @@ from functools import lru_cache
 from html import escape
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, Self
 from urllib.parse import urlencode
 
 import numpy as np
+import panel as pn
 import xarray as xr
 from markupsafe import Markup
 
@@ -18,6 +19,7 @@ from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.starting import (
     STARTING,
+    Started,
     check_memory,
     check_waiting,
     data_of,
@@ -25,23 +27,22 @@ from workbench.dashboard.compare.starting import (
     paces,
     shared,
     start_runs,
-    summary_of_start,
 )
 from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.card import Card, Shown, paragraph
-from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.card import Shown, paragraph
 from workbench.dashboard.shared.form import menu
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.snapshots import Moment, counts_of
-from workbench.dashboard.sweep.results import MARK, Point, points_of
-from workbench.dashboard.sweep.runs import (
+from workbench.dashboard.sweep.request import (
+    MARK,
     Found,
     Place,
+    Point,
+    SweepRequest,
+    points_of,
     runs_alike,
-    seeds_of,
 )
-from workbench.dashboard.sweep.tab import Tab
 from workbench.engines import ENGINES, get_engine
 from workbench.measures import MeasureError, recommend_k
 from workbench.measures.choosing import (
@@ -56,7 +57,7 @@ from workbench.numbers import DASH, format_with_error
 from workbench.runs.execution import warm_sweep
 from workbench.runs.execution.memory_check import memory_forecast, unfinished
 from workbench.runs.execution.run import Run
-from workbench.runs.request import RunRequest, as_list
+from workbench.runs.request import as_list
 from workbench.runs.settings import DEFAULT_ENGINE
 from workbench.runs.spec import SpecError
 from workbench.runs.store.archive import get_corpus
@@ -94,28 +95,18 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class KRequest(RunRequest):
-    """A request for runs with several numbers of topics."""
+class ChooseK(SweepRequest):
+    """A request for runs of one engine with several numbers of topics."""
 
     warm: bool = False  # whether a run starts from the one with the next smaller K
+    name: ClassVar = "choose-k"
+    title: ClassVar = "Choose K"
+    question: ClassVar = "How many topics?"
+    cards: ClassVar = ("Recommended K",)
 
-
-class Request(NamedTuple):
-    """The inputs of the results."""
-
-    points: tuple[Point, ...]  # ordered by K
-    label: str  # label of the runs
-    ks: tuple[int, ...]  # values of K in the form
-
-
-class ChooseK(Tab):
-    """The tab Choose K: runs of one engine with several numbers of topics."""
-
-    name, title, heading = "choose-k", "Choose K", "How many topics?"
-
-    def __init__(self, handover: Handover):
-        self.cards = [Card("Recommended K", handover)]
-        self.fields = {
+    @staticmethod
+    def fields() -> dict[str, pn.widgets.Widget]:
+        return {
             "engine": menu(
                 "Engine",
                 {name: name for name in warm_starts()},
@@ -137,66 +128,68 @@ class ChooseK(Tab):
             ),
         }
 
-    def asked(self, texts: dict[str, str]) -> KRequest:
-        found = KRequest.from_query(texts | {"engines": texts["engine"]})
+    @classmethod
+    def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
+        found = super().from_query(texts | {"engines": texts["engine"]}, corpus)
         return replace(found, warm=texts["warm"] == "True")
 
-    def mistakes(self, asked: KRequest) -> dict[str, str]:
-        found, engine = mistakes_in(asked), asked.engines[0]
-        if "n_topics" not in found and len(as_list(asked.n_topics)) < 2:
+    def sentences(self) -> dict[str, str]:
+        found, engine = mistakes_in(self), self.engines[0]
+        if "n_topics" not in found and len(as_list(self.n_topics)) < 2:
             found["n_topics"] = "Topics K must be several numbers to choose from, as 5, 10, 20."
-        if asked.warm and not warm_starts()[engine]:
+        if self.warm and not warm_starts()[engine]:
             found.setdefault("warm", f"Runs of {engine} cannot begin from others; choose no.")
         return found
 
-    def find(self, readings: Iterable[Reading], asked: KRequest) -> Found:
-        """Return the runs of the form that the store has, by K and seed.
+    def find(self, readings: Iterable[Reading]) -> Found:
+        """Return the requested runs that the store has, by K and seed.
 
         In a warm sweep each run starts from the run of the same seed with the next smaller K, except those with the smallest K.
         """
-        alike, ks = runs_alike(readings, asked, asked.engines), sorted(asked.n_topics)
-        found: dict[tuple[int, int], Reading] = {}
-        for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), seeds_of(asked)):
-            start = None
-            if asked.warm and smaller is not None:
-                parent = found.get((smaller, seed))
-                if parent is None:
-                    continue
-                start = parent.spec.hash
-            for one in alike:
+        alike, ks = runs_alike(readings, self, self.engines), sorted(self.n_topics)
+        found: dict[tuple[int | None, int], Reading] = {}
+        for (smaller, k), seed in product(zip([None, *ks], ks, strict=False), self.each_seed):
+            parent = found.get((smaller, seed)) if self.warm else None
+            start = parent and parent.spec.hash
+            for one in alike if parent or smaller is None or not self.warm else ():
                 same_place = (one.spec.n_topics, one.spec.seed) == (k, seed)
                 if same_place and (one.spec.start or {}).get("hash") == start:
                     found.setdefault((k, seed), one)
         return Found(list(found.values()))
 
-    def wanted(self, asked: KRequest, found: Found) -> dict[Place, int]:
-        return {
-            Place(asked.engines[0], k, seed): asked.n_iterations
-            for k in asked.n_topics
-            for seed in seeds_of(asked)
-        }
+    def wanted(self, found: Found) -> dict[Place, int]:
+        places = product(self.engines, self.n_topics, self.each_seed)
+        return {Place(*place): self.n_iterations for place in places}
 
-    def describe(self, readings: Iterable[Reading], asked: KRequest) -> str:
-        return describe_sweep(asked, paces(readings))
+    def describe(self, readings: Iterable[Reading]) -> str:
+        return describe_sweep(self, paces(readings))
 
-    def start(self, store: Path, asked: KRequest, found: Found) -> tuple[int, str]:
+    def begin(self, store: Path, found: Found) -> Started:
         """Start the runs; a process of its own runs a warm sweep, which continues after the page is closed."""
-        if asked.warm:
-            return _start_warm(store, asked)
-        started, *others = start_runs(store, asked)
-        return len(started), summary_of_start(started, *others)
+        if not self.warm:
+            return start_runs(store, self)
+        policy().check_change()
+        corpus = data_of(self.corpus, self.read, self.engines[0])
+        cells = shared(self.cells(corpus, store))
+        by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
+        steps = [by_k[k] for k in sorted(by_k)]
+        with STARTING:
+            check_memory(store, unfinished(store, cells), self.jobs)
+            if {cell.spec.name for cell in steps[0]} & warm_sweep.at_work(store):
+                raise SpecError("these runs are active already")
+            check_waiting(store, len(cells))
+            warm_sweep.begin(store, steps, self.jobs)
+        begun = f"{counted(len(cells))}, {memory_forecast(cells, self.jobs)}"
+        said = f"{begun}: first those with {min(by_k)} topics, then others from these."
+        return Started(cells, [], said)
 
-    def goes_on(self, store: Path, asked: KRequest, found: Found) -> bool:
-        return asked.warm and not warm_sweep.at_work(store).isdisjoint(
-            one.name for one in found.settings
-        )
+    def goes_on(self, store: Path, found: Found) -> bool:
+        names = {one.name for one in found.settings}
+        return self.warm and not warm_sweep.at_work(store).isdisjoint(names)
 
-    def request(self, readings: Iterable[Reading], asked: KRequest, found: Found) -> Request:
-        label = asked.engines[0] + " warm" * asked.warm
-        return Request(points_of(found.settings), label, tuple(asked.n_topics))
-
-    def results(self, request: Request) -> list[Shown]:
-        return [choice_of_k(request)]
+    def results(self, readings: Iterable[Reading], found: Found) -> tuple[tuple, ...]:
+        label = self.engines[0] + " warm" * self.warm
+        return ((choice_of_k, points_of(found.settings), label, tuple(self.n_topics)),)
 
 
 @lru_cache
@@ -213,30 +206,16 @@ def warm_starts() -> dict[str, bool]:
     }
 
 
-def _start_warm(store: Path, asked: KRequest) -> tuple[int, str]:
-    policy().check_change()
-    store, jobs = Path(store), asked.jobs
-    corpus = data_of(asked.corpus, asked.read, asked.engines[0])
-    cells = shared(asked.cells(corpus, store))
-    by_k = grouped([cell.key_values["n_topics"] for cell in cells], cells)
-    steps = [by_k[k] for k in sorted(by_k)]
-    with STARTING:
-        check_memory(store, unfinished(store, cells), jobs)
-        if {cell.spec.name for cell in steps[0]} & warm_sweep.at_work(store):
-            raise SpecError("these runs are active already")
-        check_waiting(store, len(cells))
-        warm_sweep.begin(store, steps, jobs)
-    started = f"{counted(len(cells))}, {memory_forecast(cells, jobs)}"
-    return len(cells), f"{started}: first those with {min(by_k)} topics, then others from these."
-
-
 # ---------------------------------------------------------------------- what is shown
 
 
 @lru_cache(maxsize=8)
-def choice_of_k(request: Request) -> Shown:
-    """Return recommendation, figure and table, cached for all sessions."""
-    points = request.points
+def choice_of_k(points: tuple[Point, ...], label: str, ks: tuple[int, ...]) -> Shown:
+    """Return recommendation, figure and table, cached for all sessions.
+
+    points : ordered by K
+    ks : values of K in the form
+    """
     if not points:
         return Shown()
     rows, similarity = [], {}
@@ -249,8 +228,8 @@ def choice_of_k(request: Request) -> Shown:
         similarity |= {(a, b): _similarity(a, b) for a, b in pairs_to_match(with_topics)}
     place = {point.moment: at for at, point in enumerate(points)}
     pairs = {(place[a], place[b]): value for (a, b), value in similarity.items()}
-    table = table_by_k(rows, pairs, request.label)
-    pending = set(request.ks).difference(table["n_topics"].values.tolist())
+    table = table_by_k(rows, pairs, label)
+    pending = set(ks).difference(table["n_topics"].values.tolist())
     picture = choose_k_picture(table, view_named("choose-k"), pending=pending)
     advice, recommended = _advice(table, points, pending)
     html, paths = _table(table, points, recommended), tuple(point.moment.path for point in points)

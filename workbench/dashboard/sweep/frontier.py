@@ -1,42 +1,40 @@
 """The tab Frontier: the cost of hybrids, their distance from long Gibbs chains, and where they overtake cgs."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from html import escape
+from itertools import product
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Self
 
 import numpy as np
+import panel as pn
 import xarray as xr
 from markupsafe import Markup
 
 from workbench.corpus import Corpus
 from workbench.dashboard.compare.fields import field_of
 from workbench.dashboard.compare.mistakes import mistakes_in
-from workbench.dashboard.compare.starting import (
-    data_of,
-    start_cells,
-    summary_of_start,
-)
+from workbench.dashboard.compare.starting import Started, data_of, start_cells
 from workbench.dashboard.compare.wording import counted
-from workbench.dashboard.shared.card import Card, Shown, paragraph
-from workbench.dashboard.shared.downloads import Handover
+from workbench.dashboard.shared.card import Shown, paragraph
 from workbench.dashboard.shared.form import menu, whole_number
 from workbench.dashboard.shared.policy import figures, policy
 from workbench.dashboard.shared.run_monitor import Reading
-from workbench.dashboard.sweep.results import MARK, Point, points_of
-from workbench.dashboard.sweep.runs import (
+from workbench.dashboard.sweep.request import (
+    MARK,
     Found,
     Place,
+    Point,
+    SweepRequest,
     names_of,
     place_of,
+    points_of,
     runs_alike,
-    seeds_of,
 )
-from workbench.dashboard.sweep.tab import Tab
 from workbench.engines import ENGINES, REFERENCE, get_engine
 from workbench.engines.lda import adaptive
 from workbench.engines.options import named_options
@@ -50,7 +48,7 @@ from workbench.runs.execution.compare import plan
 from workbench.runs.execution.memory_check import Planned
 from workbench.runs.execution.run import Run
 from workbench.runs.execution.sweep import lay_out
-from workbench.runs.request import RunRequest, as_list, combinations
+from workbench.runs.request import as_list, combinations
 from workbench.runs.settings import LARGEST_SEED, SplitSettings, names
 from workbench.runs.spec import RunSpec, model_fields, whole
 from workbench.runs.store.status import FAILED, FINISHED, LOST
@@ -89,36 +87,20 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierRequest(RunRequest):
-    """A request for runs of a hybrid and of cgs, and for long chains of cgs."""
+class Frontier(SweepRequest):
+    """A request for runs of hybrids that differ in r, chains, split and seed, of cgs, and for long chains of cgs."""
 
     reference: int | None = None  # iterations of the long chains; None: the smallest allowed number
     cost: str = "cpu_time"  # clock that measures the cost of settings
+    name: ClassVar = "frontier"
+    title: ClassVar = "Frontier"
+    question: ClassVar = "What does a hybrid cost?"
+    cards: ClassVar = ("Cost and distance", "Where hybrids overtake")
+    placed_at: ClassVar = SweepRequest.placed_at | {"budget_r": "r"}
 
-
-class Request(NamedTuple):
-    """The inputs of the results."""
-
-    settings: tuple[Point, ...]
-    reference: tuple[Point, ...]
-    on_corpus: tuple[Point, ...]  # runs in the map
-    n_iterations: int  # iterations of a setting; further ones of a run are ignored
-    n_reference: int  # iterations of a chain of the reference
-    clock: str
-
-
-class Frontier(Tab):
-    """The tab Frontier: hybrids that differ in r, chains, split and seed, compared with long Gibbs chains."""
-
-    name, title, heading = "frontier", "Frontier", "What does a hybrid cost?"
-    placed_at: ClassVar = Tab.placed_at | {"budget_r": "r"}
-
-    def __init__(self, handover: Handover):
-        self.cards = [
-            Card("Cost and distance", handover),
-            Card("Where hybrids overtake", handover),
-        ]
-        self.fields = {
+    @staticmethod
+    def fields() -> dict[str, pn.widgets.Widget]:
+        return {
             "engine": menu(
                 "Hybrid",
                 {name: name for name in hybrids()},
@@ -154,10 +136,11 @@ class Frontier(Tab):
             **{name: field_of(name) for name in ("top_words", "singletons", "repeat", "merge")},
         }
 
-    def asked(self, texts: dict[str, str]) -> FrontierRequest:
+    @classmethod
+    def from_query(cls, texts: dict[str, str], corpus=None) -> Self:
         """Return the request of the form: a hybrid, cgs and, if a split is chosen and 0 < r < inf for some r, `ADAPTIVE`."""
         engine = texts["engine"]
-        found = FrontierRequest.from_query(texts | {"engines": engine})
+        found = super().from_query(texts | {"engines": engine}, corpus)
         r, n_chains = (found.options[engine][name] for name in ("r", "n_chains"))
         options = {engine: {"r": r, "n_chains": n_chains}, GIBBS: {}}
         between = [one for one in as_list(r) if isinstance(one, int | float) and 0 < one < math.inf]
@@ -168,80 +151,105 @@ class Frontier(Tab):
         own = {"cost": texts["cost"], "reference": parse_number(texts["reference"]) or None}
         return replace(found, engines=tuple(options), options=options, **own)
 
-    def mistakes(self, asked: FrontierRequest) -> dict[str, str]:
-        found, limits = mistakes_in(asked), policy().limits
+    @property
+    def n_reference(self) -> int:
+        """Return the iterations of a chain of the reference: the number in the form, else the smallest allowed."""
+        return self.reference or LONGER * self.n_iterations
+
+    @property
+    def labels(self) -> list[str]:
+        """Return the label (engine and options) of each setting."""
+        model = {name: getattr(self, name) for name in model_fields(get_engine(GIBBS))}
+        settings = self.settings()
+        return [RunSpec("", "", None, name, model, options).label() for name, options in settings]
+
+    def settings(self) -> list[tuple[str, dict]]:
+        """Return engine and options of each setting once; with one chain if r = 0, where nothing is sampled."""
+        found = {}
+        for engine, given in self.options.items():
+            for options in combinations(given):
+                options = options | ({"n_chains": 1} if options.get("r") == 0 else {})
+                found.setdefault((engine, repr(options)), (engine, options))
+        return list(found.values())
+
+    def n_runs(self) -> int:
+        return CHAINS + self.seeds * len(self.settings())
+
+    def sentences(self) -> dict[str, str]:
+        found, most = mistakes_in(self), policy().limits.iterations
         for name in ("n_topics", "alpha", "beta"):
-            if name not in found and isinstance(getattr(asked, name), list):
+            if name not in found and isinstance(getattr(self, name), list):
                 found[name] = "Frontier compares engines on one model; give one number."
-        if "holdout" not in found and not asked.holdout:
+        if "holdout" not in found and not self.holdout:
             found["holdout"] = "A distance needs held-out tokens; hold out some, as 0.1."
-        if asked.reference is not None and "n_iterations" not in found:
-            fewest = LONGER * asked.n_iterations
+        if self.reference is not None and "n_iterations" not in found:
+            fewest = LONGER * self.n_iterations
             try:
-                whole("reference", asked.reference, fewest)
+                whole("reference", self.reference, fewest)
             except InputError:
                 found["reference"] = (
                     f"The reference needs at least {fewest} iterations, {LONGER} times those of the runs."
                 )
-        if not found and (n := len(self.wanted(asked, Found([])))) > limits.start:
-            found["r"] = (
-                f"These are {n:,} runs where {figures(limits.start)} may be started at once; take values out."
-            )
-        if not found and (n := n_reference(asked)) > limits.iterations:
+        if not found and self.n_reference > most:
             found["n_iterations"] = (
-                f"The reference has {n:,} iterations where {figures(limits.iterations)} may be."
+                f"The reference has {self.n_reference:,} iterations where {figures(most)} may be."
             )
         return found
 
-    def find(self, readings: Iterable[Reading], asked: FrontierRequest) -> Found:
+    def find(self, readings: Iterable[Reading]) -> Found:
         """Return the runs of the settings that the store has, and the chains of the reference, finished ones first.
 
         A chain of cgs of any seed belongs to the reference if it has, or is going to have, enough iterations.
         """
-        labels = labels_of(asked)
-        alike = [one for one in runs_alike(readings, asked, labels) if not one.spec.start]
+        labels = self.labels
+        alike = [
+            one
+            for one in runs_alike(readings, self, labels)
+            if one.spec.n_topics == self.n_topics and not one.spec.start
+        ]
         settings: dict[Place, Reading] = {}
         for one in alike:
-            if one.spec.seed in seeds_of(asked) and one.spec.n_topics == asked.n_topics:
+            if one.spec.seed in self.each_seed:
                 settings.setdefault(place_of(one), one)
-        chains = [
-            one
-            for one in alike
-            if is_plain_gibbs(one.spec)
-            and one.spec.n_topics == asked.n_topics
-            and _is_long(one, n_reference(asked))
-        ]
-        chains.sort(key=lambda one: one.state != FINISHED)
+        long = (
+            one for one in alike if is_plain_gibbs(one.spec) and _is_long(one, self.n_reference)
+        )
+        chains = sorted(long, key=lambda one: one.state != FINISHED)
         places = sorted(settings, key=lambda place: (labels.index(place.label), place.seed))
         return Found([settings[place] for place in places], chains[:CHAINS])
 
-    def wanted(self, asked: FrontierRequest, found: Found) -> dict[Place, int]:
-        k = asked.n_topics
-        settings = {
-            Place(label, k, seed): asked.n_iterations
-            for label in labels_of(asked)
-            for seed in seeds_of(asked)
+    def wanted(self, found: Found) -> dict[Place, int]:
+        settings = product(self.labels, [self.n_topics], self.each_seed)
+        reference = product([GIBBS], [self.n_topics], self.seeds_of_reference(found))
+        return {Place(*place): self.n_iterations for place in settings} | {
+            Place(*place): self.n_reference for place in reference
         }
-        reference = {
-            Place(GIBBS, k, seed): n_reference(asked)
-            for seed in seeds_of_reference(asked, found.reference)
-        }
-        return settings | reference
 
-    def describe(self, readings: Iterable[Reading], asked: FrontierRequest) -> str:
-        n = len(self.wanted(asked, Found([])))
-        return f"{counted(n)} with the {CHAINS} chains of the reference."
+    def seeds_of_reference(self, found: Found) -> list[int]:
+        """Return the seeds of the reference: those of its existing chains, and for the others seeds that no setting uses."""
+        taken = [one.spec.seed for one in found.reference]
+        free = (seed for seed in range(self.each_seed.stop, LARGEST_SEED) if seed not in taken)
+        return taken + [next(free) for _ in range(CHAINS - len(taken))]
 
-    def start(self, store: Path, asked: FrontierRequest, found: Found) -> tuple[int, str]:
-        """Start the runs, beginning with the chains of the reference."""
+    def describe(self, readings: Iterable[Reading]) -> str:
+        return f"{counted(self.n_runs())} with the {CHAINS} chains of the reference."
+
+    def begin(self, store: Path, found: Found) -> Started:
+        """Start the runs: the chains of the reference, then the runs of the settings, seed by seed."""
         policy().check_change()
-        corpus = data_of(asked.corpus, asked.read, GIBBS)
-        cells = _cells(corpus, asked, found.reference)
-        started, *others = start_cells(Path(store), cells, asked.jobs)
-        return len(started), summary_of_start(started, *others)
+        corpus = data_of(self.corpus, self.read, GIBBS)
+        usual = (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
+        settings = {name: getattr(self, name) for name in usual}
+        seeds, n_reference = {"seed": self.seeds_of_reference(found)}, self.n_reference
+        reference = lay_out(corpus, seeds, GIBBS, n_iterations=n_reference, **settings)
+        settings |= {"seed": self.seed, "n_iterations": self.n_iterations}
+        specs, train, test = plan(corpus, self.settings(), self.seeds, **settings)
+        specs.sort(key=lambda spec: spec.seed)
+        cells = reference + [Planned(spec, train, test) for spec in specs]
+        return start_cells(Path(store), cells, self.jobs)
 
-    def request(self, readings: Iterable[Reading], asked: FrontierRequest, found: Found) -> Request:
-        names, labels = names_of(asked.corpus), labels_of(asked)
+    def results(self, readings: Iterable[Reading], found: Found) -> tuple[tuple, ...]:
+        names, labels = names_of(self.corpus), self.labels
         on_corpus = [
             one
             for one in readings
@@ -250,17 +258,12 @@ class Frontier(Tab):
             and one.spec.label() in labels
             and one.spec.test is not None
         ]
-        return Request(
-            points_of(found.settings),
-            points_of(found.reference),
-            points_of(on_corpus),
-            asked.n_iterations,
-            n_reference(asked),
-            asked.cost,
+        points = points_of(found.settings), points_of(found.reference)
+        settings = self.n_iterations, self.n_reference, self.cost
+        return (
+            (cost_and_distance, *points, *settings),
+            (overtaking_map, points_of(on_corpus)),
         )
-
-    def results(self, request: Request) -> list[Shown]:
-        return [cost_and_distance(request), overtaking_map(request.on_corpus)]
 
 
 @lru_cache
@@ -274,64 +277,6 @@ def hybrids() -> tuple[str, ...]:
     )
 
 
-def n_reference(asked: FrontierRequest) -> int:
-    """Return the iterations of a chain of the reference: the number in the form, else the smallest allowed."""
-    return asked.reference or LONGER * asked.n_iterations
-
-
-def labels_of(asked: FrontierRequest) -> list[str]:
-    """Return the label (engine and options) of each setting."""
-    model = {name: getattr(asked, name) for name in model_fields(get_engine(GIBBS))}
-    return [
-        RunSpec("", "", None, engine, model, options).label()
-        for engine, options in _settings(asked)
-    ]
-
-
-def seeds_of_reference(asked: FrontierRequest, chains: list[Reading]) -> list[int]:
-    """Return the seeds of the reference: those of its existing chains, and for the others seeds that no setting uses."""
-    taken = [one.spec.seed for one in chains]
-    free = (seed for seed in range(seeds_of(asked).stop, LARGEST_SEED) if seed not in taken)
-    return taken + [next(free) for _ in range(CHAINS - len(taken))]
-
-
-def _settings(asked: FrontierRequest) -> Iterator[tuple[str, dict]]:
-    """Yield engine and options of each setting once; with one chain if r = 0, where nothing is sampled."""
-    seen = set()
-    for engine, given in asked.options.items():
-        for options in combinations(given):
-            if options.get("r") == 0:
-                options = options | {"n_chains": 1}
-            if (key := (engine, repr(options))) not in seen:
-                seen.add(key)
-                yield engine, options
-
-
-def _cells(corpus: Corpus, asked: FrontierRequest, chains: list[Reading]) -> list[Planned]:
-    """Return the planned chains of the reference, followed by the planned runs of the settings, seed by seed."""
-    settings = {
-        name: getattr(asked, name)
-        for name in (*names(SplitSettings), *model_fields(get_engine(GIBBS)))
-    }
-    reference = lay_out(
-        corpus,
-        {"seed": seeds_of_reference(asked, chains)},
-        GIBBS,
-        n_iterations=n_reference(asked),
-        **settings,
-    )
-    specs, train, test = plan(
-        corpus,
-        list(_settings(asked)),
-        asked.seeds,
-        seed=asked.seed,
-        n_iterations=asked.n_iterations,
-        **settings,
-    )
-    specs.sort(key=lambda spec: spec.seed)
-    return reference + [Planned(spec, train, test) for spec in specs]
-
-
 def _is_long(one: Reading, n_iterations: int) -> bool:
     """Return whether the chain has, or is going to have, at least ``n_iterations`` iterations."""
     ended = one.state in (FINISHED, FAILED, LOST)
@@ -342,31 +287,35 @@ def _is_long(one: Reading, n_iterations: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def cost_and_distance(request: Request) -> Shown:
-    """Return cost and distance from the reference of each setting, cached for all sessions."""
-    n_chains = len(request.reference)
-    if not request.settings or n_chains < CHAINS:
-        wait = (
-            f"Points come as soon as {CHAINS} chains of the reference have begun; {n_chains} have."
-        )
-        return Shown(paragraph(wait if request.settings or request.reference else ""))
-    runs = [
-        _progress(point).sel(iteration=slice(None, request.n_iterations))
-        for point in request.settings
-    ]
-    chains = [_progress(point) for point in request.reference]
+def cost_and_distance(
+    settings: tuple[Point, ...],
+    reference: tuple[Point, ...],
+    n_iterations: int,
+    n_reference: int,
+    clock: str,
+) -> Shown:
+    """Return cost and distance from the reference of each setting, cached for all sessions.
+
+    n_iterations : iterations of a setting; further ones of a run are ignored
+    n_reference : iterations of a chain of the reference
+    """
+    if not settings or len(reference) < CHAINS:
+        wait = f"Points come as soon as {CHAINS} chains of the reference have begun; {len(reference)} have."
+        return Shown(paragraph(wait if settings or reference else ""))
+    runs = [_progress(point).sel(iteration=slice(None, n_iterations)) for point in settings]
+    chains = [_progress(point) for point in reference]
     try:
-        table = frontier(runs, chains, _pooled(request.reference))
+        table = frontier(runs, chains, _pooled(reference))
     except MeasureError as error:
         return Shown(paragraph(f"{error}."))
-    picture = frontier_picture(table, view_named("frontier"), clocks=[request.clock])
-    table = table.sortby(request.clock)
-    n_short = sum(point.iteration < request.n_reference for point in request.reference)
+    picture = frontier_picture(table, view_named("frontier"), clocks=[clock])
+    table = table.sortby(clock)
+    n_short = sum(point.iteration < n_reference for point in reference)
     return Shown(
-        _advice(table, request.clock, n_short),
+        _advice(table, clock, n_short),
         picture,
-        _table(table, request.clock),
-        tuple(point.moment.path for point in (*request.settings, *request.reference)),
+        _table(table, clock),
+        tuple(point.moment.path for point in (*settings, *reference)),
     )
 
 

@@ -1,10 +1,13 @@
-"""The runs that the form of a tab describes: which of them the store has, and their progress."""
+"""A request for runs that answer one question together: which of them the store has, their progress, and their results."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
+
+import numpy as np
 
 from workbench.corpus.formats.interface import stem_of
 from workbench.corpus.formats.readers import FORMATS
@@ -13,6 +16,7 @@ from workbench.dashboard.compare.starting import ELAPSED
 from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.policy import policy
 from workbench.dashboard.shared.run_monitor import Reading
+from workbench.dashboard.shared.snapshots import Moment, moment_of
 from workbench.engines import get_engine
 from workbench.errors import DataError
 from workbench.numbers import format_duration
@@ -23,6 +27,17 @@ from workbench.runs.store.status import ALIVE, FAILED, FINISHED, LOST
 
 UNCHANGED = {"top_words": None, "merge": 1, "repeat": 1, "singletons": "keep"}
 """Settings that change a corpus before tokens are held out → the value that changes nothing."""
+MARK = {"class": "lit", "aria-current": "true"}
+"""HTML attributes of a marked row."""
+
+
+class Point(NamedTuple):
+    """A run at its present iteration; results computed from it stay valid until this changes."""
+
+    moment: Moment  # last snapshot of the run
+    iteration: int
+    n_topics: int
+    seed: int
 
 
 class Place(NamedTuple):
@@ -43,6 +58,34 @@ class Found(NamedTuple):
     def all(self) -> list[Reading]:
         """Return each run once, those of the reference first."""
         return list({one.name: one for one in (*self.reference, *self.settings)}.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRequest(RunRequest):
+    """A request for runs that answer a question together. Each subclass is a tab of the page.
+
+    name, title, question : of the tab
+    cards : headings of the cards with the results
+    placed_at : setting → field that shows a mistake in it
+    fields() : the fields of the tab alone, by their names in the link
+    sentences() : the mistakes of the request as sentences, by setting
+    find(readings) : the requested runs that the store has, whoever started them
+    wanted(found) : the iterations of each requested run
+    describe(readings) : a sentence on the runs that `begin` starts
+    begin(store, found) : starts the requested runs that have not ended
+    results(readings, found) : for each card a function and its arguments; equal ones give equal content
+    """
+
+    placed_at: ClassVar = {"engines": "engine"}
+
+    @property
+    def each_seed(self) -> range:
+        """Return the seeds of the runs of each setting."""
+        return range(self.seed, self.seed + self.seeds)
+
+    def goes_on(self, store: Path, found: Found) -> bool:
+        """Return whether further runs start by themselves."""
+        return False
 
 
 class Progress(NamedTuple):
@@ -77,9 +120,13 @@ def place_of(run: Reading) -> Place:
     return Place(run.spec.label().removesuffix(" warm"), run.spec.n_topics, run.spec.seed)
 
 
-def seeds_of(asked: RunRequest) -> range:
-    """Return the seeds of the runs of each setting."""
-    return range(asked.seed, asked.seed + asked.seeds)
+def points_of(readings: Iterable[Reading]) -> tuple[Point, ...]:
+    """Return a point for each run that has a recorded iteration, in the same order."""
+    return tuple(
+        Point(moment_of(one), int(one.latest[0]), one.spec.n_topics, one.spec.seed)
+        for one in readings
+        if np.isfinite(one.latest[0])
+    )
 
 
 def runs_alike(
