@@ -9,7 +9,7 @@ from workbench.dashboard.compare.mistakes import mistakes_in
 from workbench.dashboard.compare.page import ComparePage
 from workbench.dashboard.compare.starting import start_runs
 from workbench.dashboard.shared.policy import PolicyError
-from workbench.dashboard.shared.received import Received
+from workbench.dashboard.shared.uploads import Received
 from workbench.runs.request import FILE
 from workbench.runs.store.archive import get_corpus
 
@@ -35,12 +35,11 @@ def page(make_page):
 
 def send(page, name: str, content: bytes) -> Received:
     """What happens when a file has arrived."""
-    inbox = page.settings.inbox
-    sending = inbox.receive(name, len(content))
-    sending.write(content)
-    received = inbox.keep(sending)
-    inbox.show(received)
-    return received
+    field = page.settings.fields["upload"]
+    file = field.inbox.receive()
+    file.write(content)
+    field.inbox.keep(file, name)
+    return field.value
 
 
 def held(page) -> list[str]:
@@ -122,7 +121,7 @@ def test_another_file_has_its_own_columns_and_none_takes_them_away(page):
     assert page.settings.request().corpus == "" and {"path", *OF_COLUMNS} <= {
         *page.settings.form.seen
     }
-    assert not [*page.settings.inbox._folder.iterdir()]
+    assert not [*page.settings.fields["upload"].inbox._folder.iterdir()]
 
 
 def test_a_path_that_is_typed_has_the_same_columns(page, tmp_path):

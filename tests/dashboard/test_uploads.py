@@ -12,9 +12,8 @@ from dashboard.serving import PATIENCE, served
 from tornado.tcpclient import TCPClient
 
 from workbench.dashboard.server import serve
-from workbench.dashboard.shared import received
 from workbench.dashboard.shared.policy import PolicyError
-from workbench.dashboard.shared.received import Inbox, name_on_disk, shown_name
+from workbench.dashboard.shared.uploads import INBOXES, Inbox, name_on_disk, shown_name
 
 CSV = b"text\nred ants\n"
 MOST = 2**20
@@ -102,14 +101,8 @@ def test_a_file_is_stored_whole_and_the_next_takes_its_place(tmp_path, monkeypat
     with up(tmp_path, monkeypatch) as server:
         assert send(server, inbox.token, large, "wörd list.bin").code == 204
         (first,) = inbox.files
-        assert first.path.read_bytes() == large and (first.name, first.n_bytes) == (
-            "wörd list.bin",
-            MOST,
-        )
-        assert (
-            oct(first.path.parent.stat().st_mode)[-3:] == "700"
-            and first.told() == "wörd list.bin, 1 MB"
-        )
+        assert first.path.read_bytes() == large and first.name == "wörd list.bin"
+        assert oct(first.path.parent.stat().st_mode)[-3:] == "700"
         assert send(server, inbox.token).code == 204
     assert files_in(scratch) == ["news.csv"] and inbox.files[1].path.read_bytes() == CSV
     with pytest.raises(PolicyError, match="the uploaded file is gone; choose it again"):
@@ -205,26 +198,16 @@ def test_of_an_upload_that_is_broken_off_nothing_is_left(tmp_path, monkeypatch, 
 
 
 def test_of_two_uploads_of_a_page_the_later_one_counts(scratch, inbox):
-    first = inbox.receive("a.csv", 4)
+    first = inbox.receive()
     first.write(b"ab")
-    second = inbox.receive("b.csv", 2)
-    assert len(files_in(scratch)) == 1
+    second = inbox.receive()
+    assert len(files_in(scratch)) == 1 and first.closed
     with pytest.raises(PolicyError, match="another file was chosen meanwhile"):
-        first.write(b"cd")
-    with pytest.raises(PolicyError, match="another file was chosen meanwhile"):
-        inbox.keep(first)
+        inbox.keep(first, "a.csv")
+    inbox.drop(first)  # as its connection ends
     second.write(b"ef")
-    assert inbox.keep(second).path.read_bytes() == b"ef" and files_in(scratch) == ["b.csv"]
-
-
-def test_what_is_not_whole_or_longer_than_was_said_is_not_kept(scratch, inbox):
-    short, long = inbox.receive("a.csv", 4), None
-    short.write(b"abc")
-    with pytest.raises(PolicyError, match="did not arrive whole"):
-        inbox.keep(short)
-    long = inbox.receive("a.csv", 4)
-    with pytest.raises(PolicyError, match="longer than was said"):
-        long.write(b"abcde")
+    inbox.keep(second, "b.csv")
+    assert inbox.files[0].path.read_bytes() == b"ef" and files_in(scratch) == ["b.csv"]
     inbox.clear()
     assert not files_in(scratch)
 
@@ -232,10 +215,10 @@ def test_what_is_not_whole_or_longer_than_was_said_is_not_kept(scratch, inbox):
 def test_a_disk_that_takes_no_more_is_told_in_a_sentence_without_its_path(
     tmp_path, monkeypatch, scratch, inbox
 ):
-    def write(self, block):
+    def write(file, name):
         raise OSError(28, "No space left on device", str(scratch))
 
-    monkeypatch.setattr(received.Sending, "write", write)
+    monkeypatch.setattr(inbox, "keep", write)
     with up(tmp_path, monkeypatch, address="0.0.0.0", no_password=True) as server:
         answer = send(server, inbox.token)
         assert answer.code == 507
@@ -248,16 +231,14 @@ def test_a_disk_that_takes_no_more_is_told_in_a_sentence_without_its_path(
 
 def test_when_the_page_is_gone_its_folder_is_gone(scratch):
     inbox = Inbox(print)
-    sending = inbox.receive("a.csv", 2)
+    file = inbox.receive()
     assert len(files_in(scratch)) == 1
     inbox.close()
-    assert not [*scratch.iterdir()]
-    with pytest.raises(PolicyError, match="the page that sends the file is gone"):
-        inbox.receive("a.csv", 2)
-    with pytest.raises(PolicyError, match="the page that sends the file is gone"):
-        inbox.keep(sending)
+    assert not [*scratch.iterdir()] and inbox.token not in INBOXES
+    with pytest.raises(PolicyError, match="another file was chosen meanwhile"):
+        inbox.keep(file, "a.csv")
     forgotten = Inbox(print)
-    forgotten.receive("a.csv", 2).drop()
+    forgotten.drop(forgotten.receive())
     assert len([*scratch.iterdir()]) == 1  # which the end of the test finds removed with the inbox
 
 
@@ -282,8 +263,8 @@ def test_a_name_on_disk_leads_nowhere_and_ends_as_it_did(name, wanted):
 
 def test_the_end_of_the_server_removes_what_was_sent(tmp_path, scratch, monkeypatch):
     inbox = Inbox(print)
-    inbox.receive("a.csv", 2)
-    for name in ("STARTS", "LOOKS", "FILES", "UPLOADS"):
+    inbox.receive()
+    for name in ("STARTS", "LOOKS", "FILES"):
         monkeypatch.setattr(
             serve, name, type("Pool", (), {"shutdown": lambda self, **settings: None})()
         )

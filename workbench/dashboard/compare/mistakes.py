@@ -6,7 +6,7 @@ from pathlib import Path
 from workbench.corpus import CorpusError
 from workbench.dashboard.compare.wording import worded
 from workbench.dashboard.shared.policy import figures, policy
-from workbench.dashboard.shared.received import Received
+from workbench.dashboard.shared.uploads import Received
 from workbench.engines.options import shared_option
 from workbench.errors import InputError
 from workbench.runs.loading import named_set

@@ -26,11 +26,10 @@ from workbench.dashboard.shared.background import sentence_of
 from workbench.dashboard.shared.form import WIDE, Fields, Fold, Form, menu
 from workbench.dashboard.shared.link import Part, take
 from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.received import Inbox, Received
 from workbench.dashboard.shared.run_monitor import Reading
 from workbench.dashboard.shared.shell import button, column, message, text
 from workbench.dashboard.shared.ui_events import with_lock
-from workbench.dashboard.shared.uploads import Sender
+from workbench.dashboard.shared.uploads import Received, Upload
 from workbench.engines import get_engine
 from workbench.engines.options import shared_options
 from workbench.runs.request import (
@@ -79,7 +78,6 @@ class Settings:
     ):
         self._on_start, self._on_preview, self._on_file = on_start, on_preview, on_file
         self.on_change = on_change
-        self.inbox = Inbox(self._take_file)
         # the file whose columns were asked for, and its columns once known
         self._file, self._columns = None, None
         self._usual = USUAL | {name: written(one.default) for name, one in request_fields().items()}
@@ -110,7 +108,8 @@ class Settings:
         if name in OWN_FIELDS:
             made = OWN_FIELDS[name]()
         elif name == "upload":
-            made = Sender(self.inbox.token)
+            kinds = "CSV, Parquet, Excel, JSON lines, a zip of texts …"
+            made = Upload("File", kinds, "or give its path below")
         elif name == "start":
             about = request_fields()[name].metadata
             options = {AT_RANDOM: ""} | {run: run for run in self._runs}
@@ -122,8 +121,8 @@ class Settings:
 
     def _changed(self, name: str, event) -> None:
         """Update the form after a field has changed."""
-        if name == "upload" and event.new is None:
-            self.inbox.clear()
+        if name == "upload" and event.new is not None:
+            self.fields["corpus"].value = FILE
         self._show_fields()
         self._look_over(name)
         if name in ("corpus", "path", "upload", "engines", "format", "encoding"):
@@ -286,11 +285,6 @@ class Settings:
     def _received(self) -> Received | None:
         """Return the file that the visitor sent; None without one."""
         return self.fields["upload"].value if "upload" in self.fields else None
-
-    def _take_file(self, received: Received) -> None:
-        """Use a received file as the corpus."""
-        self.fields["upload"].value = received
-        self.fields["corpus"].value = FILE
 
     def _ask_columns(self) -> None:
         """Ask for the columns if another file is named, or if the file is to be read in another way."""

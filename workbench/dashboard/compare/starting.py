@@ -17,8 +17,8 @@ from workbench.dashboard.compare.wording import counted
 from workbench.dashboard.shared.background import in_background
 from workbench.dashboard.shared.numbers import COLUMNS
 from workbench.dashboard.shared.policy import PolicyError, policy
-from workbench.dashboard.shared.received import Received
 from workbench.dashboard.shared.run_monitor import ALIVE, Reading, RunMonitor
+from workbench.dashboard.shared.uploads import Received
 from workbench.engines import get_engine
 from workbench.errors import InputError
 from workbench.numbers import format_duration

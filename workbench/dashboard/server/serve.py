@@ -29,8 +29,8 @@ from workbench.dashboard.server.requests import answer_without_tracebacks, guard
 from workbench.dashboard.server.uploads import UploadHandler
 from workbench.dashboard.shared.background import FILES, LOOKS, NAMED, SEARCHES, STARTS
 from workbench.dashboard.shared.policy import OF_OTHERS, Limits, Policy, set_policy
-from workbench.dashboard.shared.received import INBOXES, ROUTE, UPLOADS
 from workbench.dashboard.shared.run_monitor import monitor_of
+from workbench.dashboard.shared.uploads import INBOXES, ROUTE
 from workbench.dashboard.sweep import page as sweep
 from workbench.dashboard.topics import page as topics
 from workbench.numbers import MIB
@@ -46,8 +46,8 @@ LAZY = "dask.array", "pyarrow.pandas_compat", "xarray.computation.nanops"
 """Modules that reading a run imports, if they are installed."""
 MOVED = {"/?": "/compare", "/choose-k": "/sweep", "/frontier": "/sweep?tab=frontier"}
 """Old address → new address, so that old links still work."""
-AROUND = 8 * MIB
-"""Bytes that a message may have besides its file; a longer message ends the connection."""
+LONGEST_MESSAGE = 32 * MIB
+"""Bytes of a message of a page, such as a typed text; a longer one ends the connection. Files come by requests of their own."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def serve(
 
 def _end() -> None:
     """End the process; threads get a moment to finish, and the rest of their work is dropped, as after a kill."""
-    for pool in (STARTS, LOOKS, SEARCHES, FILES, UPLOADS):
+    for pool in (STARTS, LOOKS, SEARCHES, FILES):
         pool.shutdown(wait=False, cancel_futures=True)
     until = time.monotonic() + ENDING
     at_work = [thread for thread in threading.enumerate() if thread.name.startswith(NAMED)]
@@ -251,7 +251,7 @@ def make_server(serving: Serving):
             verbose=False,
             cookie_path=serving.path or "/",
             **provider,
-            websocket_max_message_size=round(1.4 * serving.policy().max_upload) + AROUND,
+            websocket_max_message_size=LONGEST_MESSAGE,
             check_unused_sessions_milliseconds=max(200, int(1000 * serving.lifetime / 5)),
             unused_session_lifetime_milliseconds=int(1000 * serving.lifetime),
         )

@@ -1,15 +1,14 @@
-"""Receive uploaded files block by block on disk; see `workbench.dashboard.shared.received`."""
+"""Receive uploaded files block by block on disk; see `workbench.dashboard.shared.uploads`."""
 
 import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
 from bokeh.server.views.auth_request_handler import AuthRequestHandler
-from tornado.ioloop import IOLoop
 from tornado.web import HTTPError, stream_request_body
 
 from workbench.dashboard.shared.policy import LOOK_ONLY, PolicyError, policy
-from workbench.dashboard.shared.received import GONE, INBOXES, UPLOADS, Inbox, Sending, too_large
+from workbench.dashboard.shared.uploads import GONE, INBOXES, OTHER, too_large
 
 TOKEN, NAME = "X-Upload-Token", "X-File-Name"
 """Headers with the token of the page, which a form of another site cannot send, and the %-encoded name of the file."""
@@ -19,22 +18,23 @@ TOKEN, NAME = "X-Upload-Token", "X-File-Name"
 class UploadHandler(AuthRequestHandler):
     """Answer 204 when a file has arrived, else an error sentence; a file that is not allowed is refused before it is read.
 
-    `workbench.dashboard.server.requests` has refused requests under other names and from other sites' pages before.
+    `workbench.dashboard.server.requests` has refused requests under other names and from other sites' pages before. Tornado
+    calls `post` only when as many bytes have come as the header Content-Length says.
     """
 
     def initialize(self) -> None:
-        self._inbox: Inbox | None = None
-        self._sending: Sending | None = None
+        self._inbox = self._file = None
 
     async def prepare(self) -> None:
         await super().prepare()
         if self.request.method != "POST":
             raise HTTPError(405)
-        name, length = (
-            unquote(self.request.headers.get(NAME, ""))[:1000],
-            self.request.headers.get("Content-Length", ""),
+        headers = self.request.headers
+        self._name, length = (
+            unquote(headers.get(NAME, ""))[:1000],
+            headers.get("Content-Length", ""),
         )
-        self._inbox = INBOXES.get(self.request.headers.get(TOKEN, ""))
+        self._inbox = INBOXES.get(headers.get(TOKEN, ""))
         if not self.current_user:
             self._refuse(403, PolicyError("sign in first; load the page again"))
         elif policy().read_only:
@@ -44,44 +44,37 @@ class UploadHandler(AuthRequestHandler):
         elif not re.fullmatch("[0-9]{1,18}", length):
             self._refuse(411, PolicyError("the length of the file was not said; choose it again"))
         elif int(length) > policy().max_upload:
-            self._refuse(413, too_large(name, int(length)))
+            self._refuse(413, too_large(self._name, int(length)))
         else:
             self.request.connection.set_max_body_size(policy().max_upload)
-            self._sending = await self._do(self._inbox.receive, name, int(length))
+            self._file = self._do(self._inbox.receive)
 
-    async def data_received(self, block: bytes) -> None:
+    def data_received(self, block: bytes) -> None:
         if not self._finished:
-            await self._do(self._sending.write, block)
+            self._do(self._file.write, block)
 
-    async def post(self) -> None:
-        if self._finished:
-            return
-        received = await self._do(self._inbox.keep, self._sending)
-        if received is not None:
-            self._inbox.show(received)
+    def post(self) -> None:
+        if not self._finished:
+            self._do(self._inbox.keep, self._file, self._name)
+        if not self._finished:
             self.set_status(204)
             self.finish()
 
     def on_connection_close(self) -> None:
         super().on_connection_close()
-        self._drop()
+        if self._inbox is not None:
+            self._inbox.drop(self._file)
 
-    async def _do(self, work: Callable, *given):
-        """Return the result of a function that runs in the upload thread; if it fails, answer with the error, return None."""
+    def _do(self, work: Callable, *given):
+        """Return the result of a function; if it fails, drop the file and answer with the error."""
         try:
-            return await IOLoop.current().run_in_executor(UPLOADS, work, *given)
-        except PolicyError as error:
-            self._refuse(409, error)
+            return work(*given)
+        except ValueError:  # also of a write to a file that is closed
+            self._refuse(409, PolicyError(OTHER))
         except OSError as error:
-            self._refuse(
-                507,
-                PolicyError(f"the server cannot store the file ({error.strerror}); tell its owner"),
-            )
-        self._drop()
-
-    def _drop(self) -> None:
-        if self._sending is not None:
-            UPLOADS.submit(self._sending.drop)
+            said = f"the server cannot store the file ({error.strerror}); tell its owner"
+            self._refuse(507, PolicyError(said))
+            self._inbox.drop(self._file)
 
     def _refuse(self, status: int, error: PolicyError) -> None:
         sentence = policy().shown(str(error))

@@ -1,53 +1,114 @@
-"""Upload fields; the browser refuses a file that is too large."""
+"""Uploaded files: a field that sends one, and the folder of a session in which it lies on disk until the session ends."""
 
-from collections.abc import Callable
-from typing import ClassVar
+import re
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, ClassVar, NamedTuple
 
+import panel as pn
 import param
 
 from workbench.corpus.formats.readers import FORMATS
 from workbench.dashboard.shared.drawn import Drawn, code, style
-from workbench.dashboard.shared.policy import policy
-from workbench.dashboard.shared.received import ROUTE, otherwise
+from workbench.dashboard.shared.policy import PolicyError, policy
+from workbench.dashboard.shared.ui_events import with_lock
 from workbench.numbers import format_size
 
 ENDINGS = sorted({each for about in FORMATS.values() for each in about.SUFFIXES} | {".txt", ".gz"})
 """File name endings that the browser offers for an upload; the visitor can choose others."""
+ROUTE = "upload"
+"""Address for uploads, beside those of the pages."""
+LONGEST = 60
+"""Maximum number of letters of a file name on disk."""
+NO_ROUTE = "To upload a file, open this page with `workbench serve`."
+GONE = "the page that sends the file is gone; load it again"
+OTHER = "another file was chosen meanwhile"
+_NUMBERS = count()
+
+
+class Received(NamedTuple):
+    """An uploaded file."""
+
+    path: Path
+    name: str  # its name for the visitor
+    number: int  # counts all uploads of this process
+
+    def there(self) -> Path:
+        """Return the path of the file; raise PolicyError if it has been removed."""
+        if not self.path.is_file():
+            raise PolicyError("the uploaded file is gone; choose it again")
+        return self.path
+
+
+class Inbox:
+    """The uploaded file of one page; a new file replaces it, and ``on_file`` is called in the session with each."""
+
+    def __init__(self, on_file: Callable[[Received], None]):
+        self.token = secrets.token_urlsafe(24)  # known only to this page
+        self._document, self._on_file = pn.state.curdoc, on_file
+        self._folder, self._remove, self._arriving = None, None, None
+        INBOXES[self.token] = self
+        if self._document is not None and self._document.session_context is not None:
+            self._document.on_session_destroyed(self._end)
+
+    def receive(self) -> BinaryIO:
+        """Return a new file to write to, after dropping an unfinished one; raise OSError."""
+        self.drop(self._arriving)
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="workbench-upload-"))
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._arriving = open(self._folder / f".arriving-{next(_NUMBERS)}", "xb")  # noqa: SIM115
+        return self._arriving
+
+    def keep(self, file: BinaryIO, name: str) -> None:
+        """Replace the previous file by the complete new one; raise PolicyError or OSError."""
+        if file is not self._arriving:
+            raise PolicyError(OTHER)
+        file.close()
+        kept, path = self._folder / name_on_disk(name), Path(file.name)
+        self._remove_files(path)
+        received = Received(path.rename(kept), shown_name(name), next(_NUMBERS))
+        self._arriving = None
+        with_lock(self._document, partial(self._on_file, received))
+
+    def drop(self, file: BinaryIO | None) -> None:
+        """Remove a file if it is the unfinished one."""
+        if file is not None and file is self._arriving:
+            self._arriving = None
+            Path(file.name).unlink(missing_ok=True)
+            file.close()
+
+    def clear(self) -> None:
+        """Remove all files of this page."""
+        self.drop(self._arriving)
+        self._remove_files()
+
+    def close(self) -> None:
+        """Remove the folder, and refuse files from now on."""
+        INBOXES.pop(self.token, None)
+        self.drop(self._arriving)
+        if self._remove is not None:
+            self._remove()
+
+    def _remove_files(self, *kept: Path) -> None:
+        for path in set(self._folder.glob("*") if self._folder else ()).difference(kept):
+            path.unlink()
+
+    def _end(self, session_context) -> None:
+        self.close()
+
+
+INBOXES: weakref.WeakValueDictionary[str, Inbox] = weakref.WeakValueDictionary()
+"""Token → inbox of each open page."""
 
 
 class Upload(Drawn):
-    """An upload field that calls ``on_file(name, content)`` with a file, or ``on_large(name, bytes)`` if it is too large.
-
-    Panel's own field sends any file, but the server ends a connection that sends too much, and the page is lost.
-    """
-
-    label = param.String(doc="Its name for screen readers.")
-    accept = param.String(doc="Endings of the files that are offered, with commas.")
-    most = param.Integer(doc="Bytes that a file may have.")
-
-    _esm = code("uploads")
-    _stylesheets = style("uploads")
-
-    def __init__(
-        self,
-        on_file: Callable[[str, bytes], None],
-        on_large: Callable[[str, int], None],
-        **settings,
-    ):
-        super().__init__(**settings)
-        self.sizing_mode = None
-        self._on_file, self._on_large = on_file, on_large
-
-    def _handle_msg(self, said) -> None:
-        given = said if isinstance(said, dict) else {}
-        name, content, n_bytes = str(given.get("name", "")), given.get("content"), given.get("size")
-        if isinstance(content, bytes):
-            self._on_file(name, content)
-        elif isinstance(n_bytes, int):
-            self._on_large(name, n_bytes)
-
-
-class Sender(Drawn):
     """An upload field that sends the file block by block to the server's disk; ``value`` is the `Received` file.
 
     Panel's FileDropper keeps files in memory, twice during the upload, and accepts any size: see docs/decisions/serving.md.
@@ -57,27 +118,53 @@ class Sender(Drawn):
     held = param.String(doc="Its name and size.")
     settings = param.Dict(doc="Route, token, limits and texts; sent once.")
 
-    _esm = code("sending")
-    _stylesheets = style("uploads", "sending")
+    _esm = code("uploads")
+    _stylesheets = style("uploads")
     _rename: ClassVar = {"value": None}
 
-    def __init__(self, token: str):
-        most, there = format_size(policy().max_upload), policy().takes_paths
-        hint = f"Or drop it here: CSV, Parquet, Excel, JSON lines, a zip of texts …, up to {most}."
-        hint += " Or give its path below." if there else ""
-        if not policy().takes_uploads:
-            hint = (
-                "To upload a file, open this page with `workbench serve`; or give its path below."
-            )
-        settings = {"label": "File", "accept": ",".join(ENDINGS), "most": policy().max_upload}
-        settings |= {"limit": most, "route": ROUTE, "token": token, "open": policy().takes_uploads}
-        settings |= {"otherwise": otherwise(), "hint": hint}
+    def __init__(self, label: str, kinds: str, instead: str = "", endings: Iterable[str] = ENDINGS):
+        self.inbox = Inbox(lambda received: self.param.update(value=received))
+        rules, most = policy(), format_size(policy().max_upload)
+        hint = f"Or drop it here: {kinds}, up to {most}." if rules.takes_uploads else NO_ROUTE
+        hint += f" {instead.capitalize()}." * (bool(instead) and rules.takes_paths)
+        settings = {"label": label, "accept": ",".join(endings), "most": rules.max_upload}
+        settings |= {"limit": most, "route": ROUTE, "token": self.inbox.token, "hint": hint}
+        settings |= {"otherwise": advice(), "open": rules.takes_uploads}
         super().__init__(settings=settings, css_classes=["wb-wide"])
         self.param.watch(self._show, "value")
 
     def _show(self, event) -> None:
-        self.held = "" if self.value is None else self.value.told()
+        file = self.value
+        self.held = f"{file.name}, {format_size(file.path.stat().st_size)}" if file else ""
 
     def _handle_msg(self, said) -> None:
         if said == {"clear": True}:
+            self.inbox.clear()
             self.value = None
+
+
+def too_large(name: str, n_bytes: int) -> PolicyError:
+    """Return the error for a file that is too large."""
+    much = f"{shown_name(name)} has {format_size(n_bytes)} where this server takes {format_size(policy().max_upload)}"
+    return PolicyError(f"{much}; {advice()}")
+
+
+def advice() -> str:
+    """Return advice on what to do with a file that is too large."""
+    return (
+        "give a part of it"
+        if policy().others
+        else "give its path, or start `workbench serve` with a larger --max-upload"
+    )
+
+
+def shown_name(name: str) -> str:
+    """Return a file name to show, on one line and shortened."""
+    line = " ".join(name.split()).replace("\0", "") or "the file"
+    return line if len(line) <= 100 else f"{line[:60]}…{line[-30:]}"
+
+
+def name_on_disk(name: str) -> str:
+    """Return a safe file name with the same ending (letters, digits, dots, blanks, dashes), which names the corpus."""
+    last = re.split(r"[/\\]", name)[-1]
+    return re.sub(r"[^\w. -]", "_", last)[-LONGEST:].strip(". -") or "corpus"

@@ -42,6 +42,8 @@ from workbench.views.elements import fitting
 
 MOST_TOKENS = 5 * 10**6
 """Maximum number of tokens of a file."""
+MOST_TYPED = 5 * MIB
+"""Maximum number of letters of a typed text."""
 MOST_READ = 100 * MIB
 """Maximum memory in bytes of the documents of a file, without their texts."""
 MOST_BYTES = 200 * MIB
@@ -62,18 +64,17 @@ class Unseen:
                 label="Text of a document that the run has not seen",
                 placeholder="Type or paste a text",
                 rows=5,
-                max_length=policy().max_upload,
+                max_length=min(policy().max_upload, MOST_TYPED),
                 sizing_mode="stretch_width",
             )
         )
-        most = policy().max_upload
-        self.file = Upload(
-            lambda name, content: self._ask(name, content, Path(name).suffix.lower()),
-            lambda name, n_bytes: self._take(None, sentence_of(too_large(name, n_bytes)), "bad"),
-            label="File of documents that the run has not seen",
-            accept=",".join(KINDS),
-            most=most,
+        kinds = (
+            f".txt (one document), .csv or .jsonl (a column or field “text”), {MOST_TOKENS:,} tokens, "
+            f"{format_size(MOST_READ)} of memory once it is read, {format_size(most_bytes())} for documents times topics"
         )
+        label = "File of documents that the run has not seen"
+        self.file = Upload(label, kinds, endings=KINDS)
+        self.file.param.watch(self._arrived, "value")
         self.go, self.said = (
             button("Infer topics", color="primary"),
             text(sizing_mode="stretch_width"),
@@ -87,16 +88,11 @@ class Unseen:
             LatestTask(),
         )
         self.files = Downloads(handover, {"CSV of the documents": lambda: self._csv})
-        hint = (
-            f"or a file of up to {format_size(most)}, {format_size(MOST_READ)} of memory once it is read, "
-            f"{MOST_TOKENS:,} tokens and {format_size(most_bytes())} for documents times topics: "
-            ".txt (one document), .csv or .jsonl (a column or field “text”)"
-        )
-        beside = text(f'<span class="muted">{hint}</span>', css_classes=["wb-mid"])
-        bar = column(self.go, beside, self.file, *self.files.buttons.values(), kind="wb-bar")
+        bar = column(self.go, *self.files.buttons.values(), kind="wb-bar")
         self.card = column(
             text("<h2>Analyse new text</h2>"),
             self.text,
+            self.file,
             bar,
             self.said,
             self.files.said,
@@ -119,6 +115,11 @@ class Unseen:
             )
         self._moment, self._topic, self._labels = moment, topic, labels
         self._show()
+
+    def _arrived(self, event) -> None:
+        if event.new is not None:
+            path, name = event.new.there(), event.new.name
+            self._ask(name, path.read_bytes(), Path(name).suffix.lower())
 
     def _ask(self, name: str, content: bytes, kind: str) -> None:
         self.said.say("Inferring topics …")
