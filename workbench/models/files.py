@@ -10,7 +10,7 @@ from workbench.models.model import ModelError
 
 
 def read_settings(path: str | Path, what: str, keys: str) -> dict:
-    """Read the table of settings in a .toml or .json file, as a dict.
+    """Return the table of settings in a .toml or .json file as a dict.
 
     what, keys : a description such as "a network", and its keys such as "name and levels", for error messages.
 

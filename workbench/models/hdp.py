@@ -118,7 +118,7 @@ class HDP(TopicModel):
         return tuple(VARIABLES[name] for name in names)
 
     def priors(self, last: Mapping) -> Priors:
-        """Return the Dirichlet priors at a snapshot: alpha pi of each topic and of all others together, and beta tau."""
+        """Return the Dirichlet priors at a snapshot: alpha pi_k by topic, the rest for unused topics, and beta tau."""
         alphas, n_words = np.asarray(last["alpha"]), np.shape(last["n_kw"])[-1]
         tau = np.asarray(last["tau"]) if "tau" in last else 1.0 / n_words
         return Priors(
@@ -159,7 +159,7 @@ LEARNT = (
 
 
 def topic_numbers(n_k: np.ndarray) -> dict[str, np.ndarray]:
-    """Return name → number of topics (…) float64 by three definitions, which `VARIABLES` explains.
+    """Return name → number of topics (…) by each of three definitions, which `VARIABLES` explains.
 
     n_k : (…, topic) (expected) tokens of each topic.
     """

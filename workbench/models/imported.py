@@ -31,7 +31,7 @@ PHI = Variable(
 
 @dataclass(frozen=True)
 class Imported(TopicModel):
-    """A model of another program: p(w|d) = sum_k theta_dk phi_kw with its theta and phi.
+    """A model fitted by another program: p(w|d) = sum_k theta_dk phi_kw with the theta and phi of that program.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Imported(TopicModel):
 
     @classmethod
     def of(cls, model: Imported | None = None) -> Imported:
-        """Return the imported model; raise ModelError if ``model`` is none."""
+        """Return ``model`` unchanged; raise ModelError if it is no imported model."""
         if not isinstance(model, cls):
             raise ModelError(
                 "topics of other programs are imported, and never inferred here: workbench.import_run(model, "

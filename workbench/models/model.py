@@ -18,7 +18,7 @@ from workbench.models.variables import Variable
 
 
 class Estimate:
-    """A lazy array: each row is computed from the same row of other arrays, as theta from n_dk; `numpy.asarray` computes all.
+    """A lazy array whose rows are computed from the same rows of other arrays, as theta from n_dk.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Estimate:
         self._compute, self.arrays = compute, arrays
 
     def rows(self, wanted: slice | np.ndarray) -> np.ndarray:
-        """Return the wanted rows (row, …) float64, bitwise equal to those of the whole array."""
+        """Return some rows (row, …) as float64, bitwise equal to those of the whole array."""
         return self._compute(*(np.asarray(values[wanted]) for values in self.arrays))
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -54,7 +54,7 @@ class Priors(NamedTuple):
         return len(self.alphas)
 
     def with_rest(self, n_kw: np.ndarray) -> tuple[Priors, np.ndarray]:
-        """Return priors and counts (topic, word) with ``rest`` appended as one more topic, which has no tokens."""
+        """Return priors and counts n_kw with one more topic, without tokens, which has the prior mass ``rest``."""
         if not self.rest:
             return self, n_kw
         return Priors(np.append(self.alphas, self.rest), self.beta), np.vstack(
@@ -62,7 +62,7 @@ class Priors(NamedTuple):
         )
 
     def theta(self, n_dk: np.ndarray) -> np.ndarray:
-        """Return the posterior mean of theta (document, topic); in an HDP topics without tokens have the remaining share."""
+        """Return the posterior mean of theta (document, topic), without the share ``rest`` of unused topics (HDP)."""
         raised = n_dk + self.alphas
         raised /= raised.sum(axis=1, keepdims=True) + self.rest
         return raised
@@ -87,7 +87,7 @@ class ModelError(InputError):
 
 @dataclass(frozen=True)
 class Model:
-    """A probability model of data: each subclass is a family of models, its fields are the hyperparameters.
+    """A probability model of data: subclasses are families of models, and fields are hyperparameters.
 
     A subclass is a frozen dataclass. It defines `recorded`, and overrides the other members where
     the defaults here do not fit.
@@ -130,7 +130,7 @@ class Model:
         return None
 
     def for_data(self, data) -> Self:
-        """Return the model with what depends on the data filled in; raise ModelError for unsuitable data."""
+        """Return the model completed by what depends on the data; raise ModelError for unsuitable data."""
         return self
 
     def with_coords(self, coords) -> Self:
@@ -138,14 +138,14 @@ class Model:
         return self
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the data only if data are given."""
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         if data is None:
             return {}
         return {"word": data.n_words, "document": data.n_documents, "token": data.n_tokens}
 
     @property
     def document_dims(self) -> set[str]:
-        """Dimensions along which an array has data of single documents."""
+        """Names of the dimensions whose entries are single documents."""
         return {"document"}
 
     def coords(self, data) -> dict[str, tuple]:
@@ -184,7 +184,7 @@ class TopicModel(Model):
         return "K", self.n_topics
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         return super().dims(data) | {"topic": self.n_topics}
 
     def priors(self, last: Mapping) -> Priors:
@@ -223,7 +223,7 @@ def tiny_bag(most: int = 9, **about) -> Corpus:
 
 
 class Predicted(NamedTuple):
-    """Probabilities of held-out data.
+    """Predictive probabilities of held-out data, averaged over iterations after burn-in.
 
     The first four are means over iterations after burn-in, as ``test_perplexity`` scores them; during burn-in, and if nothing
     is sampled, they are those of the state.
@@ -241,7 +241,7 @@ class Predicted(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Scores of held-out data that are computed together."""
+    """A group of scores of held-out data that one function computes."""
 
     variables: tuple[Variable, ...]  # recorded at each iteration
     # (train, test, Predicted) -> name → score
@@ -261,5 +261,5 @@ LOG_LIKELIHOOD = Variable(
 
 
 def seen_in_training(train: Corpus, test: Corpus) -> np.ndarray:
-    """Return whether the word of each test pair occurs in training, (test pair,) bool."""
+    """Return whether the word of each held-out document-word pair occurs in training, (test pair,) bool."""
     return np.bincount(train.words, train.counts, train.n_words)[test.words] > 0

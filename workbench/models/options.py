@@ -26,7 +26,7 @@ def option(
     size: bool = False,
     label: str = "",
 ):
-    """Return a dataclass field for an option, with its default, meaning and range of values.
+    """Return a dataclass field that declares an option: its default, meaning and range of values.
 
     The value is one of ``choices``, or what ``otherwise`` returns for another value (it may raise `OptionError`); True or False
     if the default is one of these; else a number from ``low`` to ``high``, ``whole`` or not, and "inf" if ``infinite``.
@@ -55,7 +55,7 @@ def option(
 
 
 def option_fields(kind: type) -> dict:
-    """Return name → dataclass field, for the fields of a class made by `option`."""
+    """Return name → dataclass field of each option of a dataclass."""
     return {f.name: f for f in fields(kind) if "infinite" in f.metadata}
 
 

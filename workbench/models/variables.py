@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """Description of a recorded array: dims, unit ("": none), meaning, stored dtype, and for scores which is ``better``."""
+    """Description of a recorded array: dims, unit, meaning, type, and for scores whether higher or lower is better."""
 
     name: str
     dims: tuple[str, ...]

@@ -38,7 +38,7 @@ OF_RECORDS = Variable(
 
 
 def log_likelihoods(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return the log likelihoods per held-out cell and per record with held-out cells, weighted by multiplicity.
+    """Return the mean log likelihoods of a held-out cell and of a record's held-out cells, over all copies of records.
 
     The log likelihood of a record is the sum over its cells, each given the cells in training; if the engine samples, the log
     of the mean over iterations of their product. For whole records it is log p(record). NaN if nothing is held out.
@@ -150,7 +150,7 @@ class BayesNet(Model):
                 )
 
     def _prior(self, name: str, value) -> float | None:
-        """Return the checked prior, or its default, of a shipped network; None for a user's network."""
+        """Return the value of the prior ``name`` after checks, or its default; None if the user's network has priors."""
         if not self.is_shipped:
             if value is not None:
                 raise ModelError(
@@ -195,7 +195,7 @@ class BayesNet(Model):
 
     @property
     def network_name(self) -> str:
-        """Name of the network; empty for a shipped one, whose name is the option ``network``."""
+        """Name of a user's network; empty for a shipped one, whose name is the option ``network``."""
         return self.name
 
     @property
@@ -209,7 +209,7 @@ class BayesNet(Model):
         return ("K", self.n_states) if self.is_shipped else None
 
     def settings(self) -> dict:
-        """Return the settings for a run's spec, without the nodes of a shipped network, which follow from the data."""
+        """Return the settings for a run's spec: the nodes of a user's network, or the priors of a shipped one."""
         if self.is_shipped:
             return {"alpha": self.alpha, "beta": self.beta}
         return {
@@ -274,7 +274,7 @@ class BayesNet(Model):
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the network, a short key for caches."""
+        """SHA-256 (hex) of the network's definition, a key for caches."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
     @cached_property
@@ -283,7 +283,7 @@ class BayesNet(Model):
         return tables_of(self.nodes)
 
     def dims(self, records: Records | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the data only if data are given."""
+        """Return dimension → length of a run's Dataset; without ``records`` only of dimensions set by the model."""
         sizes = {"state": self.n_states} if self.is_shipped else {}
         if records is not None:
             sizes |= {
@@ -322,7 +322,7 @@ class BayesNet(Model):
         }
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: counts of all tables, and summaries of the distributions."""
+        """Return the variables that a run records: counts of all tables, and summaries of their distributions."""
         share = Variable(
             "state_share",
             ("iteration", "state"),
@@ -363,7 +363,7 @@ class BayesNet(Model):
         return {"state_share": counts_of_states / max(counts_of_states.sum(), 1e-300)}
 
     def estimates(self, last: Mapping, records: Records) -> dict[str, np.ndarray]:
-        """Return ``cpt`` (parameter,), posterior mean tables given a snapshot, and ``multiplicity`` (record,)."""
+        """Return ``cpt`` (parameter,), the posterior mean tables at a snapshot, and ``multiplicity`` (record,)."""
         tables = self.for_data(records).tables
         if "table_prior" in last:
             tables = tables.with_priors(np.asarray(last["table_prior"], float))
@@ -411,5 +411,5 @@ class BayesNet(Model):
 
 
 def _some(names) -> str:
-    """Return a text with the first ten names."""
+    """Return the first ten names as a text."""
     return ", ".join(itertools.islice(names, 10)) + ", …" * (len(names) > 10)

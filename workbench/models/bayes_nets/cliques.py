@@ -12,7 +12,7 @@ MOST_CLIQUE_CELLS = 2**22
 
 
 def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
-    """Return the junction trees of the graph whose cliques are the scopes, as numbers in the form of `plan.junction_trees`."""
+    """Return junction trees in which each scope is in some clique, as integers in the form of `plan.junction_trees`."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -41,7 +41,7 @@ def numbered_cliques(scopes: frozenset, families, called: str) -> list[int]:
 
 
 def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the junction tree of a connected graph: cliques (parent, nodes), parents first, numbered from ``before``."""
+    """Return the junction tree of a connected graph: (parent, nodes) of each clique, parents first, numbers from ``before``."""
     import networkx as nx
     from networkx.algorithms.approximation import treewidth_min_fill_in
 
@@ -72,7 +72,7 @@ def _tree(graph, part: list[int], before: int) -> list[tuple[int, tuple[int, ...
 
 
 def _contract(tree) -> None:
-    """Merge every bag that is a subset of a neighbour into that neighbour."""
+    """Merge every clique whose nodes are a subset of a neighbour's into that neighbour, in place."""
     left = sorted(tree.nodes)
     while left:
         bag = left.pop()

@@ -119,7 +119,7 @@ def published(name: str) -> Path:
 
 
 def _table(path: Path, node: Node, columns: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the table (table cell,) of a node from the columns in which the file stores its distributions."""
+    """Return the checked table (table cell,) of a node, given with one distribution per column as files have it."""
     rows = columns.T
     if rows.shape != (math.prod(shape[:-1]), shape[-1]):
         raise ModelError(
@@ -178,7 +178,7 @@ SHIPPED = {"latent-class": latent_class, "hmm": hidden_markov}
 
 
 def described(given) -> tuple[str, dict]:
-    """Return the description of a network from a dict, the path of a .toml, .json or .bif file, or a published name.
+    """Return a network's name and nodes from a dict, the path of a .toml, .json or .bif file, or a published name.
 
     Published names are "asia", "alarm", "insurance" and "hepar2", as of the simulated records.
 

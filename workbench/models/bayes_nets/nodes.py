@@ -92,7 +92,7 @@ def node_of(node) -> Node:
 
 
 def check_nodes(where: str, nodes: tuple[Node, ...]) -> None:
-    """Raise ModelError if the nodes form no valid network; its message starts with ``where``."""
+    """Raise ModelError, with a message that begins with ``where``, if the nodes form no valid network."""
     for part in (_in_names, _in_parents, _in_priors, _in_ties):
         for sentence in part(nodes):
             raise ModelError(f"{where}: {sentence}")
@@ -192,7 +192,7 @@ def _times(shape: tuple[int, ...]) -> str:
 
 
 def _plain(prior):
-    """Convert a prior to a float, or to tuples of floats if it has rows."""
+    """Convert a prior to a float, or to nested tuples of floats if it is given per cell."""
     if isinstance(prior, str | bytes | Mapping) or not hasattr(prior, "__iter__"):
         number = (
             isinstance(prior, numbers.Real)

@@ -19,7 +19,7 @@ from workbench.models.bayes_nets.cliques import numbered_cliques
 
 
 class Plan(NamedTuple):
-    """Junction trees of all patterns of observed nodes, as flat arrays, with the cases (distinct records) of each pattern.
+    """Junction trees for every pattern of observed nodes, and the distinct records of each pattern, as flat arrays.
 
     A clique has a cell for each joint state of its nodes; the nodes of its separator (those shared with its parent) vary
     slowest. Table cells are numbered as in `tables.Tables`: the table cell of a family is an offset, from the observed nodes of
@@ -69,7 +69,7 @@ class Plan(NamedTuple):
 
     @property
     def n_factors(self) -> int:
-        """Largest number of joint states of a family's hidden nodes."""
+        """Largest number of joint states of the hidden nodes of one family."""
         return int(self.n_own.max(initial=1))
 
     @property
@@ -79,7 +79,7 @@ class Plan(NamedTuple):
 
     @property
     def work(self) -> np.ndarray:
-        """Approximate work (case,) int64 of each case: numbers visited."""
+        """Approximate cost (case,) int64 of propagation for each case, in numbers visited."""
         families = (
             np.diff(self.clique_families, axis=1)[:, 0] if len(self.free) else np.zeros(0, np.int64)
         )
@@ -98,7 +98,7 @@ class Cases(NamedTuple):
 
 
 def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
-    """Return the distinct records, sorted by pattern of missing cells; records without a known cell have weight 0."""
+    """Return the distinct records sorted by pattern of missing cells; records without known cells get weight 0."""
     hidden = values < 0
     both, of_record = np.unique(np.hstack([hidden, values]), axis=0, return_inverse=True)
     of_record = of_record.ravel()
@@ -111,14 +111,14 @@ def cases_of(values: np.ndarray, multiplicities: np.ndarray) -> Cases:
 
 
 def cases_among(cases: Cases, above: float, up_to: float = math.inf) -> Cases:
-    """Return the cases with multiplicities above ``above`` and at most ``up_to``."""
+    """Return the cases (distinct records) that occur more than ``above`` and at most ``up_to`` times."""
     chosen = (cases.weights > above) & (cases.weights <= up_to)
     numbers = np.where(chosen, np.cumsum(chosen) - 1, -1)
     return Cases(cases.values[chosen], cases.weights[chosen], numbers[cases.of_record])
 
 
 class Families(NamedTuple):
-    """The families (a node with its parents) of a network, as input of a plan."""
+    """The families of a network, each a node with its parents, as input of `plan_of`."""
 
     sizes: tuple[int, ...]  # number of states of each node
     scopes: tuple[tuple[int, ...], ...]  # for each node: its parents, then itself
@@ -151,7 +151,7 @@ def families_of(net) -> Families:
 
 
 def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> list[int]:
-    """Return the nodes whose families are needed: observed ones and their hidden ancestors; all if ``imputed``."""
+    """Return the nodes whose tables matter: observed nodes and their hidden ancestors; all nodes if ``imputed``."""
     if imputed:
         return families.modelled
     visited, left = set(), [node for node in families.modelled if observed[node]]
@@ -164,7 +164,7 @@ def kept_families(families: Families, observed: np.ndarray, imputed: bool) -> li
 
 
 def junction_trees(net, cases: Cases) -> np.ndarray:
-    """Return the junction trees of all patterns of the cases as one array of integers, from which `plan_of` builds a plan.
+    """Return the junction trees of all patterns of observed nodes, as one array of integers for `plan_of`.
 
     For each pattern: the number of cliques, and for each clique its parent (-1: none), its number of nodes, and the nodes.
     """
@@ -182,7 +182,7 @@ def junction_trees(net, cases: Cases) -> np.ndarray:
 
 
 def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
-    """Return the plan of cases from the junction trees of their patterns."""
+    """Return the plan of given cases from the junction trees of all their patterns of observed nodes."""
     families, position = families_of(net), 0
     maps, (patterns, of_case) = _Maps(families.sizes), _patterns(cases)
     bounds = np.searchsorted(of_case, np.arange(len(patterns) + 1))
@@ -286,7 +286,7 @@ class _Maps:
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
 
     def start(self, scope: tuple[int, ...], strides: dict[int, int]) -> int:
-        """Store for each cell of ``scope`` the sum over nodes of state times stride; return the start of the stored array."""
+        """Store, for each cell of ``scope``, the sum over nodes of state times stride; return where the array starts."""
         key = tuple((self._sizes[n], strides.get(n, 0)) for n in scope)
         if key not in self._known:
             cells = np.zeros(1, np.int64)
@@ -317,7 +317,7 @@ class _Maps:
 
 
 def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
-    """Return which nodes each pattern observes, (pattern, node) bool, and the pattern of each case, (case,)."""
+    """Return the observed nodes of each pattern, (pattern, node) bool, and each case's pattern, (case,)."""
     observed = cases.values >= 0
     if not len(observed):
         return observed, np.zeros(0, np.int64)
@@ -326,14 +326,14 @@ def _patterns(cases: Cases) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hidden(families: Families, node: int, observed: np.ndarray) -> tuple[int, ...]:
-    """Return the hidden nodes of the family of ``node``."""
+    """Return the hidden nodes among ``node`` and its parents."""
     return tuple(sorted(n for n in families.scopes[node] if not observed[n]))
 
 
 def _offsets(
     families: Families, nodes: Iterable[int], observed: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Return the table cell (case, family) of each family given its observed states, with hidden nodes at state 0."""
+    """Return the table cell (case, family) at the observed states of each family and state 0 of hidden nodes."""
     offsets = np.empty((len(values), len(nodes)), np.int64)
     for column, node in enumerate(nodes):
         offsets[:, column] = families.starts[node]
@@ -357,7 +357,7 @@ def _holding(bags: list) -> dict[int, list[int]]:
 
 
 def _read_bags(trees: np.ndarray, position: int) -> tuple[list[tuple[int, tuple[int, ...]]], int]:
-    """Read one pattern from `junction_trees`: return its cliques (parent, nodes) and the position of the next pattern."""
+    """Return the cliques (parent, nodes) of one pattern in `junction_trees`, and the position of the next pattern."""
     bags, n, position = [], int(trees[position]), position + 1
     for _ in range(n):
         parent, size = int(trees[position]), int(trees[position + 1])

@@ -78,7 +78,7 @@ def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 
 
 
 def draw_hidden(net: BayesNet, hidden: float = 0.2, seed: int = 0) -> tuple[str, ...]:
-    """Draw the names of nodes to hide: a share of the inner nodes, those with parents and children.
+    """Draw which nodes are hidden, and return their names: a share of the nodes with both parents and children.
 
     `records.of_fields` selects the others. Raises DataError for a share outside [0, 1) or a negative seed.
     """
@@ -142,7 +142,7 @@ def simulate_records(
 
 @dataclass(frozen=True)
 class SimulatedSet:
-    """A catalog entry without stored data: its records are drawn on demand."""
+    """A catalog entry for records that are simulated on demand from a published network."""
 
     name: str
     title: str  # one line for people
@@ -154,7 +154,7 @@ class SimulatedSet:
 
     @property
     def options(self) -> dict:
-        """Option of `load` → its default."""
+        """Name → default of each option of `load`."""
         return dict(OPTIONS)
 
     def folder(self) -> None:
@@ -180,7 +180,7 @@ class SimulatedSet:
         return {**{name: getattr(self, name) for name in names}, "where": self.whereabouts()}
 
     def fetch(self) -> None:
-        """Do nothing; raise ModelError with installation help if pgmpy is missing."""
+        """Raise ModelError, with how to install pgmpy, if it is missing; nothing is downloaded."""
         published(self.name)
 
     def load(self, **options) -> Records:

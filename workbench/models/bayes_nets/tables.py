@@ -11,7 +11,7 @@ from workbench.models.bayes_nets.nodes import Node, shape_of
 
 
 class Tables(NamedTuple):
-    """All tables as one flat array, row after row; tied nodes share a table."""
+    """The probability tables of all nodes as one flat array, row after row; tied nodes share a table."""
 
     names: tuple[str, ...]  # names of the tables
     starts: np.ndarray  # (table + 1,) int64: first cell of each
@@ -23,7 +23,7 @@ class Tables(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        """Number of cells of all tables."""
+        """Total number of cells in all tables."""
         return len(self.alpha)
 
     @property
@@ -32,20 +32,20 @@ class Tables(NamedTuple):
         return bool(np.any(np.bincount(self.table_of[self.table_of >= 0]) > 1))
 
     def with_priors(self, alpha: np.ndarray) -> Tables:
-        """Return the tables with the priors ``alpha`` (cell,)."""
+        """Return the tables with the Dirichlet priors replaced by ``alpha`` (cell,)."""
         return self._replace(alpha=alpha, alpha_rows=self.sum_rows(alpha))
 
     def sum_rows(self, counts: np.ndarray) -> np.ndarray:
-        """Sum the counts (cell,) of each row, (row,)."""
+        """Return the sum of the counts (cell,) in each row of the tables, (row,)."""
         return np.add.reduceat(counts, self.row_starts)
 
     def means(self, counts: np.ndarray) -> np.ndarray:
-        """Return the posterior means (cell,) of all distributions given counts (cell,)."""
+        """Return the posterior mean probability (cell,) of every table cell, given counts (cell,)."""
         return (self.alpha + counts) / (self.alpha_rows + self.sum_rows(counts))[self.row_of]
 
 
 def tables_of(nodes: tuple[Node, ...]) -> Tables:
-    """Return the tables of the nodes, in the order of the first node with each table."""
+    """Return the probability tables of nodes as flat arrays, in the order in which nodes first use each table."""
     by_name, numbers, shapes, alphas, table_of = {node.name: node for node in nodes}, {}, [], [], []
     for node in nodes:
         table_of.append(-1 if node.given else numbers.setdefault(node.cpt, len(numbers)))

@@ -160,7 +160,7 @@ def _in_order(network) -> Iterator[str]:
 
 
 def _in_level(network, level) -> Iterator[str]:
-    """Yield error messages about a level: its kind, learning, groups, and the variables that number its rows."""
+    """Yield error messages about one level: its kind, prior, groups, and the variables that number its rows."""
     where, author = (
         f": level '{level.name}'",
         next((each.draws for each in network.levels if each.table == AUTHORS), None),
@@ -207,7 +207,7 @@ def _in_level(network, level) -> Iterator[str]:
 
 
 def _in_paths(network) -> Iterator[str]:
-    """Yield error messages unless each path draws its word, and all variables on which its rows depend, from one block."""
+    """Yield error messages about paths: too many, without a word, with variables not drawn, or with two rows of a level."""
     regions, visited = regions_of(network), set()
     n_paths = sum(region.n_paths for region in regions)
     if n_paths > MOST_PATHS:

@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
 
 def nodes(network) -> list[str]:
-    """Return a name, such as "super 2" or "root", for each row of the last level."""
+    """Return a name such as "super 2" or "root" for each row of the level that draws words."""
     return [
         ", ".join(network.value_name(name, value) for name, value in values.items()) or "root"
         for rows in network.levels[-1].rows
@@ -50,7 +50,7 @@ def posterior_means(network, last: Mapping, corpus: Corpus) -> dict[str, np.ndar
 
 
 def equivalent_priors(network, last: Mapping) -> Priors:
-    """Return the priors of an LDA with the same expected shares of rows in an unseen document.
+    """Return the priors of the LDA model that expects the same shares of last-level rows in an unseen document.
 
     alpha_k is the expected share of row k of the last level in an unseen document, given the counts of the corpus, times the
     sum of the prior of the first Dirichlet level (mean over groups). For LDA as a network it is its alpha.
@@ -72,7 +72,7 @@ def equivalent_priors(network, last: Mapping) -> Priors:
 
 
 def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np.ndarray]:
-    """Return level → posterior mean rows ([document,] row, value), without the last level; if not ``seen``, a priori."""
+    """Return level → posterior mean rows ([document,] row, value) of levels before the last; prior means if not ``seen``."""
     priors, factors = level_priors(last, network), {}
     for level in network.levels[:-1]:
         if level.kind != "observed":
@@ -89,7 +89,7 @@ def _rows_above_words(network, last: Mapping, seen: bool = True) -> dict[str, np
 
 
 def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
-    """Return the probability (document, row) that a token's word is drawn from each row of the last level.
+    """Return the probability (document, row) that a word in a document is drawn from each row of the last level.
 
     means : name of the level → its rows ([document,] row, value), without the last level and observed ones
     """
@@ -113,7 +113,7 @@ def shares(network, means: dict[str, np.ndarray], corpus: Corpus) -> np.ndarray:
 
 
 def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
-    """Return the product of tables, matched by their common dims, summed over all dims except ``dims``."""
+    """Return the product of arrays with named dims, summed over all dims that are not in ``dims``."""
     number = {
         dim: i
         for i, dim in enumerate(dict.fromkeys(dim for factor in tables for dim in factor.dims))
@@ -125,7 +125,7 @@ def summed_product(tables: list[Table], dims: tuple[str, ...]) -> np.ndarray:
 
 
 def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -> Table:
-    """Return the part of a level's rows and values that the paths of a region visit."""
+    """Return the rows and values of a level that the paths of a region visit, as an array with named dims."""
     rows, (first, last) = region.visited[level.name], region.spans[level.draws]
     table = np.array(level.table, float) if level.kind == "observed" else means[level.name]
     part = table[..., network.row_numbers(level, rows, region.spans), first : last + 1]
@@ -134,7 +134,7 @@ def _visited_part(network, level: Level, means: dict[str, np.ndarray], region) -
 
 
 def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) -> list[Table]:
-    """Sum the factors over each document's authors; if ``dims_left``, keep the author dim and append the authors' weights."""
+    """Return the factors averaged over each document's authors, or with author weights appended if ``dims_left``."""
     author = network.author.name
     theirs, others = (
         [factor for factor in factors if author in factor.dims],
@@ -152,7 +152,7 @@ def _by_authors(network, factors: list[Table], corpus: Corpus, dims_left: bool) 
 
 
 def author_weights(network, corpus: Corpus) -> sparse.csr_array:
-    """Return equal weights (document, author) of each document's authors, or of all authors if it has no known one."""
+    """Return weights (document, author): uniform over a document's known authors, or over all if it has none."""
     everybody = range(network.author.size)
     ids = [
         numbers or everybody
@@ -166,7 +166,7 @@ def author_weights(network, corpus: Corpus) -> sparse.csr_array:
 
 
 def row_means(counts: np.ndarray, prior: np.ndarray, kind: str) -> np.ndarray:
-    """Return posterior mean rows, or for point estimates the normalised counts; rows without counts are uniform."""
+    """Return posterior mean rows, or normalised counts for point estimates; uniform rows where all counts are 0."""
     raised = counts + (prior if kind == "dirichlet" else 0.0)
     total = raised.sum(axis=-1, keepdims=True)
     return np.where(total > 0, raised / np.where(total > 0, total, 1.0), 1.0 / counts.shape[-1])

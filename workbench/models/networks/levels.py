@@ -44,14 +44,14 @@ class Variable:
     values: tuple[str, ...] = ()
 
     def numbers(self, named: Iterable) -> list[list[int]]:
-        """Convert tuples of names of values to lists of numbers; unknown names are left out."""
+        """Convert tuples of value names to lists of value numbers; names that the variable lacks are left out."""
         number = {name: i for i, name in enumerate(self.values)}
         return [[number[name] for name in names or () if name in number] for names in named]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A block of rows of a level, numbered by variables; with ``when`` only for paths with given values of variables.
+    """A block of rows of a level, numbered by variables, used only by paths that fulfil the conditions ``when``.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ class Level:
 
     @property
     def of_documents(self) -> bool:
-        """Whether each document has separate rows, which must be inferred for unseen documents."""
+        """Whether each document has its own rows, which must be inferred for unseen documents."""
         return any(DOCUMENT in rows.by for rows in self.rows)
 
 
 def no_others(kind: type, given: Mapping, where: str) -> None:
-    """Raise ModelError if ``given`` has keys that are no fields of the dataclass ``kind``."""
+    """Raise ModelError if a dict has keys that are no fields of the dataclass ``kind``."""
     known = [f.name for f in fields(kind)]
     for name in given:
         if name not in known:
@@ -116,7 +116,7 @@ def no_others(kind: type, given: Mapping, where: str) -> None:
 
 
 def part(kind: type, given):
-    """Return a Variable, Level or Rows from an instance or a dict, as read from a file; lists become tuples."""
+    """Return a Variable, Level or Rows from an instance or from a dict as read from a file, with lists as tuples."""
     what, known = kind.__name__.lower(), [f.name for f in fields(kind)]
     if isinstance(given, kind):
         given = {name: getattr(given, name) for name in known}
@@ -146,7 +146,7 @@ def part(kind: type, given):
 
 
 def level_of(given, variables) -> Level:
-    """Return a Level from an instance or a dict; limits in ``when`` become (variable, first number, last number)."""
+    """Return a Level from an instance or a dict, with value names in ``when`` replaced by value numbers."""
     level, values = part(Level, given), {each.name: each.values for each in variables}
     rows = tuple(part(Rows, each) for each in level.rows)
 
@@ -185,19 +185,19 @@ def _tuples(value):
 
 
 class Region(NamedTuple):
-    """A set of paths that visit the same blocks of rows: a span of values for each variable, without authors."""
+    """A set of paths through the same blocks of rows: all values within a span of each variable."""
 
     spans: dict[str, tuple[int, int]]
     visited: dict[str, Rows]  # name of the level → visited block of rows
 
     @property
     def n_paths(self) -> int:
-        """Number of paths (per author)."""
+        """Number of paths in the region, per author."""
         return math.prod(last - first + 1 for first, last in self.spans.values())
 
 
 def regions_of(network) -> list[Region]:
-    """Return the regions of a network, in the order of the levels; if blocks of rows overlap, the first is used."""
+    """Return the regions of a network; where blocks of rows overlap, paths visit the first block."""
     cuts = {
         variable.name: {0, variable.size}
         for variable in network.variables
@@ -214,7 +214,7 @@ def regions_of(network) -> list[Region]:
 
 
 def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
-    """Return whether paths with these spans of values fulfil the conditions (``when``) of a block of rows."""
+    """Return whether all paths with values in these spans fulfil the conditions (``when``) of a block of rows."""
     return all(
         name in spans and first <= spans[name][0] and spans[name][1] <= last
         for name, first, last in rows.when
@@ -222,7 +222,7 @@ def holds(rows: Rows, spans: dict[str, tuple[int, int]]) -> bool:
 
 
 def _grown(region: Region, level: Level, cuts) -> list[Region]:
-    """Extend a region by a level: return one region per span of the level's values, or the region itself if not visited."""
+    """Return the regions that extend a region by a level, one per span of values; the same region if not visited."""
     rows = next((rows for rows in level.rows if holds(rows, region.spans)), None)
     if rows is None:
         return [region]
@@ -237,7 +237,7 @@ def _grown(region: Region, level: Level, cuts) -> list[Region]:
 
 
 def variables_of(network) -> tuple[StoredVariable, ...]:
-    """Return the variables that a run records: counts ``n_<level>`` by snapshot, learnt priors ``alpha_<level>`` by iteration.
+    """Return the variables that a run of a network records: counts ``n_<level>``, and learnt priors ``alpha_<level>``.
 
     The counts of the last level are n_kw; observed levels have none. A learnt prior is a number, or one per group and value.
     """
@@ -265,7 +265,7 @@ def variables_of(network) -> tuple[StoredVariable, ...]:
 
 
 def sizes_of(network) -> dict[str, int]:
-    """Return the length of each dimension of a network: its variables, and rows of levels with several blocks."""
+    """Return dimension → length for a network: its variables, and the rows of each level with several blocks."""
     several = {
         f"{level.name}_row": network.n_rows(level)
         for level in network.levels
@@ -287,7 +287,7 @@ def row_dims(level: Level) -> tuple[str, ...]:
 
 
 def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Reshape the counts of a level to the dims of `variables_of`, with a dim for each variable that numbers its rows.
+    """Return the counts of a level reshaped to a dim for each variable that numbers the rows, as `variables_of` says.
 
     counts : ([document,] row, value), rows in the order of the network, the last variable fastest.
     """
@@ -301,7 +301,7 @@ def spread(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
-    """Reshape counts to ([document,] row, value), the inverse of `spread`."""
+    """Return the counts of a level reshaped to ([document,] row, value), the inverse of `spread`."""
     if len(level.rows) > 1:
         return counts
     return counts[_visited(network, level)].reshape(
@@ -310,13 +310,13 @@ def narrowed(network, level: Level, counts: np.ndarray) -> np.ndarray:
 
 
 def _visited(network, level: Level) -> tuple:
-    """Return the index of the visited rows in an array with a dim for each variable that numbers them."""
+    """Return the index of rows that some path visits, in an array with a dim for each variable that numbers rows."""
     spans = [network.span(level.rows[0], name) for name in level.rows[0].by if name != DOCUMENT]
     return (..., *(slice(first, last + 1) for first, last in spans), slice(None))
 
 
 def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the learnt priors ``alpha_<level>`` with the dims of `variables_of`; NaN for groups that do not exist.
+    """Return ``alpha_<level>`` → learnt prior, with the dims of `variables_of`; NaN for groups that do not exist.
 
     alphas : name of the level → (group, value), groups in the order of their first row; for the last level (group, 1).
     """
@@ -335,7 +335,7 @@ def learnt_priors(network, alphas: dict[str, np.ndarray]) -> dict[str, np.ndarra
 
 
 def level_priors(last: Mapping, network) -> dict[str, np.ndarray]:
-    """Return level → prior at a snapshot: a number, (value,) or, for several groups of rows, (group, value)."""
+    """Return level → prior at a snapshot: a number, (value,), or (group, value) for several groups of rows."""
     priors = {}
     for level in network.levels:
         if level.kind != "observed":

@@ -46,7 +46,7 @@ __all__ = ["AUTHORS", "DOCUMENT", "WORD", "Level", "Network", "Rows", "Variable"
 
 @dataclass(frozen=True)
 class Network(TopicModel):
-    """A network of mixture levels, validated when it is made.
+    """A network of mixture levels, checked on creation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Network(TopicModel):
         alpha=None,
         beta=None,
     ) -> Network:
-        """Return the network from a Network, a dict, the name of a shipped model or the path of a file.
+        """Return a network from a Network, a dict, the name of a shipped model or the path of a file.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Network(TopicModel):
 
     @property
     def document_dims(self) -> set[str]:
-        """Dimensions along which an array has data of single documents, including authors."""
+        """Names of the dimensions whose entries are single documents, or authors."""
         return {"document"} | ({self.author.name} if self.author else set())
 
     def level(self, name: str) -> Level:
@@ -180,27 +180,27 @@ class Network(TopicModel):
         return self.author is not None and self.author.name == name
 
     def is_open(self, name: str) -> bool:
-        """Return whether the size of a variable is the number of authors of a corpus that is not yet known."""
+        """Return whether a variable's size is still unknown, being the number of authors in a corpus."""
         return name != DOCUMENT and self.size(name) == AUTHORS
 
     def span(self, rows: Rows, name: str) -> tuple[int, int]:
-        """Return the first and last value of a variable on paths that visit these rows."""
+        """Return the first and last value that a variable can have on paths to this block of rows."""
         limits = [(first, last) for limited, first, last in rows.when if limited == name]
         return limits[0] if limits else (0, self.size(name) - 1)
 
     def shape(self, rows: Rows) -> tuple[int, ...]:
-        """Return the number of rows of a block along each variable that numbers them, without documents."""
+        """Return the number of rows of a block along each variable that numbers rows, without documents."""
         spans = [self.span(rows, name) for name in rows.by if name != DOCUMENT]
         return tuple(last - first + 1 for first, last in spans)
 
     def n_rows(self, level: Level) -> int:
-        """Return the number of rows of a level (per document, if documents have separate rows)."""
+        """Return the number of rows of a level, per document if each document has its own."""
         return sum(math.prod(self.shape(rows)) for rows in level.rows)
 
     def row_numbers(
         self, level: Level, rows: Rows, spans: Mapping[str, tuple[int, int]] | None = None
     ) -> np.ndarray:
-        """Return the index within the level of each row of a block, with an axis per variable that numbers the rows.
+        """Return the index in the level of each row of a block, with an axis for each variable that numbers rows.
 
         spans : variable → (first value, last value), optional: only rows for these values
         """
@@ -220,18 +220,18 @@ class Network(TopicModel):
     def assignments(
         self, rows: Rows, names: tuple[str, ...] | None = None
     ) -> Iterator[dict[str, int]]:
-        """Yield variable → value for each row of a block, of all variables that number the rows or only of ``names``."""
+        """Yield {variable: value} for each row of a block, for all variables that number rows or for ``names``."""
         by = [name for name in rows.by if name != DOCUMENT and (names is None or name in names)]
         spans = [self.span(rows, name) for name in by]
         for values in itertools.product(*(range(first, last + 1) for first, last in spans)):
             yield dict(zip(by, values, strict=True))
 
     def group_keys(self, level: Level) -> list[tuple[int, ...]]:
-        """Return a tuple of values of the variables in ``groups`` for each prior of a level, in the order of the rows."""
+        """Return, for each prior of a level, the values of the level's ``groups`` variables, in the order of rows."""
         return list(dict.fromkeys(self._keys_of_rows(level, level.groups)))
 
     def row_groups(self, level: Level) -> list[int]:
-        """Return the index of each row's prior in `group_keys`."""
+        """Return the index in `group_keys` of the prior of each row of a level."""
         number = {key: i for i, key in enumerate(self.group_keys(level))}
         return [number[key] for key in self._keys_of_rows(level)]
 
@@ -240,16 +240,16 @@ class Network(TopicModel):
         return (tuple(values[name] for name in level.groups) for values in assigned)
 
     def n_groups(self, level: Level) -> int:
-        """Return the number of priors of a level; rows with the same values of its ``groups`` share one."""
+        """Return the number of priors of a level, one for each combination of values of its ``groups``."""
         return len(self.group_keys(level))
 
     def value_name(self, name: str, value: int) -> str:
-        """Return the name of a value of a variable, or, without one, the variable's name and the number, as "super 2"."""
+        """Return the name of a variable's value; for unnamed values a text such as "super 2"."""
         names = self.variable(name).values
         return names[value] if names else f"{name} {value}"
 
     def for_data(self, corpus: Corpus) -> Network:
-        """Return the network with the authors of a corpus, sorted by name, if a level draws authors.
+        """Return the network with the names of the corpus's authors filled in, if a level draws authors.
 
         Raises
         ------
@@ -267,13 +267,13 @@ class Network(TopicModel):
         return self.with_authors(names)
 
     def with_authors(self, names) -> Network:
-        """Return the network with these authors."""
+        """Return the network with the names of authors replaced by ``names``."""
         return self._with_variables(
             {self.author.name: replace(self.author, size=len(names), values=tuple(names))}
         )
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Network:
-        """Return the network with new sizes of some variables; a ``when`` that includes the last value still does.
+        """Return the network with other sizes of some variables; limits at a last value move with the size.
 
         Raises
         ------
@@ -302,7 +302,7 @@ class Network(TopicModel):
         return self._with_variables(changed)
 
     def with_priors(self, alpha=None, beta=None) -> Network:
-        """Return the network with new priors: ``alpha`` of Dirichlet levels but the last, ``beta`` of the last; None: kept."""
+        """Return the network with prior ``alpha`` for Dirichlet levels above the last, ``beta`` for the last."""
         priors = [alpha] * (len(self.levels) - 1) + [beta]
         return replace(
             self,
@@ -339,11 +339,11 @@ class Network(TopicModel):
     estimates = posterior_means
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
         return super().dims(corpus) | sizes_of(self) | {"topic": self.n_topics}
 
     def coords(self, corpus: Corpus) -> dict[str, tuple]:
-        """Return the coordinates of a run's Dataset: documents, words, values of variables, and names of rows over words.
+        """Return the coordinates of a run's Dataset: documents, words, values of variables, and last-level rows.
 
         If the last level has several blocks, ``node`` (topic) names its rows: "root", or as "super 2".
         """
@@ -401,7 +401,7 @@ class Network(TopicModel):
         return lines
 
     def _format_rows(self, rows: Rows) -> str:
-        """Return a text such as "super (where topic 1 to 5)": the variables that number a block of rows, and its limits."""
+        """Return the variables that number a block of rows, with limits, as text: "super (where topic 1 to 5)"."""
         spans = []
         for name, first, last in rows.when:
             values = self.variable(name).values or range(last + 1)
@@ -411,7 +411,7 @@ class Network(TopicModel):
         return (", ".join(rows.by) or "all") + (f" (where {', '.join(spans)})" if spans else "")
 
     def settings(self) -> dict:
-        """Return the network as a JSON-compatible dict for a run's spec, without the names of authors, which the corpus has."""
+        """Return the network as a JSON-compatible dict for a run's spec, without names of authors."""
         plain = json.loads(json.dumps(asdict(self)))
         for each in plain["variables"]:
             if self.is_author(each["name"]):

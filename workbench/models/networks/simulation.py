@@ -79,7 +79,7 @@ def simulate(
 
 
 def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the row (token,) int64 of a level that each token visits, -1 if none; rows are numbered document by document.
+    """Return the row (token,) of a level that each token visits, -1 for none; rows by document have running numbers.
 
     values : name → (token,) values of "document" and of every variable drawn before, -1 for none.
     """
@@ -100,7 +100,7 @@ def row_of(network, level, values: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _with_authors(network, n_documents, authors, random):
-    """Return the network with its authors' names, and each document's authors, drawn if not given; None without authors."""
+    """Return the network with author names, and the given or drawn authors of each document (None without authors)."""
     if network.author is None:
         return network, None
     if authors is None:
@@ -144,7 +144,7 @@ def _drawn_authors(network, authors, document, random) -> np.ndarray:
 
 
 def _parameters(network, level, n_documents, n_words, random) -> np.ndarray:
-    """Return the rows (row, value) of a level, drawn from their prior unless observed."""
+    """Return the rows (row, value) of a level: drawn from the prior, or the table of an observed level."""
     if level.kind == "observed":
         return np.array(level.table, float)
     n_values, groups = (

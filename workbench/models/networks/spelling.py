@@ -9,7 +9,7 @@ from workbench.models.networks.shipped import SHIPPED
 
 
 def spelled(network: Network) -> dict | None:
-    """Return the arguments of `Network.of` that make this network; None if it is no shipped one.
+    """Return the arguments with which `Network.of` makes this shipped network; None for a network that is not shipped.
 
     The arguments are model, n_topics, sizes, alpha and beta. Point levels are treated as Dirichlet levels.
     """
@@ -37,7 +37,7 @@ def spelled(network: Network) -> dict | None:
 
 
 def _alike(one: Network, other: Network) -> bool:
-    """Return whether two networks are equal, apart from their authors and from point versus Dirichlet levels."""
+    """Return whether two networks are equal except for authors and for point instead of Dirichlet levels."""
 
     def plain(network):
         levels = [

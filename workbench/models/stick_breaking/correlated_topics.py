@@ -75,7 +75,7 @@ class GaussianTopics(TopicModel):
         return probabilities(psi)
 
     def priors(self, last: Mapping) -> Priors:
-        """Return beta, and the mean of theta over documents instead of alpha, as theta has no Dirichlet prior."""
+        """Return beta as prior of phi and, since theta has no Dirichlet prior, the mean of theta as alphas."""
         return Priors(
             self.theta_of(np.asarray(last["psi"])).mean(axis=0), self.beta, of_shares=False
         )
@@ -85,7 +85,7 @@ class GaussianTopics(TopicModel):
         return Priors(np.zeros(len(n_kw)), self.beta, of_shares=False).phi(n_kw)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate | np.ndarray]:
-        """Return ``theta`` given the last psi, and ``phi``, the posterior mean given the counts."""
+        """Return ``theta`` at the last psi, and ``phi``, its posterior mean given the last counts."""
         return {
             "theta": Estimate(self.theta_of, last["psi"]),
             "phi": Estimate(self.phi_of, last["n_kw"]),
@@ -97,7 +97,7 @@ class GaussianTopics(TopicModel):
 
 
 class OrderedTopics(Ordered, GaussianTopics):
-    """Base class of topic models with stick-breaking: one stick for each topic but the last, in an order."""
+    """Base class of topic models with stick-breaking, where topics have an order and all but the last a stick."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -105,12 +105,12 @@ class OrderedTopics(Ordered, GaussianTopics):
             object.__setattr__(self, "order", permutation(self.order))
 
     def for_data(self, corpus: Corpus) -> Self:
-        """Return the model; raise ModelError if the order is no permutation of the topics."""
+        """Return the model itself; raise ModelError if its order is no permutation of the topics."""
         self.check_order(self.n_topics, "topics")
         return super().for_data(corpus)
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         return super().dims(data) | {"stick": self.n_topics - 1, "other_stick": self.n_topics - 1}
 
 
@@ -163,7 +163,7 @@ class CorrelatedTopics(OrderedTopics):
         )
 
     def for_data(self, corpus: Corpus) -> CorrelatedTopics:
-        """Return the model; raise ModelError if the order does not fit or the posterior of Sigma would be improper."""
+        """Return the model itself; raise ModelError for an invalid order or an improper posterior of Sigma."""
         super().for_data(corpus)
         self.sticks_prior.check_documents(self.prior, corpus)
         return self
@@ -231,12 +231,12 @@ class LogisticNormalTopics(GaussianTopics):
         return NormalInverseWishart(np.zeros(n), 10.0, 0.1 * n, 0.1 * n * np.eye(n))
 
     def for_data(self, corpus: Corpus) -> LogisticNormalTopics:
-        """Return the model; raise ModelError if the posterior of Sigma would be improper."""
+        """Return the model itself; raise ModelError if the posterior of Sigma would be improper."""
         self.components_prior.check_documents(self.prior, corpus)
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
         return super().dims(corpus) | {
             "component": self.n_topics,
             "other_component": self.n_topics,
@@ -267,7 +267,7 @@ class LogisticNormalTopics(GaussianTopics):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, Estimate]:
-        """Return ``theta`` (document, topic) given the last psi, or its mean under q, and ``phi``, the mean given counts."""
+        """Return ``theta`` at the last psi, or its mean under q(psi), and the posterior mean of ``phi``."""
         expected = (
             {"theta": Estimate(expected_theta, last["psi"], last["psi_variance"])}
             if "psi_variance" in last

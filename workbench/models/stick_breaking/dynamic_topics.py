@@ -26,7 +26,7 @@ PREVALENCE = Variable(
 
 
 class TopicsOverYears(TopicModel):
-    """Base class of topic models of documents with years, the ``times`` of the corpus."""
+    """Base class of topic models whose documents have years, taken from ``times`` of the corpus."""
 
     def for_data(self, corpus: Corpus) -> Self:
         """Return the model itself; raise DataError if the documents have no years."""
@@ -34,7 +34,7 @@ class TopicsOverYears(TopicModel):
         return super().for_data(corpus)
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         return super().dims(data) | ({} if data is None else {"time": years_of(data).n})
 
     def coords(self, data) -> dict[str, tuple]:
@@ -142,7 +142,7 @@ class DynamicTopics(TopicsOverYears):
         return Priors(self.alphas, self.word_alpha)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``theta``; ``phi`` (topic, word), the mean over years weighted by the topic's tokens; and ``prevalence``.
+        """Return ``theta``; ``phi`` (topic, word), averaged over years by the topic's tokens; and ``prevalence``.
 
         theta is the posterior mean given the counts of a snapshot, phi is as drawn. A year's weight is the expected number of
         tokens of the topic in its documents, which is positive even for a topic without tokens.
@@ -165,7 +165,7 @@ class DynamicTopics(TopicsOverYears):
 
 
 def by_year(of_documents: np.ndarray, years) -> np.ndarray:
-    """Sum an array (document, topic) by year, (year, topic)."""
+    """Return the sums over the documents of each year (year, topic) of an array (document, topic)."""
     total = np.zeros((years.n, of_documents.shape[1]))
     np.add.at(total, years.of_documents, of_documents)
     return total
@@ -183,7 +183,7 @@ N_DRAWS = 2000
 
 @dataclass(frozen=True)
 class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
-    """The correlated topic model with prevalence of topics that follows a linear system from year to year.
+    """The correlated topic model in which the mean sticks of documents follow a linear system over the years.
 
     psi_1 ~ N(m, S), the moments of theta ~ Dirichlet(1); psi_t ~ N(A psi_{t-1} + b, Q), one stick for each topic but the last;
     a document of year t has sticks psi_d ~ N(psi_t, Sigma), or shares the sticks of its year; theta_d = pi(psi_d) by
@@ -240,13 +240,13 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of A, b and Q."""
+        """Prior of the linear system of years: of A, b and Q."""
         n = self.n_topics - 1
         return SystemPrior(np.eye(n, n + 1), np.eye(n + 1), n + 2.0, self.step_variance * np.eye(n))
 
     @property
     def documents_prior(self) -> tuple[float, np.ndarray]:
-        """Inverse Wishart prior (nu, scale) of Sigma."""
+        """Inverse Wishart prior (nu, scale) of Sigma, the covariance of documents of one year."""
         return self.n_topics + 1.0, self.first_year[1]
 
     def recorded(self, options) -> tuple[Variable, ...]:
@@ -292,7 +292,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``theta`` and each year's expected theta given the last sticks, ``phi``, and each year's topic shares."""
+        """Return ``theta``, ``phi``, and two prevalences (year, topic): shares of tokens, and expected theta."""
         return {
             "theta": probabilities(np.asarray(last["psi"])),
             "phi": self.priors(last).phi(np.asarray(last["n_kw"])),
@@ -303,7 +303,7 @@ class EvolvingPrevalence(OrderedTopics, TopicsOverYears):
         }
 
     def expected_prevalence(self, states: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-        """Return the expected theta (year, topic) of a document of each year, given the year's sticks."""
+        """Return E[theta] (year, topic) of a document of each year, given that year's sticks."""
         if self.documents == "shared":
             return probabilities(states)
         drawn = (

@@ -79,12 +79,12 @@ class StaticRows(Model):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model; raise ModelError unless the documents have inputs that differ."""
+        """Return the model itself; raise ModelError unless the documents have inputs that differ."""
         self.inputs(corpus)
         return self
 
     def inputs(self, corpus: Corpus) -> Inputs:
-        """Return the documents' inputs as time and space; raise ModelError if there are none, or if one is constant."""
+        """Return the inputs of documents, as time and space; raise ModelError if there are none, or one is constant."""
         names = corpus.input_names
         if not names:
             raise ModelError(
@@ -120,7 +120,7 @@ class StaticRows(Model):
         return (*RUNNING[:1], PROBABILITY)
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return ``probability`` (document, word) and, if it is sampled, its standard deviation ``probability_deviation``."""
+        """Return ``probability`` (document, word) and, for samplers, the ``probability_deviation`` of its draws."""
         means = {"probability": np.asarray(last["running_probability"])}
         return means | (
             {"probability_deviation": np.asarray(last["running_deviation"])}
@@ -192,21 +192,21 @@ class RawGaussianProcess(Ordered, StaticRows):
     )
 
     def for_data(self, corpus: Corpus):
-        """Return the model; raise ModelError if the order does not fit the words or the inputs do not differ."""
+        """Return the model itself; raise ModelError if the order does not fit, or no inputs differ."""
         self.check_order(corpus.n_words, "words")
         return super().for_data(corpus)
 
     @property
     def kernel(self) -> Kernel:
-        """Hyperparameters of the kernel, as given."""
+        """The kernel with the hyperparameters of the model."""
         return Kernel(self.length_time, self.length_space, self.scale, self.noise)
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
         return super().dims(corpus) | ({} if corpus is None else {"stick": corpus.n_words - 1})
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: the kernel and the probabilities."""
+        """Return the variables that a run records: hyperparameters of the kernel, and word probabilities."""
         return (*KERNEL, *RUNNING[:1], PROBABILITY)
 
     def hyperparameters(self, options) -> dict[str, str]:
@@ -239,7 +239,7 @@ class GaussianProcess(RawGaussianProcess):
     )
 
     def recorded(self, options) -> tuple[Variable, ...]:
-        """Return the variables that a run records: the kernel, the processes, their mean, and the probabilities."""
+        """Return the variables that a run records: the kernel's hyperparameters, psi, mu, and word probabilities."""
         return (
             *KERNEL,
             Variable(

@@ -66,7 +66,7 @@ MEANS = (
 
 
 class SystemPrior(NamedTuple):
-    """Prior of a linear system: B ~ IW(nu, scale), A | B ~ matrix normal with this mean, row covariance B, column precision."""
+    """Prior of a linear system (A, B): B ~ IW(nu, scale), A | B ~ MN(mean, B, inverse of precision)."""
 
     mean: np.ndarray  # (state_dim, input): inputs are the state, and 1 if there is an offset
     precision: np.ndarray  # (input, input)
@@ -76,7 +76,7 @@ class SystemPrior(NamedTuple):
 
 @dataclass(frozen=True)
 class StateSpace(Model):
-    """Base class of models in which the documents of a sequence have hidden states that follow a linear system.
+    """Base class of models in which each document of a sequence has a hidden state of a linear dynamical system.
 
     z_1 ~ N(0, I), z_t = A z_{t-1} + N(0, B); B ~ IW(D + 1, I), A | B ~ matrix normal of mean 0, row
     covariance B and column precision I. Sequences have separate states and share A and B.
@@ -95,7 +95,7 @@ class StateSpace(Model):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of A and B, of the states' dynamics."""
+        """Prior of A and B, the matrix and noise covariance of the state dynamics."""
         n = self.state_dim
         return SystemPrior(np.zeros((n, n)), np.eye(n), n + 1.0, np.eye(n))
 
@@ -124,7 +124,7 @@ class StateSpace(Model):
         return self
 
     def dims(self, data=None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``data`` only of dimensions set by the model."""
         return super().dims(data) | {
             "state_dim": self.state_dim,
             "other_state_dim": self.state_dim,
@@ -216,32 +216,32 @@ class LinearDynamicalSystem(Ordered, StateSpace):
             object.__setattr__(self, "order", permutation_of_words(self.order))
 
     def for_data(self, corpus: Corpus) -> LinearDynamicalSystem:
-        """Return the model; raise ModelError if its sequences are too short or the order does not fit its words."""
+        """Return the model itself; raise ModelError if sequences are too short or the order does not fit."""
         super().for_data(corpus)
         self.check_order(corpus.n_words, "words")
         return self
 
     def word_order(self, corpus: Corpus) -> np.ndarray:
-        """Return the word ids in stick order, (word,)."""
+        """Return the ids of words in stick order, (word,)."""
         return self.stick_order(np.bincount(corpus.words, corpus.counts, corpus.n_words))
 
     def offset_probabilities(self, corpus: Corpus) -> np.ndarray:
-        """Return the word probabilities (word,) at state 0, in stick order."""
+        """Return the word probabilities (word,) at hidden state 0, with words in stick order."""
         if self.offset == "uniform":
             return np.full(corpus.n_words, 1.0 / corpus.n_words)
         counts = np.bincount(corpus.words, corpus.counts, corpus.n_words)[self.word_order(corpus)]
         return (counts + SMOOTHING) / (counts.sum() + SMOOTHING * len(counts))
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """Return the offset d (stick,)."""
+        """Return d (stick,), the sticks at hidden state 0."""
         return sticks_of(np.log(self.offset_probabilities(corpus)))
 
     def n_rows(self, corpus: Corpus) -> int:
-        """Return the number of rows of C and d."""
+        """Return the number of sticks, which is the number of rows of C and of d."""
         return corpus.n_words - 1
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
         rows = {} if corpus is None else {self.psi_dim: self.n_rows(corpus)}
         return super().dims(corpus) | rows
 
@@ -269,7 +269,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return d, the stick order of words, and mean and standard deviation of the states over iterations."""
+        """Return d, the stick order of words, and means and standard deviations of states over iterations."""
         return {
             "offset": self.offset_of(corpus),
             "stick_words": self.word_order(corpus),
@@ -278,7 +278,7 @@ class LinearDynamicalSystem(Ordered, StateSpace):
         }
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return name → "fixed" or "sampled" for the variance of C."""
+        """Return {"sigma_c2": "fixed" or "sampled"}, for the prior variance of C."""
         return {"sigma_c2": "sampled" if self.learn_sigma_c2 else "fixed"}
 
 
@@ -297,16 +297,16 @@ class LogisticNormalSystem(LinearDynamicalSystem):
 
     @property
     def system_prior(self) -> SystemPrior:
-        """Prior of A and B, of the states' dynamics."""
+        """Prior of A and B, the matrix and noise covariance of the state dynamics."""
         mean, precision, nu, scale = super().system_prior
         return SystemPrior(mean, self.state_dim * precision, nu, self.state_dim * scale)
 
     def offset_of(self, corpus: Corpus) -> np.ndarray:
-        """Return the offset d (component,)."""
+        """Return d (component,), the log word probabilities at hidden state 0."""
         return np.log(self.offset_probabilities(corpus))
 
     def n_rows(self, corpus: Corpus) -> int:
-        """Return the number of rows of C and d."""
+        """Return the number of words, which is the number of rows of C and of d."""
         return corpus.n_words
 
 
@@ -346,7 +346,7 @@ class GaussianDynamicalSystem(StateSpace):
         )
 
     def estimates(self, last: Mapping, corpus: Corpus) -> dict[str, np.ndarray]:
-        """Return the training word frequencies, and mean and standard deviation of the states over iterations."""
+        """Return training word frequencies, and means and standard deviations of states over iterations."""
         means = {
             name: np.asarray(last[f"running_{each}"])
             for name, each in (
@@ -389,16 +389,16 @@ class HiddenMarkov(Model):
 
     @property
     def size_label(self) -> tuple[str, int]:
-        """Symbol and value of the model's size in names of runs."""
+        """Symbol and value of the number of hidden states, for names of runs."""
         return "S", self.n_states
 
     def for_data(self, corpus: Corpus) -> HiddenMarkov:
-        """Return the model; raise ModelError unless the documents form sequences."""
+        """Return the model itself; raise ModelError unless the documents form sequences."""
         _ = corpus.by_sequence  # a DataError where they do not
         return self
 
     def dims(self, corpus: Corpus | None = None) -> dict[str, int]:
-        """Return the length of each dimension of a run's Dataset; those of the corpus only if it is given."""
+        """Return dimension → length of a run's Dataset; without ``corpus`` only of dimensions set by the model."""
         return super().dims(corpus) | {"hidden_state": self.n_states, "to_state": self.n_states}
 
     def recorded(self, options) -> tuple[Variable, ...]:
@@ -431,7 +431,7 @@ class HiddenMarkov(Model):
         )
 
     def hyperparameters(self, options) -> dict[str, str]:
-        """Return {"alpha0": "fixed"}."""
+        """Return {"alpha0": "fixed"}: the prior of the word distributions is not learnt."""
         return {"alpha0": "fixed"}
 
     def tiny(self, most: int = 9) -> Corpus:

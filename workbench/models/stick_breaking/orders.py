@@ -15,7 +15,7 @@ NAMED = ("size", "vocabulary", "random")
 
 
 def permutation(order, of: str = "topics", named: str = "size, random") -> str:
-    """Check a permutation, a list or a text; return it as text such as "2,0,1".
+    """Return a permutation, given as a list or a text, as text such as "2,0,1"; raise OptionError if it is none.
 
     of, named : what is ordered, and the names of orders, for error messages.
 
@@ -40,7 +40,7 @@ def permutation(order, of: str = "topics", named: str = "size, random") -> str:
 
 
 def permutation_of_words(order) -> str:
-    """Check a permutation of the words of a corpus and return it as text; see `permutation`."""
+    """Return a permutation of the words of a corpus as text; see `permutation`."""
     return permutation(order, of="words", named="size, vocabulary, random")
 
 
@@ -75,7 +75,7 @@ class Ordered:
 
     @property
     def places(self) -> np.ndarray | None:
-        """The rank by size of the topic or word at each position of the stick; None for a named order."""
+        """Rank by decreasing size of the topic or word at each stick position; None for a named order."""
         return None if self.order in NAMED else np.array(self.order.split(","), dtype=int)
 
     def stick_order(self, sizes: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ def _score(name: str, unit: str, meaning: str, better: str = "higher") -> Variab
 
 
 def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the log probabilities (word,) of two baselines: clipped training frequencies, and add-0.1 smoothing."""
+    """Return log word probabilities (word,) of two baselines: clipped training frequencies, and add-0.1 smoothing."""
     total = counts.sum()
     return np.log(np.maximum(counts / total, LEAST)), np.log(
         (counts + ADDED) / (total + ADDED * len(counts))
@@ -32,7 +32,7 @@ def log_bases(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gains(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return name → log likelihood and gains per held-out item; NaN if the test set has no such items."""
+    """Return name → log likelihood, or gain over a baseline, per held-out token; NaN if there are no such tokens."""
     counts = np.bincount(train.words, train.counts, train.n_words)
     seen = seen_in_training(train, test)
     clipped, added = (base[test.words] for base in log_bases(counts))
@@ -61,7 +61,7 @@ def gains(train, test, predicted: Predicted) -> dict[str, float]:
 
 
 def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
-    """Return the probability (row, word) that a word is among the n largest values of its row, with ties broken at random.
+    """Return the probability (row, word) that each word is among its row's n largest, ties broken at random.
 
     With g words above it and e words equal to it, including itself, it is (n - g) / e, clipped to [0, 1].
     """
@@ -78,7 +78,7 @@ def chance_among_top(values: np.ndarray, n: int = N_HITS) -> np.ndarray:
 def expected_hits(
     predicted: np.ndarray, counts: np.ndarray, n: int = N_HITS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the expected hits (row,) among the n most frequent and among the n least frequent words of each row.
+    """Return expected hits (row,): how many of the n most, and of the n least frequent words are predicted to be so.
 
     ``predicted`` are probabilities and ``counts`` observed counts, (row, word). Ties are broken at random and independently in
     both: the expectation is sum_w P(w among the predicted n) P(w among the observed n).
@@ -91,7 +91,7 @@ def expected_hits(
 
 
 def hits(train, test, predicted: Predicted) -> dict[str, float]:
-    """Return name → mean and standard deviation of `expected_hits` over held-out rows; NaN without predictions of rows."""
+    """Return name → mean and standard deviation of `expected_hits` over held-out documents; NaN if none are predicted."""
     names = [score.name for score in HITS.variables]
     if predicted.words is None:
         return dict.fromkeys(names, float("nan"))
