@@ -29,7 +29,7 @@ def data_from(
     counted=None,
     **of_text,
 ) -> Corpus | Records:
-    """Return data as the Corpus or Records that an engine infers from; see `workbench.corpus.corpus.corpus_of` for documents.
+    """Return data as the Corpus or Records that the engine needs; see `corpus_of` for what documents may be.
 
     A string is a name or a path, read by `workbench.load_corpus` or `load_records`. ``text``, ``id``, ``time`` and ``label``
     name the columns of a DataFrame or of a table in a file. ``of_text`` says how raw text is counted, see
@@ -69,7 +69,7 @@ def data_from(
 
 
 def whole_if_one(data: AnyCorpus | Records):
-    """Return a corpus with a single shard as an ordinary `Corpus`; other data unchanged."""
+    """Return a corpus with a single shard as a `Corpus` in memory; return other data unchanged."""
     return data.in_memory() if data.n_parts == 1 else data
 
 
@@ -79,7 +79,7 @@ def beside(train: AnyCorpus | Records, test: AnyCorpus | Records | None):
 
 
 def taken(settings: dict) -> dict:
-    """Remove the options of `data_from` from the settings of a run, and return them."""
+    """Remove the options of `data_from` from a run's settings, and return the removed options."""
     return {
         name: settings.pop(name) for name in (*COLUMNS, "vocabulary", *OF_TEXT) if name in settings
     }

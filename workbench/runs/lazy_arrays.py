@@ -10,12 +10,12 @@ from workbench.models.model import Estimate
 
 
 def lazy_dataset(arrays: dict[str, tuple[tuple[str, ...], BackendArray]]) -> xr.Dataset:
-    """Return a Dataset of lazy arrays, given (dims, array) by name; ``array.chunks`` is the shape that is read at once."""
+    """Return a Dataset of lazy arrays, given as name → (dims, array); ``array.chunks`` is the shape of one read."""
     return xr.open_dataset(None, engine=_Arrays, arrays=arrays)
 
 
 class _Arrays(BackendEntrypoint):
-    """The backend through which xarray opens the arrays and caches the values that were read."""
+    """The xarray backend that opens lazy arrays and caches the values once read."""
 
     def open_dataset(self, filename_or_obj, *, drop_variables=None, arrays):
         return xr.Dataset(
@@ -32,7 +32,7 @@ class _Arrays(BackendEntrypoint):
 
 
 class Estimated(BackendArray):
-    """A lazy array (row, column) of an `Estimate`: only the rows that are used are computed, a block at a time."""
+    """A lazy array (row, column) of an `Estimate`, which computes only the rows that are used, block by block."""
 
     def __init__(self, estimate: Estimate, shape: tuple[int, int]):
         self._estimate, self.shape, self.dtype = estimate, shape, np.dtype(np.float64)

@@ -12,12 +12,12 @@ from workbench.records.catalog import RecordSet
 
 
 def record_sets() -> dict[str, RecordSet | SimulatedSet]:
-    """Return all sets in the catalog of records by name: the bundled ones first, the simulated ones last."""
+    """Return all named sets of records, keyed by name: bundled ones first, simulated ones last."""
     return {**catalog.record_sets(), **SIMULATED}
 
 
 def load_records(name_or_path: str | Path, **options) -> Records:
-    """Return the records of a named set, which are drawn if it is simulated, or those in a file.
+    """Return the records of a named set, drawn if the set is a simulated one, or those in a file.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ ROWS = {Corpus: "documents", Records: "records"}
 
 
 def named_sets() -> dict[str, DataSet | RecordSet | SimulatedSet]:
-    """Return all data sets in the catalogs of all data types by name."""
+    """Return the data sets of all catalogs, keyed by name."""
     return {name: data_set for catalog in CATALOGS.values() for name, data_set in catalog().items()}
 
 
 def named_set(name_or_path: str | Path) -> DataSet | RecordSet | SimulatedSet | None:
-    """Return the data set with a name, which may contain options; None if there is none."""
+    """Return the data set of that name, in which options are allowed; None for an unknown name."""
     return named_sets().get(name_or_path.split(":")[0]) if isinstance(name_or_path, str) else None
 
 
 def kind_of(name_or_path: str | Path) -> type | None:
-    """Return the data type of a named data set; None if there is none of that name."""
+    """Return the data type (Corpus or Records) of a named data set; None for an unknown name."""
     data_set = named_set(name_or_path)
     return data_set and next(
         kind for kind, catalog in CATALOGS.items() if data_set.name in catalog()
@@ -63,7 +63,7 @@ def kind_of(name_or_path: str | Path) -> type | None:
 
 
 def check_kind(name_or_path: str | Path, kind: type) -> None:
-    """Raise DataError if a named data set is of another type than ``kind``."""
+    """Raise DataError if a named data set has another data type than ``kind``."""
     if (actual := kind_of(name_or_path)) not in (None, kind):
         raise DataError(
             f"{name_or_path!r} is a data set of {ROWS[actual]}, and {ROWS[kind]} were wanted; choose other data, or "
@@ -72,6 +72,6 @@ def check_kind(name_or_path: str | Path, kind: type) -> None:
 
 
 def load_data(name_or_path: str | Path, kind: type = Corpus, **options) -> Corpus | Records:
-    """Return the data of a name or path, of the type ``kind``; options are those of `load_corpus` or `load_records`."""
+    """Return the data at a name or path as the type ``kind``; options as of `load_corpus` or `load_records`."""
     check_kind(name_or_path, kind)
     return LOADERS[kind](name_or_path, **options)

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class Stopped(Exception):
-    """Raised by `Control` in the middle of a step: the unfinished step is discarded."""
+    """Raised by `Control` within a step, to stop the run and discard that step."""
 
 
 class Sink(Protocol):
-    """Receives the rows, snapshots and checkpoints of the loop: a store, or memory."""
+    """Where the loop writes rows, snapshots and checkpoints: a store, or memory."""
 
     def record(self, row: Row) -> None: ...
     def snapshot(self, iteration: int, counts: dict) -> None: ...
@@ -52,7 +52,7 @@ class Sink(Protocol):
 
 
 class Control(Protocol):
-    """Pauses and stops the loop; called between slices of a step, see `engines.engine.StepContext`."""
+    """The loop's interrupt callback, called between slices of a step: it pauses and stops the run."""
 
     waited: float  # seconds spent paused so far
 
@@ -81,7 +81,7 @@ def iterate(
     control: Control,
     on_iteration: OnIteration | None = None,
 ) -> Position:
-    """Compute iterations from a position to the last iteration of the spec, or until its stop rule or a request ends the run.
+    """Compute iterations until the spec's last one, unless the stop rule or a request ends the run before.
 
     Returns the last position. Besides the regular rows and snapshots, the last iteration and one before a pause get both, an
     iteration with a snapshot gets a row, and so does one that a step marks as an event. A stop in the middle of a long step
@@ -124,7 +124,7 @@ def iterate(
 
 
 class _Trail:
-    """The regularly recorded values on which the stop rule of a run decides; empty without a rule."""
+    """The recorded values that a run's stop rule examines; empty without a rule."""
 
     def __init__(self, spec: RunSpec, sink: Sink, iteration: int):
         self._rule, self._spec = spec.rule, spec
@@ -148,7 +148,7 @@ class _Trail:
 
 
 def load_kernels(engine: Engine, model: Model, options: Options) -> None:
-    """Compile the kernels of a step, or load them from the cache, so that the run's clocks do not include this time."""
+    """Compile the kernels of a step or load them from the cache, so that the clocks of a run exclude that time."""
     due = getattr(options, "learn_after", 1) or options.learn_every or 10
     # documents with few and with many topics: kernels by document and by word
     for most in (9, 4 * model.dims().get("topic", 0)):
@@ -165,7 +165,7 @@ def load_kernels(engine: Engine, model: Model, options: Options) -> None:
 def advance(
     spec: RunSpec, data: Whole | LaidOut, position: Position, control: Control
 ) -> tuple[Position, dict]:
-    """Compute one step; return the new position, whose clocks exclude time spent paused, and the step's diagnostics."""
+    """Compute one step; return the new position and the step's diagnostics. Clocks exclude time spent paused."""
     iteration = position.iteration + 1
     context = StepContext(spec.seed, iteration, spec.n_threads, control)
     waited, elapsed, cpu_time = control.waited, time.perf_counter(), time.process_time()
@@ -184,7 +184,7 @@ def advance(
 def measure(
     data: Whole | LaidOut, position: Position, numbers: dict, info: dict, context: StepContext
 ) -> Row:
-    """Return the row of an iteration: clocks, perplexities, and the engine's diagnostics.
+    """Return the row of one iteration: clocks, perplexities and diagnostics of the engine.
 
     numbers : test perplexities and further scores; info : diagnostics of the step
     """
@@ -201,7 +201,7 @@ def measure(
 
 
 class MemorySink:
-    """Keeps the rows and snapshots of a run in memory; `dataset` returns them."""
+    """A sink that keeps a run's rows and snapshots in memory; `dataset` returns them."""
 
     def __init__(self, spec: RunSpec, train: AnyCorpus | Records):
         self._spec, self._train = spec, train
@@ -231,7 +231,7 @@ class MemorySink:
         self.settled = iteration
 
     def dataset(self, state: str) -> xr.Dataset:
-        """Return the Dataset of the rows and snapshots so far."""
+        """Return the rows and snapshots so far as a Dataset."""
         import xarray as xr
 
         rows = [self._recorded.values(row, self._n_topics) for row in self._rows]
@@ -261,7 +261,7 @@ class MemorySink:
         )
 
     def _widened(self, about: Variable, counts: np.ndarray) -> np.ndarray:
-        """Return the counts of a snapshot, padded with zeros for topics that were added later."""
+        """Return a snapshot's counts, padded with zeros for topics that were created later."""
         missing = [
             self._n_topics - n if dim == "topic" else 0
             for dim, n in zip(about.dims[1:], counts.shape, strict=True)

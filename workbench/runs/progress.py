@@ -16,7 +16,7 @@ REPORTED_EVERY = 10.0
 def bar(
     text: str | None, total: int | None, shown: bool = True, done: int = 0, unit: str = "it", **more
 ) -> tqdm:
-    """Return a progress bar on stderr that starts at ``done`` of ``total`` units; not shown unless ``shown``.
+    """Return a progress bar on stderr that begins at ``done`` of ``total`` units; hidden if ``shown`` is False.
 
     It is redrawn every ten seconds if stderr is not a terminal.
     """
@@ -34,13 +34,13 @@ def bar(
 
 
 def decimals(perplexity: float) -> int:
-    """Return the number of decimals with which to print a perplexity: the nearer to 1, the more."""
+    """Return the number of decimals for printing a perplexity: more for values near 1."""
     return 1 if not perplexity < 100 else 2 if perplexity >= 10 else 4
 
 
 @contextlib.contextmanager
 def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
-    """Yield a callback `on_iteration` for the loop that moves a progress bar; None if no bar is shown."""
+    """Yield an `on_iteration` callback for the loop that advances a progress bar; None if no bar is shown."""
     with bar(spec.caption, spec.n_iterations, shown, done) as line:
 
         def on_iteration(position: Position, scores: dict) -> None:
@@ -55,7 +55,7 @@ def progress_bar(spec: RunSpec, shown: bool = True, done: int = 0):
 
 
 def _report(runs: list):
-    """Return a function that prints lines about the progress of the runs it is given, all among `runs`."""
+    """Return a function that prints the progress of the runs passed to it, all of them among ``runs``."""
     reached, ended, reported = dict.fromkeys(runs, 0), set(), [time.monotonic()]
 
     def move(moved: list) -> None:
@@ -85,7 +85,7 @@ def _report(runs: list):
 
 @contextlib.contextmanager
 def bars(runs: list, shown: bool = True):
-    """Show a progress bar for each `Run`; yield a function that moves the bars of the runs it is given to their iteration.
+    """Show a progress bar for each `Run`; yield a function that updates the bars of the runs passed to it.
 
     If stderr is not a terminal, and so cannot show several bars, a line is printed when a run ends, and every ten seconds.
     """

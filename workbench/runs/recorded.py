@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class RowsOfDocuments(Protocol):
-    """The document arrays of a state that are distributed over parts."""
+    """The document arrays of a state, if they are distributed over parts."""
 
     def save(self, folder: Path) -> None: ...
 
 
 class Position(NamedTuple):
-    """The position of a run: the last completed iteration, and all that the next one needs."""
+    """The position of a run: the last completed iteration and all that the next iteration needs."""
 
     iteration: int
     state: NamedTuple
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
     @property
     def n_topics(self) -> int:
-        """The number of topics at this iteration; 0 if the model has none."""
+        """Number of topics at this iteration; 0 if the model has none."""
         return max(map(len, self.vectors.values()), default=0)
 
 
@@ -72,7 +72,7 @@ CELL = re.compile(r"(.+)\[(\d+)\]")
 
 
 class Recorded(NamedTuple):
-    """The columns of a run's recorded rows, and the arrays of its snapshots.
+    """What a run records: the columns of its rows, and the arrays of its snapshots.
 
     The columns of a row are the iteration, the scalars, then topic by topic the vectors.
     """
@@ -85,7 +85,7 @@ class Recorded(NamedTuple):
     sizes: dict[str, int]  # lengths of the dims of the model
 
     def as_stored(self, about: dict) -> Recorded:
-        """Return the columns and arrays of a stored run, given the attributes of its Zarr group.
+        """Return the columns and arrays of a stored run, as the attributes of its Zarr group list them.
 
         For an engine outside the package the attributes also describe its variables.
         """
@@ -101,12 +101,12 @@ class Recorded(NamedTuple):
         )
 
     def described(self) -> dict:
-        """Return the variables that this package does not define, and the sizes of dims, as `as_stored` reads them."""
+        """Return the variables that an engine outside this package adds, and the sizes of dims, for `as_stored`."""
         brought = [variable for name, variable in self.variables.items() if name not in VARIABLES]
         return {"variables": brought, "sizes": self.sizes}
 
     def width(self, n_topics: int) -> int:
-        """Return the number of columns of rows with ``n_topics`` topics."""
+        """Return the number of columns that rows with ``n_topics`` topics have."""
         return 1 + len(self.names) + n_topics * len(self.vectors)
 
     def n_topics(self, n_columns: int) -> int:
@@ -114,7 +114,7 @@ class Recorded(NamedTuple):
         return (n_columns - self.width(0)) // len(self.vectors) if self.vectors else 0
 
     def values(self, row: Row, n_topics: int) -> np.ndarray:
-        """Return a `Row` as an array (column,) float64 for ``n_topics`` topics, 0 for topics that it does not have yet."""
+        """Return a `Row` as an array (column,) float64, with 0 for topics that do not exist yet."""
         of_topics = np.zeros((n_topics, len(self.vectors)))
         for column, name in enumerate(self.vectors):
             of_topics[: len(row.vectors[name]), column] = row.vectors[name]
@@ -123,7 +123,7 @@ class Recorded(NamedTuple):
         )
 
     def shapes(self, sizes: dict[str, int]) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array of a snapshot by name, given the length of every dim."""
+        """Return the shape of each snapshot array, keyed by name, given the size of each dim."""
         return {
             name: tuple(sizes[dim] for dim in self.variables[name].dims[1:]) for name in self.kept
         }
@@ -168,7 +168,7 @@ def recorded(spec: RunSpec) -> Recorded:
 
 
 def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
-    """Return the column names of a per-iteration variable: its name for a scalar, else one name for each cell."""
+    """Return the column names of a per-iteration variable: the name of a scalar, or one name per cell of an array."""
     if len(variable.dims) == 1:
         return [variable.name]
     return [
@@ -177,7 +177,7 @@ def cells_of(variable: Variable, sizes: dict[str, int]) -> list[str]:
 
 
 def in_columns(numbers: dict) -> dict:
-    """Return the values of an iteration by column name: arrays are split into their cells."""
+    """Return an iteration's values keyed by column name; each cell of an array is a column."""
     values = {}
     for name, value in numbers.items():
         if np.ndim(value):
@@ -190,7 +190,7 @@ def in_columns(numbers: dict) -> dict:
 def put_together(
     data: dict[str, np.ndarray], variables: dict[str, Variable], sizes: dict[str, int]
 ) -> dict[str, np.ndarray]:
-    """Return columns (iteration,) by name, with the columns of each array's cells joined to an array (iteration, …)."""
+    """Return variables (iteration, …) keyed by name, from columns (iteration,) of scalars and of arrays' cells."""
     columns: dict[str, list] = {}
     for name, values in data.items():
         cell = CELL.fullmatch(name)
@@ -206,7 +206,7 @@ def put_together(
 def attributes(
     spec: RunSpec, made_with: dict, state: str, settled: int | None = None, taken_on: str = ""
 ) -> dict:
-    """Return the attributes of a run's Dataset, by name.
+    """Return the attributes of a run's Dataset as a dict.
 
     ``stopped_early`` is present only if the stop rule ended the run, and ``taken_on`` only if other kernels or machines
     continued it (`workbench.runs.store.provenance.describe_provenance`).
@@ -227,7 +227,7 @@ def attributes(
 
 
 def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
-    """Return a Dataset of the per-iteration variables in rows (iteration, column) from `Recorded.values`.
+    """Return rows (iteration, column) from `Recorded.values` as a Dataset of per-iteration variables.
 
     Topics that did not exist yet may be NaN in the rows; they become 0.
     """
@@ -257,12 +257,12 @@ def label_rows(leaves: Recorded, rows: np.ndarray, attrs: dict) -> xr.Dataset:
 
 
 def model_of(run: xr.Dataset):
-    """Return the model of a run, with coordinate labels of its Dataset, such as the authors of a network."""
+    """Return the model of a run, with the coordinate labels in the Dataset, such as a network's authors."""
     return RunSpec.from_json(run.attrs["spec"]).parts()[1].with_coords(run.coords)
 
 
 def last_snapshot(run: xr.Dataset) -> xr.Dataset:
-    """Return the last snapshot of a run, with the recorded values of its iteration, if any."""
+    """Return the last snapshot of a run, with the values recorded at that iteration, if any."""
     last, iteration = run.isel(snapshot=-1), int(run["snapshot_iteration"][-1])
     return (
         last.sel(iteration=iteration)
@@ -272,7 +272,7 @@ def last_snapshot(run: xr.Dataset) -> xr.Dataset:
 
 
 def priors_of(run: xr.Dataset) -> Priors:
-    """Return the priors of a run at its last snapshot: as learnt until then, or as given.
+    """Return the priors of a run at the last snapshot: learnt ones, or those given.
 
     run : a Dataset with at least one snapshot
     """
@@ -286,7 +286,7 @@ def label_counts(
     data: Data | None,
     leaves: Recorded,
 ) -> xr.Dataset:
-    """Return a run's Dataset with the counts (snapshot, …) added, and the model's estimates from the last snapshot.
+    """Return a run's Dataset with counts (snapshot, …) and the model's estimates from the last snapshot added.
 
     iterations (snapshot,) : the iteration of each snapshot; data : the training data, for labels
     """
@@ -319,7 +319,7 @@ def label_counts(
 
 
 def _as_variables(estimates: dict, leaves: Recorded, sizes: dict[str, int]) -> dict:
-    """Return the estimates of a model as variables with dims, by name; rows of an `Estimate` are computed when used."""
+    """Return a model's estimates as xarray variables keyed by name; an `Estimate` computes its rows when they are used."""
     # a backend of xarray, which is slow to import
     from workbench.runs.lazy_arrays import Estimated, lazy_dataset
 

@@ -20,7 +20,7 @@ from workbench.models.model import Model, Predicted, seen_in_training
 
 
 class Average(NamedTuple):
-    """The running average of p(w|d) of the test pairs; part of a checkpoint."""
+    """The running average of p(w|d) after burn-in, for each test pair."""
 
     probability: np.ndarray  # (test pair or cell,) float64
     n_averaged: int  # number of iterations averaged
@@ -34,7 +34,7 @@ class Average(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """Log likelihoods of held-out items, in nats; those of the parts of a test set can be added."""
+    """Log likelihoods of held-out items, in nats, which can be added over the parts of a test set."""
 
     alone: float  # under this iteration's probabilities
     averaged: float  # under the running average
@@ -48,7 +48,7 @@ def perplexity(items: Data, probability: np.ndarray) -> float:
 
 
 def perplexity_of(log_likelihood: float, items: Data) -> float:
-    """Return the perplexity of items given their log likelihood in nats; NaN without items."""
+    """Return the perplexity of items from their log likelihood in nats; NaN without items."""
     return float(np.exp(-log_likelihood / items.n_items)) if items.n_items else float("nan")
 
 
@@ -68,7 +68,7 @@ def predict_entries(
     test: Data,
     context: StepContext,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the probabilities (test pair or cell,) given the state, and the distributions (row, word) of rows with test pairs.
+    """Return the probability of each test pair or cell under the state, and p(w|d) (row, word) of rows that have test pairs.
 
     The latter are None unless the engine predicts whole rows.
     """
@@ -121,7 +121,7 @@ def score(
 def taken_in(
     test: Data, probability: np.ndarray, average: Average, past_burn_in: bool
 ) -> tuple[Average, Logs]:
-    """Update the running average by the probabilities of one iteration, if burn-in is over; return it and the log likelihoods.
+    """Update the running average by one iteration's probabilities, if burn-in is over; return it and the log likelihoods.
 
     `log_of_all` is left to `scores_from`, so that the results for the parts of a test set can be added.
     """
@@ -141,7 +141,7 @@ def taken_in(
 def scores_from(
     logs: Logs, average: Average, test: Data, samples: bool, past_burn_in: bool
 ) -> tuple[Average, dict]:
-    """Update `log_of_all` of the running average, if burn-in is over; return it and the test perplexities by name.
+    """Return the running average with `log_of_all` updated, if burn-in is over, and the test perplexities by name.
 
     samples : whether the engine samples tokens, so that the perplexity is that of the average
     """
@@ -166,7 +166,7 @@ def scores_from(
 def further_scores(
     train: Data, test: "Data | None", model: Model, predicted: Predicted | None
 ) -> dict:
-    """Return the further scores of the model's family, by name; {} if it has none or nothing is held out."""
+    """Return the scores that the model's family adds to the perplexities; {} if none, or without held-out items."""
     if predicted is None:
         return {}
     return {
@@ -183,7 +183,7 @@ def _predicted(
     seen: np.ndarray | None,
     average: Average | None,
 ) -> Predicted:
-    """Return the input of further scores: predictions of the running average, or of the state if average is None."""
+    """Return the input of further scores: the running average's predictions, or the state's if ``average`` is None."""
     if average is None:
         of_seen = None if seen is None else _of_groups(test, probability, seen)
         return Predicted(
@@ -204,7 +204,7 @@ def _predicted(
 def _of_groups(
     test: Data, probability: np.ndarray, counted: np.ndarray | slice = slice(None)
 ) -> np.ndarray:
-    """Return the log of the joint probability of each group's held-out items (group,).
+    """Return the log joint probability (group,) of each group's held-out items.
 
     counted : the pairs to include, by default all
     """
@@ -216,6 +216,6 @@ def _of_groups(
 def _take_in_seen(
     test: Data, probability: np.ndarray, average: Average, seen: np.ndarray
 ) -> np.ndarray:
-    """Return `log_of_seen` (group,) of the running average, updated by the probabilities of one iteration."""
+    """Return the running average's `log_of_seen` (group,) after adding one iteration's probabilities."""
     logs = _of_groups(test, probability, seen)
     return logs if average.log_of_seen is None else np.logaddexp(average.log_of_seen, logs)

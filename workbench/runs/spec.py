@@ -76,7 +76,7 @@ class RunSpec(RunSettings):
 
     @property
     def hash(self) -> str:
-        """The sha256 (hex) of the settings that determine the results of the run."""
+        """The sha256 (hex) of those settings that determine a run's results."""
         about, options = named_options(get_engine(self.engine)), {}
         # by their original names, without later options that have their default
         for name, value in self.options.items():
@@ -106,11 +106,11 @@ class RunSpec(RunSettings):
             ) from None
 
     def __getstate__(self) -> dict:
-        """Return the fields to be pickled, without the cached objects of `parts`."""
+        """Return the fields to pickle, without the cached objects of `parts`."""
         return {name: value for name, value in vars(self).items() if name != "_parts"}
 
     def parts(self, data: Data | None = None) -> tuple:
-        """Return (engine, model, options) as objects; with ``data`` the model also has what they determine, such as authors."""
+        """Return (engine, model, options); with ``data``, the model also has what the data determine, such as authors."""
         engine, model, options = self._parts
         return engine, model if data is None else model.for_data(data), options
 
@@ -125,7 +125,7 @@ class RunSpec(RunSettings):
         return self.model.get("n_topics")
 
     def refuse_missing(self) -> None:
-        """Raise SpecError if the module of the engine is not installed, or the engine here is of another module."""
+        """Raise SpecError if the engine's module is not installed, or the engine of that name comes from another module."""
         engine = get_engine(self.engine)
         if engine.kind == NOT_INSTALLED:
             raise SpecError(engine.title)
@@ -141,11 +141,11 @@ class RunSpec(RunSettings):
         return "=".join(map(str, self.parts()[1].size_label or ()))
 
     def to_json(self) -> str:
-        """Return the spec as the text of one JSON object; infinity is the string "inf"."""
+        """Return the spec as JSON text, with infinity as "inf"."""
         return _json(self.settings())
 
     def settings(self) -> dict:
-        """Return all settings by name, except ``warm_start``, which JSON cannot represent."""
+        """Return all settings as a dict, except ``warm_start``, which JSON cannot represent."""
         return {
             name: value
             for name, value in asdict(replace(self, warm_start=None)).items()
@@ -182,7 +182,7 @@ class RunSpec(RunSettings):
         return replace(spec, options=options)
 
     def lasting(self, n_iterations: int, rule: StopRule | None = None) -> RunSpec:
-        """Return the spec of the same run with another number of iterations and stop rule."""
+        """Return the spec with another number of iterations and another stop rule."""
         on, tolerance = (rule.on, rule.tolerance) if rule else (None, self.stop_tolerance)
         return replace(
             self,
@@ -193,7 +193,7 @@ class RunSpec(RunSettings):
 
     @property
     def rule(self) -> StopRule | None:
-        """The stop rule that may end the run early; None if there is none."""
+        """The stop rule that may end the run early; None without one."""
         return StopRule(self.stop_on, self.stop_tolerance) if self.stop_on is not None else None
 
     @property
@@ -202,7 +202,7 @@ class RunSpec(RunSettings):
         return f"{self.label()} seed {self.seed}"
 
     def label(self) -> str:
-        """Return a label for legends and tables: engine, network, options other than the defaults, and "warm" if it applies."""
+        """Return the run's label for legends and tables: engine, network, options that differ from the default, "warm"."""
         engine, model, _ = self.parts()
         described, options = [self.engine, model.network_name], _restored(self.options)
         for name, about in options_of(engine).items():
@@ -215,7 +215,7 @@ class RunSpec(RunSettings):
 
 
 def _defaults(kind: type) -> dict:
-    """Return the default of each field that JSON has, by name; None for required fields, which `_check_types` refuses."""
+    """Return the default of each field that is saved as JSON, keyed by name; None for required fields."""
     defaults = {
         f.name: f.default if f.default_factory is MISSING else f.default_factory()
         for f in fields(kind)
@@ -228,7 +228,7 @@ def _defaults(kind: type) -> dict:
 
 
 def _check_types(spec: RunSpec) -> None:
-    """Raise SpecError if a field of a spec has a value of another type than `make_spec` gives it."""
+    """Raise SpecError if a field has a value of another type than `make_spec` sets."""
     optional = {
         "test": str,
         "split": dict,
@@ -286,7 +286,7 @@ def make_spec(
     sizes: dict | None = None,
     **settings,
 ) -> RunSpec:
-    """Return the checked spec of a run on a training corpus, with all defaults filled in.
+    """Return the validated spec of a run on a training corpus, with all defaults filled in.
 
     ``start`` is from `execution.fit.warm_start_from`. ``alpha`` and ``beta`` are for models that have them, by default 0.1
     each; ``model`` and ``sizes`` for the engines of networks, see `workbench.models.networks.network.Network.of`. The other
@@ -374,7 +374,7 @@ def _refuse_in_parts(engine: Engine, train: AnyCorpus) -> None:
 
 
 def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
-    """Raise SpecError if a document or a word has more sampled tokens than a 32-bit count can hold."""
+    """Raise SpecError if a document or word has more sampled tokens than a 32-bit count can hold."""
     if engine.model.data is not Corpus or train.n_tokens <= INT32_MAX:
         return
     if max(train.document_tokens.max(), train.word_tokens.max()) <= INT32_MAX:
@@ -399,7 +399,7 @@ def _refuse_uncountable(engine: Engine, options: Options, train: Data) -> None:
 
 
 def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
-    """Raise SpecError if a row has counts both in training and in test, for an engine that predicts whole rows."""
+    """Raise SpecError if a row has counts in both training and test; for engines that predict whole rows."""
     both = np.intersect1d(train.documents, test.documents)
     if len(both):
         first = repr(train.titles[both[0]])
@@ -410,7 +410,7 @@ def _refuse_split_rows(train: Corpus, test: Corpus, engine: str) -> None:
 
 
 def idle_threads(specs: list[RunSpec]) -> list[str]:
-    """Return a sentence for each engine that was given several threads and cannot use them."""
+    """Return one sentence per engine that has more threads than it can use."""
     reasons = [
         (spec.engine, spec.parts()[0].idle(spec.parts()[2])) for spec in specs if spec.n_threads > 1
     ]
@@ -427,7 +427,7 @@ def make_model(
     model: Model | str | None = None,
     sizes: dict | None = None,
 ):
-    """Return the model of an engine with the given settings, and defaults for those that are None or empty.
+    """Return the model of an engine with these settings; None or empty stands for the model's default.
 
     Raises SpecError or ModelError for a setting that the model does not have, and for an invalid network.
     """
@@ -461,12 +461,12 @@ def make_model(
 
 
 def model_fields(engine: Engine) -> tuple[str, ...]:
-    """Return the names of those of the settings n_topics, alpha and beta that the model of an engine has."""
+    """Return the names among n_topics, alpha and beta that the engine's model has as settings."""
     return tuple(name for name in engine.model.takes if name in ("n_topics", *PRIORS))
 
 
 def _check_rule(spec: RunSpec, engine: Engine) -> None:
-    """Raise SpecError if the stop rule of a spec is invalid, or the run has no values for it."""
+    """Raise SpecError if the stop rule is invalid, or needs values that the run lacks."""
     if spec.stop_on is None:
         return
     if spec.stop_on not in WATCHED:
@@ -513,12 +513,12 @@ ELSEWHERE = {
 
 
 def no_setting(name: str, known: Iterable[str]) -> str:
-    """Return an error message about an unknown setting, with the nearest known name."""
+    """Return an error message for an unknown setting, suggesting the most similar known name."""
     return f"no setting '{name}'; {meant_or_all(name, known)}"
 
 
 def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> str:
-    """Return the end of an error message about an unknown name: the setting of that name in other programs, or near names.
+    """Return the end of an error on an unknown name: the setting that other programs call so, else similar names or all.
 
     If no known name is near, all are listed.
     """
@@ -534,7 +534,7 @@ def meant_or_all(name: str, known: Iterable[str], also: Sequence[str] = ()) -> s
 
 
 def checked(settings: dict) -> dict:
-    """Check settings of `RunSettings` and return them, with integers as int; raise SpecError if one is out of range."""
+    """Return settings of `RunSettings` with whole numbers as int; raise SpecError if one is out of range."""
     values = {}
     for name, value in settings.items():
         if name not in names(RunSettings):
@@ -551,7 +551,7 @@ def checked(settings: dict) -> dict:
 def whole(
     what: str, value: object, low: int, high: int | None = None, field: str | None = None
 ) -> int:
-    """Return the value as an int; raise SpecError if it is no integer from ``low`` to ``high``.
+    """Return the value as an int; raise SpecError unless it is an integer from ``low`` to ``high``.
 
     what : what the message calls it; field : the field of the error, by default ``what``
     """
@@ -568,7 +568,7 @@ def whole(
 
 
 def _plain(values: dict) -> dict:
-    """Return the values in a form that JSON can represent: infinity as "inf", tuples as lists."""
+    """Return the values as JSON has them: infinity as "inf", tuples as lists."""
     return {
         name: "inf"
         if isinstance(value, float) and math.isinf(value)

@@ -17,14 +17,14 @@ WATCHED = {"bound": "bound", "perplexity": "test_perplexity_average", "steps": "
 
 
 class StopRule(NamedTuple):
-    """Ends a run when a quantity has settled to within a relative tolerance, or after a number of steps."""
+    """A rule that ends a run once a quantity has settled within a relative tolerance, or after a number of steps."""
 
     on: str  # "bound", "perplexity" or "steps"
     tolerance: float  # relative tolerance; for "steps" the number of steps
 
     @property
     def watched(self) -> str:
-        """The variable of the run that the rule watches."""
+        """Name of the recorded variable that the rule examines."""
         return WATCHED[self.on]
 
     def begins_after(self, burn_in: int) -> int:
@@ -32,7 +32,7 @@ class StopRule(NamedTuple):
         return burn_in if self.on == "perplexity" else 0
 
     def settled(self, trail: list[tuple[int, float]]) -> bool:
-        """Return whether the rule ends the run, given the recorded (iteration, value) of its variable."""
+        """Return whether the rule ends the run, given (iteration, value) of the variable so far."""
         if not trail:
             return False
         now, value = trail[-1]
@@ -42,7 +42,7 @@ class StopRule(NamedTuple):
         return bool(earlier) and abs(value - earlier[-1]) <= self.tolerance * abs(value)
 
     def describe(self, iteration: int) -> str:
-        """Return a sentence that says how the rule ended a run after an iteration."""
+        """Return a sentence that says why the rule ended a run at an iteration."""
         if self.on == "steps":
             return f"ended after iteration {iteration}: {self.tolerance:,.0f} steps were taken"
         return f"ended after iteration {iteration}: {self.watched} changed by at most {self.tolerance:g} in {WINDOW} iterations"

@@ -129,7 +129,7 @@ def hybrid_bound(
 def _results(
     method: str, inputs: tuple, context: StepContext, sizes: tuple, progress: Callable
 ) -> dict:
-    """Compute the bound by a method; return its results by name (bound, standard_error …).
+    """Compute the bound by one method; return a dict of results, such as bound and standard_error.
 
     inputs : parts, state and entropy of `_inputs`; sizes : numbers of runs or sweeps; progress : returns a bar for n sweeps
     """
@@ -151,7 +151,7 @@ def _results(
 
 @contextlib.contextmanager
 def _inputs(run: Run) -> Iterator[tuple]:
-    """Yield the iteration of a run's last checkpoint, and the parts, state and entropy from which the bound is computed.
+    """Yield (iteration, parts, state, entropy) of a run's last checkpoint, from which the bound is computed.
 
     For a corpus in shards the document arrays are in files of a temporary folder, deleted at the end of the block.
     """
@@ -170,7 +170,7 @@ def _inputs(run: Run) -> Iterator[tuple]:
 
 
 def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[StoredPart]) -> tuple:
-    """Return the iteration, parts, state and entropy that `_inputs` yields, for a corpus in shards."""
+    """Return (iteration, parts, state, entropy) as `_inputs` yields them, for a corpus in shards."""
     _, model, options = run.spec.parts()
     train, bound_parts, entropy = corpora_of(run.path.parent, run.spec)[0], [], 0.0
     for number, part in enumerate(parts):
@@ -189,6 +189,6 @@ def _laid_out(run: Run, scratch: Path, position: Position, parts: Iterator[Store
 
 
 def _opened(train: ShardedCorpus, place: Place, options) -> tuple:
-    """Return the documents of a part, memory-mapped again, and their split into sampled and averaged pairs."""
+    """Return the documents of a shard, memory-mapped, and the split of the shard's pairs into sampled and averaged ones."""
     corpus = train.rows(place.first, place.last)
     return corpus, split_of(corpus, options)

@@ -32,14 +32,14 @@ TOLERANCE = 1e-6
 
 
 class Examined(NamedTuple):
-    """The damage found in a run, and the contents that can be read."""
+    """The damage found in a run, and descriptions of what can still be read."""
 
     wrong: list[str]  # one sentence for each damage
     readable: list[str]  # a few words for each readable content
 
 
 def examine(path: Path) -> Examined:
-    """Check the run in a folder; return the damage found, and the contents that can be read."""
+    """Check the run in a folder for damage; return the damage and descriptions of what can be read."""
     path, wrong, readable = Path(path), [], []
 
     def tried(check, *arguments):
@@ -84,7 +84,7 @@ def _spec(path: Path, about: dict) -> RunSpec:
 
 
 def _data(store: Path, content_hash: str, in_shards: bool):
-    """Return the corpus or records with a content hash, read from disk again and checked."""
+    """Return the corpus or records with this content hash, read from disk again and verified."""
     data = (
         corpus_in_shards(store, content_hash)
         if in_shards
@@ -97,7 +97,7 @@ def _data(store: Path, content_hash: str, in_shards: bool):
 def _arrays(
     stored: Stored, committed: Committed, train, whole_counts, tried, readable: list[str]
 ) -> int | None:
-    """Read all committed rows and snapshots; return the iteration of the last row, or None if the rows cannot be read.
+    """Read all committed rows and snapshots; return the iteration of the last row, None if rows cannot be read.
 
     whole_counts : names of the counts that sum to the number of tokens of the corpus
     tried : calls a check and records its error; readable : gets descriptions of what can be read
@@ -128,7 +128,7 @@ def _arrays(
 
 
 def _first_rows(stored: Stored, committed: Committed) -> int:
-    """Return the iteration of the last row before the first unreadable chunk of rows; 0 if there is no such row."""
+    """Return the iteration of the last row in the readable leading chunks of rows; 0 if the first chunk is unreadable."""
     for n_rows in range(committed.n_rows // ROWS_PER_CHUNK * ROWS_PER_CHUNK, 0, -ROWS_PER_CHUNK):
         with contextlib.suppress(InputError):
             return int(stored.rows(committed._replace(n_rows=n_rows))[-1, 0])
@@ -138,7 +138,7 @@ def _first_rows(stored: Stored, committed: Committed) -> int:
 def _snapshot(
     stored: Stored, name: str, slot: int, n_topics: int, iteration: int, data: Path
 ) -> bool:
-    """Check that the counts of a snapshot exist, are finite and sum to the tokens of ``data``; raise DamagedError if not.
+    """Raise DamagedError unless a snapshot's counts exist, are finite and sum to the number of tokens; return True.
 
     Returns True.
     """
@@ -157,7 +157,7 @@ def _snapshot(
 
 
 def _checkpoint(path: Path, spec: RunSpec, data, last: int | None) -> Position | None:
-    """Return the checkpoint, or None if there is none; raise DamagedError if it is unreadable or too far ahead of the rows.
+    """Return the checkpoint, None if there is none; raise DamagedError if it is unreadable or too far ahead of the rows.
 
     last : iteration of the last row, None if unknown
     """

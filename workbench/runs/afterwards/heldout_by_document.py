@@ -25,7 +25,7 @@ from workbench.runs.store.archive import (
 
 
 class Scored(NamedTuple):
-    """The log likelihood and the number of held-out tokens of each document under a run."""
+    """Held-out log likelihood and number of held-out tokens of each document, under one run."""
 
     # (document,) float64, nats; 0 for a document without a held-out token
     log_likelihood: np.ndarray
@@ -35,12 +35,12 @@ class Scored(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """The held-out perplexity of the run at this iteration."""
+        """The held-out perplexity over all documents."""
         return float(np.exp(-self.log_likelihood.sum() / self.n_tokens.sum()))
 
 
 def score_documents(run, store=None) -> Scored:
-    """Compute the log likelihood of each document's held-out tokens at the last checkpoint of a run in a store.
+    """Compute the log likelihood of each document's held-out tokens at the last checkpoint of a stored run.
 
     It is that of the run's held-out perplexity: under the running average of p(w|d), which the checkpoint has, if tokens are
     sampled and burn-in is over; else under the engine's predictive distribution given the state. For a corpus in shards, one
@@ -86,7 +86,7 @@ def score_documents(run, store=None) -> Scored:
 
 
 def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the log likelihood (document,) and the number (document,) of held-out items of each document."""
+    """Return the log likelihood (document,) of each document's held-out items, and their number (document,)."""
     rows = test.documents if isinstance(test, Corpus) else test.groups
     n_rows = max(int(rows.max(initial=-1)) + 1, getattr(test, "n_documents", 0))
     logs = np.bincount(rows, test.weights * np.log(probability), n_rows)
@@ -94,7 +94,7 @@ def _sums(test, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _score_parts(spec: RunSpec, position: Position, parts: Iterator[StoredPart]) -> Scored:
-    """Return the result of `score_documents` for a corpus in shards, computed part by part."""
+    """Return the scores of `score_documents` for a corpus in shards, computed one shard at a time."""
     engine, model, options = spec.parts()
     n_averaged, sums = position.average.n_averaged, []
     for part in parts:
@@ -113,7 +113,7 @@ NO_AVERAGE = "run '{}' has no average yet; continue it beyond its burn-in"
 
 
 class Pooled(NamedTuple):
-    """The perplexity of the pooled prediction of several chains on one split."""
+    """The perplexity of several chains on one split, under the average of their predictions."""
 
     split: tuple[str, str]  # hashes of the training and the test tokens
     model: dict  # settings of the model
@@ -123,7 +123,7 @@ class Pooled(NamedTuple):
 
 
 def pool_chains(runs: Iterable, store=None) -> Pooled:
-    """Compute the log perplexity of the pooled chains, and its jackknife error: p(w|d) is averaged over their running averages.
+    """Compute the log perplexity under the average of p(w|d) over several chains, with its jackknife error.
 
     If chains stay at different modes, their mean predicts better than any of them, as the posterior does; the mean of their
     log perplexities does not show this.
@@ -173,7 +173,7 @@ def pool_chains(runs: Iterable, store=None) -> Pooled:
 
 
 def _probability(run: Run) -> np.ndarray:
-    """Return the running average (test pair,) of p(w|d) of a chain."""
+    """Return a chain's running average (test pair,) of p(w|d)."""
     if run.spec.shards:
         return at_last_checkpoint(run, partial(_averaged_in_parts, run.name))
     average = read_average(run.path / "checkpoint.npz")
@@ -183,7 +183,7 @@ def _probability(run: Run) -> np.ndarray:
 
 
 def _averaged_in_parts(name: str, position: Position, parts: Iterator[StoredPart]) -> np.ndarray:
-    """Return the running average (test pair,) of p(w|d) of a chain over a corpus in shards."""
+    """Return a chain's running average (test pair,) of p(w|d) over a corpus in shards."""
     if not position.average.n_averaged:
         raise SpecError(NO_AVERAGE.format(name))
     return np.concatenate([part.probability for part in parts])

@@ -57,7 +57,7 @@ PAIRS, NUMBERS = 1 << 18, 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Consecutive documents, as words of the run's vocabulary, in the form that is sent to a worker."""
+    """Consecutive unseen documents with the word numbers of the run's vocabulary, as sent to a worker."""
 
     first_document: int  # number of documents before these
     first_token: int  # number of tokens before these, of words that the run knows
@@ -84,7 +84,7 @@ class Slice:
 
 
 class Inferred(NamedTuple):
-    """The results of inference for consecutive documents."""
+    """Results of inference for consecutive documents: theta and log likelihood."""
 
     first: int  # the first document
     last: int  # one after the last document
@@ -97,7 +97,7 @@ class Inferred(NamedTuple):
 def folded_in(
     n_threads: int, topics: Topics, seed: int, documents: Slice
 ) -> tuple[np.ndarray, float]:
-    """Return theta (document, topic) of a slice, and the log likelihood of its known tokens in nats; also called on workers."""
+    """Return theta (document, topic) of a slice, and the log likelihood of the slice's known tokens in nats."""
     pairs = documents.corpus(topics.vocabulary)
     theta = topics.fold_in(pairs, seed, n_threads, documents.first_document, documents.first_token)
     logs = (
@@ -109,7 +109,7 @@ def folded_in(
 
 
 class Inference:
-    """Inference of unseen documents under the topics of a run.
+    """The inference of unseen documents under the topics of a run, slice by slice.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Inference:
         self.n_known, self._logs = 0, []
 
     def slices(self, client=None) -> Iterator[Inferred]:
-        """Yield the results for all documents, slice by slice, in order; with a client they are computed on its workers."""
+        """Yield the results of each slice in order, computed on the workers of ``client`` if one is given."""
         shares: deque[tuple] = deque()  # tokens and unknown shares of the submitted slices
 
         def documents() -> Iterator[Slice]:
@@ -176,7 +176,7 @@ class Inference:
         }
 
     def _cuts(self) -> list[int]:
-        """Return the first document of each slice, and one after the last document; a slice lies within one shard."""
+        """Return the bounds of the slices (the first document of each, then n_documents); each lies within one shard."""
         most, cuts = max(NUMBERS // self.topics.n_topics, 1), [0]
         for begin, part in self.corpus.parts_in_order():
             indptr, first, n_documents = part.indptr, 0, part.n_documents
@@ -188,7 +188,7 @@ class Inference:
 
 
 def about(topics: Topics, corpus, n_known: int, seed: int) -> dict:
-    """Return the attributes of a result by name: run, engine, corpus, seed, and the share of unknown tokens.
+    """Return attributes that describe a result: run, engine, corpus, seed, and the share of unknown tokens.
 
     n_known : tokens whose word the run knows
     """
@@ -351,18 +351,18 @@ def infer_to_file(
 
 
 def _inference(run, documents, seed: int, n_threads: int, store, columns: dict) -> Inference:
-    """Return the `Inference` of documents under the topics of a run, with raw text counted as the run's texts were."""
+    """Return the `Inference` of documents under a run; raw text is counted by the options that the run's text was."""
     topics = topics_of(run, store)
     return Inference(topics, _counted_alike(documents, topics, columns), seed, n_threads)
 
 
 def _counted_alike(documents, topics: Topics, columns: dict) -> AnyCorpus:
-    """Return documents as a corpus; raw text is counted as the run's texts were, except for what ``columns`` set."""
+    """Return documents as a corpus, counting raw text by the run's options unless ``columns`` overrides them."""
     return data_from(documents, None, counted=topics.spec.counted, **columns)
 
 
 def _columns(corpus: AnyCorpus) -> dict[str, Sequence]:
-    """Return labels, times and other columns of the documents, by name."""
+    """Return labels, times and other columns of the documents as a dict from column names to values."""
     known = {"label": corpus.labels, "time": corpus.times} | (
         {} if corpus.table is None else corpus.table.metadata
     )
@@ -375,7 +375,7 @@ def _objects(values: Sequence) -> np.ndarray:
 
 @contextlib.contextmanager
 def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator[Inferred]]:
-    """Yield an iterator of inferred slices, computed in this process or on the cluster of a client, with a progress bar.
+    """Yield an iterator over the results of each slice, computed here or on a cluster, and show a progress bar.
 
     Warns at the end if the run knows no word of the documents.
     """
@@ -404,7 +404,7 @@ def _inferred(inference: Inference, client, progress: bool) -> Iterator[Iterator
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[Callable]:
-    """Yield a function that writes rows to a CSV file; the file is replaced at the end of the block, if no error occurs."""
+    """Yield a function that writes rows to a temporary CSV file, which replaces the file ``path`` at the end of the block."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -422,7 +422,7 @@ def _written(path: Path) -> Iterator[Callable]:
 
 
 def inference_bytes(run: xr.Dataset, n_documents: int) -> int:
-    """Return an upper bound on the bytes that `infer` holds for a number of documents, without the topics.
+    """Return an upper bound on the bytes of memory that `infer` needs for n documents, without the topics.
 
     run : Dataset of a run
 
@@ -448,7 +448,7 @@ def document_completion(
     n_threads: int = 1,
     store=None,
 ) -> dict:
-    """Compute the perplexity of unseen documents by a named protocol.
+    """Compute the document-completion perplexity of unseen documents by a named protocol.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ SMALLEST = 1e-300
 
 
 def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.Dataset:
-    """Compute the posterior of the hidden nodes of records, given their known cells and the distributions of a run.
+    """Compute the posterior of the hidden nodes of new records, given the known cells and the run's distributions.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def infer_records(run: xr.Dataset, records: Records, n_threads: int = 1) -> xr.D
 
 
 def _tables(run: xr.Dataset) -> np.ndarray:
-    """Return the conditional probabilities (parameter,) of a run.
+    """Return the conditional probabilities (parameter,) that a run estimated.
 
     They are posterior means, or ratios of counts for expectation maximisation.
     """
@@ -112,7 +112,7 @@ def _tables(run: xr.Dataset) -> np.ndarray:
 
 
 def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records:
-    """Return the records with the fields and levels of a shipped network; unchanged for a user's network."""
+    """Return the records with the fields and levels of a published network; a user's network leaves them unchanged."""
     model = spec.parts()[1]
     if not isinstance(model, BayesNet) or not model.is_shipped:
         return records
@@ -138,7 +138,7 @@ def _as_in_training(run: xr.Dataset, spec: RunSpec, records: Records) -> Records
 
 
 def _renumbered(records: Records, field: str, names: tuple[str, ...], run: str) -> np.ndarray:
-    """Return the column of a field with its levels renumbered as in a run; raise DataError for an unknown level.
+    """Return the values (record,) of a field, with the run's level numbers; raise DataError for an unknown level.
 
     names : the levels of the field in the run
     """

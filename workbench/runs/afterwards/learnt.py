@@ -22,7 +22,7 @@ from workbench.runs.spec import RunSpec, SpecError, whole
 
 
 class Topics(NamedTuple):
-    """The topics of a run, for the inference of unseen documents."""
+    """The topics of a run, as inference for unseen documents needs them."""
 
     spec: RunSpec
     of_words: LearntTopics
@@ -50,7 +50,7 @@ class Topics(NamedTuple):
         return self._folded_in(documents, context)
 
     def fold_in_alone(self, documents: Corpus, seed: int, n_threads: int) -> np.ndarray:
-        """Infer theta (document, topic) of documents so that a row depends only on the words of its document."""
+        """Infer theta (document, topic) such that each row depends on the words of that document alone."""
         context = StepContext(
             *checked_numbers(seed, n_threads), numbers=numbers_by_content(documents)
         )
@@ -68,12 +68,12 @@ class Topics(NamedTuple):
         return mixture_probability(theta, word_probabilities(*self.of_words), pairs)
 
     def perplexity(self, theta: np.ndarray, pairs: Corpus) -> float:
-        """Return the perplexity of the pairs under `word_probability`; NaN without pairs."""
+        """Return the perplexity of document-word pairs under `word_probability`; NaN without pairs."""
         return perplexity(pairs, self.word_probability(theta, pairs))
 
 
 def checked_numbers(seed: int, n_threads: int) -> tuple[int, int, int]:
-    """Return (seed, 0, n_threads), the seed, step and threads of inference; raise SpecError if one is out of range."""
+    """Return the arguments (seed, 0, n_threads) of a StepContext; raise SpecError if one is out of range."""
     return whole("seed", seed, 0, LARGEST_SEED), 0, whole("threads", n_threads, 1, 1024)
 
 
@@ -104,7 +104,7 @@ def topics_of(run, store) -> Topics:
 
 
 def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
-    """Return the documents over a given vocabulary, without the tokens whose word is not in it.
+    """Return the documents over another vocabulary, without tokens of words that this vocabulary lacks.
 
     Words with the same spelling are merged.
     """
@@ -115,7 +115,7 @@ def known_part(corpus: Corpus, vocabulary: tuple[str, ...]) -> Corpus:
 
 
 def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray | None:
-    """Return the index of each word in a vocabulary (word,), -1 for a missing word; None if words and vocabulary are equal."""
+    """Return the index (word,) of each word in a vocabulary, -1 if it is absent; None if ``words`` equals the vocabulary."""
     if words == vocabulary:
         return None
     place = {word: w for w, word in reversed(list(enumerate(vocabulary)))}
@@ -123,7 +123,7 @@ def places_in(vocabulary: tuple[str, ...], words: Sequence[str]) -> np.ndarray |
 
 
 def renumbered(corpus: Corpus, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr (document + 1,), words and counts (pair,) of a corpus after its words are renumbered.
+    """Return indptr (document + 1,), words and counts (pair,) of a corpus with other word numbers.
 
     places (word,) : the new number of each word, -1 to leave it out. The words of a document are ascending; the counts of words
     with the same number are summed.

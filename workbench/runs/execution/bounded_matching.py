@@ -23,7 +23,7 @@ N_BYTES = 2**29
 
 @lru_cache(maxsize=64)
 def find_spans(pattern: str, text: str) -> tuple[tuple[int, int], ...] | None:
-    """Return the start and end of every match in the text; None if matching takes too long or the pattern is invalid.
+    """Return (start, end) of each match in the text; None if matching takes too long or the pattern is invalid.
 
     If the pattern has groups, they are those of its last group. Results are cached.
     """

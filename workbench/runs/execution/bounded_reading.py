@@ -51,7 +51,7 @@ def read_bounded(
     dropped: dict | None = None,
     **options,
 ) -> Corpus | Records:
-    """Read a named data set, a file or a folder within limits of time and memory, as `workbench.runs.loading.load_data` does.
+    """Read a named data set, a file or a folder in a process with limits of time and memory.
 
     Parameters
     ----------
@@ -125,12 +125,12 @@ def read_bounded(
 
 
 def columns_bounded(path: str | Path, **options) -> dict[str, list[str]]:
-    """Return the columns of a file as `workbench.corpus.formats.header.columns_in` does, within limits of time and memory."""
+    """Return the columns of a file and their first values, read in a process with limits of time and memory."""
     return read_bounded(path, only_columns=True, **options)
 
 
 def _seconds() -> float:
-    """Return the default limit of time in seconds, or that of WORKBENCH_READING_SECONDS."""
+    """Return the default time limit in seconds: WORKBENCH_READING_SECONDS if set."""
     limit = os.environ.get("WORKBENCH_READING_SECONDS") or SECONDS
     try:
         seconds = float(limit)
@@ -144,7 +144,7 @@ def _seconds() -> float:
 
 
 def _answer(printed: str) -> dict:
-    """Return the last line that the process printed, parsed as JSON; {} if it was killed before."""
+    """Return the last line that the reading process printed, parsed as JSON; {} if there is none."""
     try:
         return json.loads(printed.splitlines()[-1])
     except (ValueError, IndexError):
@@ -152,7 +152,7 @@ def _answer(printed: str) -> dict:
 
 
 def _plain(part: object) -> str | list:
-    """Return a part of an error message in a form that JSON can represent."""
+    """Return one part of an error message as a value that JSON has."""
     if not isinstance(part, Named):
         return one_sentence([part])  # shortened as in the message
     return [
@@ -163,7 +163,7 @@ def _plain(part: object) -> str | list:
 
 
 def _restored(part: str | list) -> str | Named:
-    """Undo `_plain`: return the part of an error message from its JSON form."""
+    """Return one part of an error message from the JSON value that `_plain` made."""
     if isinstance(part, str):
         return part
     field, about, text = part
@@ -172,7 +172,7 @@ def _restored(part: str | list) -> str | Named:
 
 
 def _check_size(name: str | Path, n_bytes: int, of_table: int | None, most: int) -> None:
-    """Raise DataError if the data need more than ``most`` bytes together with their texts and columns.
+    """Raise DataError if the data, with texts and columns, need more than ``most`` bytes.
 
     n_bytes : bytes of the data; of_table : bytes of the texts and columns, if any
     """

@@ -59,7 +59,7 @@ def plan(
     store=None,
     **settings,
 ) -> tuple[list[RunSpec], Corpus, Corpus | None]:
-    """Return the specs of the runs of a comparison, and the training and test corpora that they share.
+    """Return (specs, training corpus, test corpus) of a comparison: one spec per engine and seed.
 
     ``engines`` are names (or one name) or (name, options) pairs. ``options`` are passed to every engine that has them and
     accepts their values (learn_alpha=maximised to those of LDA, learn_alpha=False to those of the HDP).
@@ -143,7 +143,7 @@ def plan(
 
 
 def check_kinds(engines: dict) -> None:
-    """Raise SpecError if the engines, given by name, need different types of data (documents and records)."""
+    """Raise SpecError if these engines need different data types: some documents, others records."""
     # the first engine of each data type
     engine_of = {engine.model.data: name for name, engine in reversed(engines.items())}
     if len(engine_of) > 1:
@@ -157,7 +157,7 @@ def check_kinds(engines: dict) -> None:
 
 
 def is_option(name: str, values: list, engines: list) -> bool:
-    """Return whether any of the engines has an option; raise OptionError for the first value that none of them accepts."""
+    """Return whether any engine has the option; raise OptionError for the first value that no engine accepts."""
     having = [engine for engine in engines if name in named_options(engine)]
     for value in values if having else ():
         if not any(takes(engine, name, value) for engine in having):
@@ -229,7 +229,7 @@ compare.__signature__ = named(compare, plan, make_spec, RunSettings, SplitSettin
 
 
 def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """Join the per-iteration variables of several runs along a dim ``run``."""
+    """Return the per-iteration variables of several runs, joined along a dim ``run``."""
     import xarray as xr
 
     parts = [
@@ -262,7 +262,7 @@ def side_by_side(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def of_iterations(dataset: xr.Dataset) -> xr.Dataset:
-    """Return the per-iteration variables of a run's Dataset, without its counts."""
+    """Return the per-iteration variables of a run's Dataset, leaving out its counts."""
     return dataset[
         [name for name, variable in dataset.data_vars.items() if "iteration" in variable.dims]
     ]
@@ -279,7 +279,7 @@ class Workers(NamedTuple):
 
 @contextlib.contextmanager
 def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
-    """Yield the `Workers` for the runs of a store: up to ``jobs`` processes of this machine, or the cluster of a ``client``."""
+    """Yield the `Workers` for the runs of a store: ``jobs`` processes of this machine, or those of ``client``."""
     if client is None:
         yield Workers(jobs, jobs)
         return
@@ -290,7 +290,7 @@ def at_work_on(client, store: Path, jobs: int) -> Iterator[Workers]:
 
 
 def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Compute every run to its end, up to ``jobs`` at a time in worker processes, or on a cluster, with a bar for each run.
+    """Compute every run to its end, up to ``jobs`` at a time or on a cluster, with a progress bar per run.
 
     Ctrl-C stops the runs cleanly and is raised when they have stopped; they can be resumed. Raises RunFailed for the first run
     that failed or whose worker was killed.
@@ -304,7 +304,7 @@ def run_all(runs: list[Run], jobs: int, progress: bool = True, client=None) -> N
 def work_through(
     runs: list[Run], jobs: int, on_progress: Callable[[list[Run]], None], client=None
 ) -> None:
-    """Compute runs until all have ended: up to ``jobs`` at a time in worker processes, or on the workers of a cluster.
+    """Compute runs until all have ended: up to ``jobs`` at a time in worker processes, or on a cluster.
 
     The failure of a run does not stop the others. ``on_progress`` is called ten times a second with the runs in progress, and
     with all runs at the end. The first Ctrl-C (or SIGTERM) stops the runs cleanly and is raised when they have stopped; a
@@ -334,7 +334,7 @@ def work_through(
 
 
 def failures(runs: list[Run]) -> list[str]:
-    """Return a sentence with the reason for each run that failed or whose worker was killed."""
+    """Return one sentence, with the reason, per run that failed or whose worker was killed."""
     sentences = []
     for run in dict.fromkeys(runs):
         state, message = (run.status()[name] for name in ("state", "message"))

@@ -21,7 +21,7 @@ GRACE = 2.0
 
 
 class StoreControl:
-    """The interrupt callback of a run in a store: pauses or stops the run as `control.json` requests.
+    """Interrupt callback of a stored run: it pauses or stops the run as the file `control.json` requests.
 
     A thread reads that file and writes the heartbeat, also during a long step. If ``beat`` raises StoreError since the run was
     deleted, the run ends with that error. Use it as a context manager around the loop.
@@ -102,7 +102,7 @@ class StoreControl:
 
 
 class MemoryControl:
-    """The interrupt callback of a run in memory: only Ctrl-C stops it."""
+    """Interrupt callback of a run in memory, which only Ctrl-C stops."""
 
     waited = 0.0
 
@@ -124,7 +124,7 @@ class MemoryControl:
 
 @contextlib.contextmanager
 def ending_cleanly(control: MemoryControl) -> Iterator[None]:
-    """Within the block, turn the first Ctrl-C (or SIGTERM) into a request to end cleanly; a second one interrupts at once."""
+    """In the block, let the first Ctrl-C (or SIGTERM) request a clean end, and the second one interrupt at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

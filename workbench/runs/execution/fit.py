@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def warm_start_from(
     run, train: Corpus, n_topics: int | None = None, store=None
 ) -> tuple[WarmStart, dict]:
-    """Return a warm start for a new run: the last counts of a run (a `Run`, path, name or Dataset), and a record of them.
+    """Return a warm start from the last counts of a run (`Run`, path, name or Dataset), and a record of its origin.
 
     The vocabularies must be equal. If the documents are the same too, their counts are used, and if a sampler has seen the
     same corpus, the topics of tokens; otherwise only the counts of words by topic. If the run has fewer topics than
@@ -251,7 +251,7 @@ def run_specs(
 
 @contextlib.contextmanager
 def cluster_of(client, store) -> Iterator:
-    """Yield a connected client of a cluster, or None if no client is given; its workers must share the store, if any."""
+    """Yield a connected client of a cluster whose workers share the store, if there is one; None without a client."""
     if client is None:
         yield None
         return
@@ -263,7 +263,7 @@ def cluster_of(client, store) -> Iterator:
 
 
 def _crew(client, corpus) -> Callable:
-    """Return the class of the crew that computes on the parts of a corpus: in this process, or on the workers of a client."""
+    """Return the function that creates the crew for a corpus in parts: in this process, or on the workers of ``client``."""
     if client is None:
         return Here
     check_in_parts(corpus)
@@ -288,7 +288,7 @@ def check_in_parts(corpus) -> None:
 
 
 def tell_cost(client, planned: Planned) -> None:
-    """Print on stderr the time and network traffic of a run on the workers of a client; do nothing without a client."""
+    """Print on stderr the expected time and network traffic of a run on a cluster; do nothing without a client."""
     if client is not None:
         from workbench.runs.execution.cluster.cost import cost_of
 
@@ -317,13 +317,13 @@ def _in_memory(
 
 
 def warn_of_idle_threads(specs: list[RunSpec]) -> None:
-    """Print on stderr, once per engine, why threads will be idle and which option would use them."""
+    """Print on stderr, once per engine, why threads will be idle and which option would employ them."""
     for sentence in idle_threads(specs):
         print(sentence, file=sys.stderr)
 
 
 def check_restarts(specs: list[RunSpec]) -> None:
-    """Raise SpecError if the specs of restarts have no bound to be compared by, have a warm start, or share a name."""
+    """Raise SpecError for restarts that have no bound to be compared by, start warm, or share a name."""
     if len(specs) == 1:
         return
     if "bound" not in specs[0].parts()[0].watches:
@@ -339,7 +339,7 @@ def check_restarts(specs: list[RunSpec]) -> None:
 
 
 def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
-    """Return the Dataset with the highest final bound, with the seed and bound of each run in its attributes.
+    """Return the Dataset with the highest final bound; its attributes list the seed and bound of every run.
 
     ``datasets`` computes the runs one by one; after a run that was stopped no other is started. A single run is returned
     unchanged.
@@ -366,7 +366,7 @@ def best_of(datasets: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def start(corpus, engine: str = DEFAULT_ENGINE, *, test=None, store=None, **settings) -> Run:
-    """Start `fit` in a separate process, and return its `Run` at once, with which it can be read, paused, resumed and stopped.
+    """Start `fit` in a separate process; return at once the `Run`, which can be read, paused, resumed and stopped.
 
     The settings are those of `fit`, by name. The default ``store`` is ``WORKBENCH_STORE`` or ``./runs``.
     """
@@ -408,7 +408,7 @@ def resume(
 def _carried_on(
     path: Path, on_iteration: OnIteration | None, corpora: tuple, crew: Callable
 ) -> bool:
-    """Compute a run to its end by `carry_on`; restart from the last checkpoint whenever a worker of the cluster is lost.
+    """Compute a run to its end by `carry_on`, starting again from the last checkpoint if a cluster's worker is lost.
 
     Returns whether the run is finished. Raises InputError if workers are lost `LOSSES` times without progress.
     """
@@ -434,7 +434,7 @@ def finish(
     corpora: tuple | None = None,
     client=None,
 ) -> Run:
-    """Resume a run as `resume` does, and return the `Run`, which is then finished or stopped."""
+    """Resume a run in this process as `resume` does, and return its `Run`."""
     extend(run.path, n_iterations)
     status = run.status()
     if status["state"] != FINISHED:

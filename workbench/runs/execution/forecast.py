@@ -20,7 +20,7 @@ LONG = 5e9
 def forecast(
     cells: list[Planned], runs: list[Run], jobs: int, n_processors: int | None = None
 ) -> str:
-    """Return one line on a sweep: the number of unfinished runs, and the disk space, memory and time that they will need.
+    """Return one line on a sweep: how many runs are unfinished, and how much disk, memory and time they need.
 
     The time is predicted only for long sweeps: one iteration of each engine is timed in this process.
     n_processors : number of processors that compute runs in parallel; by default that of this machine
@@ -56,12 +56,12 @@ def forecast(
 
 
 def _size(cell: Planned) -> int:
-    """Return tokens times topics, to which the time and disk space of an iteration are assumed to be proportional."""
+    """Return the number of tokens times the number of topics, to which time and disk space are taken to be proportional."""
     return cell.train.n_items * (cell.spec.n_topics or 1)
 
 
 def _bytes(alike: list[tuple[Run, Planned]]) -> float:
-    """Return an upper bound on the bytes on disk of runs of one engine: uncompressed counts, and checkpoints."""
+    """Return an upper bound on the disk space, in bytes, of runs of one engine: uncompressed counts and checkpoints."""
     hardest = alike[0][1]
     engine, model, options = hardest.spec.parts(hardest.train)
     bytes_per_size, n_bytes = (
@@ -78,7 +78,7 @@ def _bytes(alike: list[tuple[Run, Planned]]) -> float:
 
 
 def _visits(run: Run, cell: Planned) -> float:
-    """Return tokens times topics, summed over the remaining iterations, limited by the stop rule's budget of steps."""
+    """Return tokens times topics times remaining iterations; a stop rule on steps may limit the product."""
     status, rule = run.status(), cell.spec.rule
     visits = (status["n_iterations"] - status["iteration"]) * _size(cell)
     return (
@@ -87,7 +87,7 @@ def _visits(run: Run, cell: Planned) -> float:
 
 
 def one_iteration(cell: Planned) -> float:
-    """Compute a cell's run for a few iterations in this process; return the seconds of the second, scoring included."""
+    """Return the seconds of one iteration with scoring: the second of a few that are computed here."""
     spec, train, test = replace(cell.spec.lasting(3), snapshot_every=3), cell.train, cell.test
     times: list[float] = []
     data = Whole(spec, train, test)

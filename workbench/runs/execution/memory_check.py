@@ -47,7 +47,7 @@ LARGE = GIB
 
 
 class Planned(NamedTuple):
-    """A run before it is created: its spec and corpora."""
+    """A run that is not yet created: its spec, training corpus and test corpus."""
 
     spec: RunSpec
     train: Corpus
@@ -56,7 +56,7 @@ class Planned(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """The predicted peak memory of a run, in bytes, by use."""
+    """The predicted peak memory of a run in bytes, split by use."""
 
     process: int  # interpreter, packages, compiled kernels
     corpora: int  # training and test corpus, with arrays derived from them
@@ -70,7 +70,7 @@ class Prediction(NamedTuple):
 
 
 def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
-    """Predict the peak memory of a run, as in `predict_whole`; for a corpus in shards, the least that it needs."""
+    """Predict the peak memory of a run; for a corpus in shards, the least with which it can run."""
     return (
         predict_out_of_core(planned)
         if planned.train.n_parts > 1
@@ -79,7 +79,7 @@ def predict_memory(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
-    """Predict the peak memory of a run whose corpus is in memory; a run that is not ``stored`` also keeps its snapshots there.
+    """Predict the peak memory of a run with its corpus in memory, and with its snapshots too unless it is ``stored``.
 
     For an engine that adds topics (g-hdp) it is the memory with 1.5 times the initial number of topics.
     """
@@ -103,7 +103,7 @@ def predict_whole(planned: Planned, stored: bool = True) -> Prediction:
 
 
 def engine_memory(engine: Engine, model: Model, options: Options, data: Data) -> Memory:
-    """Return the memory that an engine needs; for several parts of a corpus, their sum, with the counts by word once."""
+    """Return the memory that an engine needs; for a corpus in parts, their sum with the counts by word only once."""
     first, *others = memories = [engine.memory(part, model, options) for part in data.parts()]
     if not others:
         return first
@@ -117,7 +117,7 @@ def engine_memory(engine: Engine, model: Model, options: Options, data: Data) ->
 
 
 def _arrays_by_word(engine: Engine) -> int:
-    """Return how many arrays (word, topic) besides the state the diagnostics of a run over a corpus in parts need."""
+    """Return how many more arrays (word, topic) than the state has are needed for diagnostics over a corpus in parts."""
     return BY_WORD if "collapsed_bound" in engine.watches else 0
 
 
@@ -139,7 +139,7 @@ def predict_out_of_core(planned: Planned) -> Prediction:
 def laid_out(
     planned: Planned, folder: Path | None = None, crew: Callable = Here
 ) -> Iterator[Whole | LaidOut]:
-    """Yield the data of a run for the loop: `Whole`, or for a corpus in several parts `LaidOut` over a crew.
+    """Yield the data of a run as the loop needs them: `Whole`, or for a corpus in parts `LaidOut` over a crew.
 
     The document arrays of parts are in memory if they fit or other processes have them, else in files in ``folder`` (default:
     the folder for temporary files), which are deleted at the end.
@@ -158,7 +158,7 @@ def laid_out(
 
 
 def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) -> str:
-    """Return in words the memory of the largest ``jobs`` of the runs together, as in "about 1.2 GB of memory"."""
+    """Describe the memory that the ``jobs`` largest runs need together: "about 1.2 GB of memory"."""
     more = (
         ", more if more topics are found"
         if any(run.spec.parts()[0].grows for run in planned)
@@ -168,12 +168,12 @@ def memory_forecast(planned: list[Planned], jobs: int = 1, stored: bool = True) 
 
 
 def at_a_time(planned: list[Planned], jobs: int, stored: bool = True) -> int:
-    """Return the predicted bytes of memory of the largest ``jobs`` of the runs together."""
+    """Return the predicted bytes of memory that the ``jobs`` largest runs need together."""
     return sum(sorted((predict_memory(run, stored).total for run in planned), reverse=True)[:jobs])
 
 
 def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
-    """Return those of the planned runs that are not finished in a store."""
+    """Return the planned runs that the store has not finished."""
 
     def is_finished(path: Path, n_iterations: int) -> bool:
         status = read_status(path) if is_run(path) else {"state": None}
@@ -191,7 +191,7 @@ def unfinished(store: Path, planned: list[Planned]) -> list[Planned]:
 def check_room(
     planned: list[Planned], jobs: int = 1, here: bool = False, stored: bool = True
 ) -> None:
-    """Raise SpecError if the largest ``jobs`` of the runs do not fit into memory together; its message says what would fit.
+    """Raise SpecError, with a proposal that fits, if the ``jobs`` largest runs do not fit into memory together.
 
     here : whether the runs are computed in this process, which already has their corpora in memory
     """
@@ -240,7 +240,7 @@ def check_room(
 
 
 def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
-    """Yield (description, run) of similar runs that need less memory: with another option or engine."""
+    """Yield (description, run) of alternatives to a run that need less memory: another option or engine."""
     spec = run.spec
     engine, _, options = spec.parts()
     names = options_of(engine)
@@ -259,7 +259,7 @@ def _smaller(run: Planned) -> Iterator[tuple[str, Planned]]:
 
 
 def _most_topics(run: Planned, free: int, stored: bool) -> int:
-    """Return the largest number of topics, fewer than the run's, with which it fits into free memory; 0 if none does."""
+    """Return the largest number of topics below the run's that fits into ``free`` memory; 0 if none does."""
     spec, model = run.spec, run.spec.parts()[1]
     # no topics, or a network with several sizes
     if spec.n_topics is None or model.is_network:
@@ -275,7 +275,7 @@ def _most_topics(run: Planned, free: int, stored: bool) -> int:
 
 
 def _joined(ways: list[str]) -> str:
-    """Join alternatives, as in "this, that or the other"."""
+    """Join alternatives as in "this, that or the other"."""
     return " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
 
 
@@ -286,7 +286,7 @@ SMALLEST_MAPPED = 8 * 2**20
 
 
 def give_back_freed() -> None:
-    """Make glibc return freed arrays of at least `SMALLEST_MAPPED` bytes to the system; without glibc do nothing.
+    """Make glibc return freed memory of large arrays to the system; do nothing without glibc.
 
     glibc maps a large array separately and unmaps it when it is freed, but each time it raises the size from which on it does
     so, up to 32 MiB. Smaller arrays stay with the process and fragment its heap: a run with arrays of 30 MiB then holds half as

@@ -36,7 +36,7 @@ BEAT_EVERY = LOST_AFTER / 2
 
 
 def enqueue(paths: list[Path], jobs: int) -> None:
-    """Start the first ``jobs`` runs, start a process that queues the others, and return at once."""
+    """Start the first ``jobs`` runs, and a process that starts the others in turn; return at once."""
     paths = [Path(path).resolve() for path in paths]
     for path in paths[:jobs]:
         launch(path)
@@ -49,7 +49,7 @@ def enqueue(paths: list[Path], jobs: int) -> None:
 
 
 def set_waiting(paths: list[Path], lock: Path) -> None:
-    """Record that the runs wait in the queue with this lock."""
+    """Record in each run's folder that it waits in the queue with this lock."""
     for path in paths:
         request(path, RUNNING)
         set_state(path, WAITING, queue=lock.name, message="")
@@ -65,7 +65,7 @@ def new_lock(folder: Path) -> Lock:
 
 
 def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
-    """Start queued runs in order, keeping at most ``jobs`` runs active; return when the queue is empty."""
+    """Start waiting runs in order, with at most ``jobs`` active at a time; return when none is waiting."""
     beaten = 0.0
     while waiting := [path for path in waiting if is_queued(path)]:
         at_work = [
@@ -85,7 +85,7 @@ def run_queue(at_work: list[Path], waiting: list[Path], jobs: int) -> None:
 
 
 def is_queued(path: Path) -> bool:
-    """Write the requested state of a waiting run; return whether it still waits, and was not removed, started or stopped."""
+    """Update the state of a waiting run as requested; return whether it still waits in the queue."""
     state = read_json(path / "status.json", {}).get("state") if is_run(path) else None
     if state not in (WAITING, PAUSED):
         return False

@@ -86,11 +86,11 @@ class Run(RunReader):
         return read_notes(self.path)
 
     def annotate(self, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-        """Replace the note, the tags, or both; return all notes. None keeps the present value, "" and [] delete it."""
+        """Replace the note, the tags or both, and return all notes; None keeps the old value, "" or [] deletes it."""
         return annotate(self.path, note, tags)
 
     def label(self, topic: int, text: str) -> Notes:
-        """Set the label of a topic, which Datasets of the run then have as ``topic_label``; "" removes it. Return all notes."""
+        """Set the label of a topic, a Dataset's ``topic_label``, or remove it with ""; return all notes."""
         return label_topic(self.path, self.dataset(), topic, text)
 
     def pause(self) -> None:
@@ -102,7 +102,7 @@ class Run(RunReader):
         request(self.path, STOPPED)
 
     def resume(self, n_iterations: int | None = None) -> None:
-        """Continue a paused run, or start a worker for a run that has ended; ``n_iterations`` is a new last iteration."""
+        """Continue a paused run, or restart one that has ended, up to iteration ``n_iterations`` if given."""
         extend(self.path, n_iterations)
         was_to_stop = requested(self.path) == STOPPED
         request(self.path, RUNNING)
@@ -118,7 +118,7 @@ class Run(RunReader):
         remove_run(self.path)
 
     def watch(self, axis: str = "iterations", measure: str | None = None):
-        """Show the run live: return a view for a notebook cell, or print text bars in a terminal; see `workbench.watch`."""
+        """Show the run live: a view in a notebook, text bars in a terminal; see `workbench.watch`."""
         # runs must not import views: the name is found in the package's list
         import workbench
 
@@ -132,7 +132,7 @@ class Run(RunReader):
         return self.state
 
     def _repr_html_(self) -> str:
-        """Return state, settings and the last perplexity as HTML, for a notebook."""
+        """Return the run's state, settings and last perplexity as HTML for a notebook."""
         spec, rows = self.spec, self.progress()
         scores = [
             rows[name]
@@ -160,7 +160,7 @@ class Run(RunReader):
         return f"Run({self.name!r}, {self._state_text()})"
 
     def _state_text(self) -> str:
-        """Return the state and iteration in words, or for an imported model the program that it is from."""
+        """Return the state and iteration as text; for an imported model, the program that it comes from."""
         status, spec = self.status(), self.spec
         if not spec.length:
             return f"imported from {spec.model['program']}"
@@ -168,13 +168,13 @@ class Run(RunReader):
 
 
 def warn_of_other_kernels(runs: list[Run]) -> None:
-    """Print a warning on stderr if runs are resumed with other versions of the kernels than before."""
+    """Warn on stderr of runs that will resume with other versions of the kernels than they were computed by."""
     if sentence := other_kernels_warning([run.name for run in runs if run.by_other_kernels()]):
         print(sentence, file=sys.stderr)
 
 
 def extend(path: Path, n_iterations: int | None) -> None:
-    """Set the last iteration of a run to ``n_iterations``, unless that is None; committed iterations are kept."""
+    """Set the last iteration of a run to ``n_iterations``; do nothing for None."""
     if n_iterations is not None and not (spec := read_spec(path)).length:
         raise StoreError(
             f"run '{path.name}' is a model imported from {spec.model['program']}, which cannot be resumed; fit an engine "
@@ -186,7 +186,7 @@ def extend(path: Path, n_iterations: int | None) -> None:
 
 
 def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> list[Run]:
-    """Create or reopen the run of each `Planned` in the store, and return one `Run` for each.
+    """Create in the store, or reopen, the run of each `Planned`; return the list of `Run` objects.
 
     If several are the same run, it gets the largest number of iterations. Raises SpecError, and creates nothing, if ``jobs`` of
     them do not fit into memory together; 0 jobs: other machines compute them and check their own memory. here : whether the
@@ -201,7 +201,7 @@ def make_runs(store: Path, planned: list, jobs: int = 1, here: bool = False) -> 
 
 
 def longest_of_each(planned: list) -> list:
-    """Return, for each run, the `Planned` with the most iterations."""
+    """Return one `Planned` per run: of those with the same name, the one with the most iterations."""
     longest: dict[str, object] = {}
     for plan in planned:
         known = longest.get(plan.spec.name, plan)

@@ -67,7 +67,7 @@ def lay_out(
     options: dict | None = None,
     **settings,
 ) -> list[Planned]:
-    """Return the cells of a grid as planned runs, the last key varying fastest; arguments are those of `workbench.sweep`."""
+    """Return the cells of a grid as planned runs, the last key varying fastest; the arguments are those of `sweep`."""
     axes = grid_axes(grid, engine)
     if whole("seeds", seeds, 1) > 1:
         _refuse_twice(axes, {"seed": seeds})
@@ -100,7 +100,7 @@ def lay_out(
 
 
 def grid_axes(grid: dict, engine: str) -> dict[str, list]:
-    """Return the distinct values of each key of a grid, in order, by the full name of the key.
+    """Return the distinct values of each key of a grid, keyed by full name and in order.
 
     Raises SpecError or OptionError for an unknown key or an invalid value.
     """
@@ -134,14 +134,14 @@ def grid_axes(grid: dict, engine: str) -> dict[str, list]:
 
 
 def _refuse_twice(axes: dict, beside: dict) -> None:
-    """Raise SpecError if a key of the grid is also a separate argument."""
+    """Raise SpecError if a key of the grid is also given as a separate argument."""
     for key in axes:
         if key in beside:
             raise SpecError(f"'{key}' is both in the grid and a separate argument; leave one out")
 
 
 def _plain(value: object):
-    """Return a value of a grid with numbers in texts ("10", ".1", "inf") as numbers, "none" as None, and lists as tuples."""
+    """Return a value of a grid with numeric text ("10", ".1", "inf") as a number, "none" as None, a list as a tuple."""
     if isinstance(value, (list, np.ndarray)):
         return tuple(_plain(item) for item in value)
     if isinstance(value, np.generic):
@@ -234,7 +234,7 @@ def rungs(
     start=None,
     **settings,
 ) -> Iterator[list[Planned]]:
-    """Yield groups of cells of a grid that can run in parallel: one group, or in a warm sweep one for each number of topics.
+    """Yield groups of cells to run in parallel: all cells at once, or for a warm sweep those with the same number of topics.
 
     In a warm sweep, smallest number first, the cells of a number start from the runs of the previous number, which must have
     ended when the next group is requested. A cell whose previous run did not finish is left out. Raises SpecError, before the
@@ -251,7 +251,7 @@ def rungs(
 def cold_rungs(
     corpus: Corpus, grid: dict, engine: str, seeds: int, **settings
 ) -> list[list[Planned]]:
-    """Return the cells of a warm sweep for each number of topics, smallest first, still without warm starts."""
+    """Return the cells of a warm sweep grouped by number of topics, smallest first, without warm starts."""
     axes = grid_axes(grid, engine)
     if "n_topics" not in axes:
         raise SpecError(
@@ -269,7 +269,7 @@ def cold_rungs(
 
 
 def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]]:
-    """Yield the groups of `cold_rungs` with warm starts, each from the run with the next smaller number of topics."""
+    """Yield the groups of `cold_rungs`, each run with a warm start from the run with the next smaller number of topics."""
     ended: dict[tuple, Run] = {}
     for number, cells in enumerate(cold):
         cell_at = {
@@ -288,7 +288,7 @@ def warm_rungs(cold: list[list[Planned]], store: Path) -> Iterator[list[Planned]
 
 
 def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
-    """Return a spec with a warm start added: the last counts of another run."""
+    """Return the spec with a warm start from the last counts of ``run``."""
     warm_start = warm_start_from(run, train, spec.n_topics)
     settings = of(RunSettings, vars(spec)) | {"split": spec.split}
     return make_spec(
@@ -305,7 +305,7 @@ def warmed(spec: RunSpec, run, train: Corpus, test: Corpus | None) -> RunSpec:
 def run_rungs(
     rungs: Iterable[list[Planned]], store: Path, workers: Workers, progress: bool, about: str
 ) -> Iterator[tuple[Planned, Run]]:
-    """Compute the runs of cells, those of one rung side by side, and yield each cell with its run before the rung begins.
+    """Compute the runs of one group of cells after the other, and yield (cell, run) before the group is computed.
 
     ``about``: what they are, before the forecast of each rung.
     """
@@ -321,7 +321,7 @@ def run_rungs(
 
 
 def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) -> None:
-    """Compute the runs to their ends, with one progress bar for all; the failure of a run does not stop the others.
+    """Compute the runs to their ends, with one progress bar for all; if one fails, the others continue.
 
     Ctrl-C stops the runs cleanly and is raised; calling `run_cells` again resumes them.
     """
@@ -349,7 +349,7 @@ def run_cells(runs: list[Run], jobs: int, progress: bool = True, client=None) ->
 
 
 def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
-    """Return one Dataset of all cells, joined along ``run``, with the keys of the grid and ``state`` as coordinates."""
+    """Return one Dataset of all cells along ``run``, with the keys of the grid and ``state`` as coordinates."""
     parts = []
     for cell, run in zip(cells, runs, strict=True):
         rows = run.progress()
@@ -371,7 +371,7 @@ def tabulate(cells: list[Planned], runs: list[Run]) -> xr.Dataset:
 
 
 def _column(values: list) -> np.ndarray:
-    """Return the values of a key as an array: of numbers if all are numbers, else of texts."""
+    """Return the values of a grid's key as an array, of numbers if all are numbers, else of texts."""
     if all(isinstance(value, (int, float)) for value in values):
         return np.array(values)
     return np.array(

@@ -62,7 +62,7 @@ OF_WORDS = tuple(name for name in TEXT_OPTIONS if name not in PRUNING)
 
 
 class Visited(NamedTuple):
-    """The numbers of documents and tokens visited in a stream; all fields but the first are kept in the spec of the run."""
+    """Numbers of documents, tokens and batches of a stream that were visited, for the spec of the run."""
 
     stopped: bool  # whether Ctrl-C stopped it
     # documents with a word that the run knows; counted again in each pass
@@ -77,7 +77,7 @@ class Visited(NamedTuple):
 
 
 class _Control(MemoryControl):
-    """Handler of Ctrl-C: it interrupts at once while waiting for a document, otherwise after the batch."""
+    """Interrupt callback of a stream: Ctrl-C acts at once while a document is awaited, else after the batch."""
 
     waiting = False
 
@@ -99,7 +99,7 @@ def update(
     vocabulary=None,
     **of_text,
 ) -> Run:
-    """Create a run that updates the topics of a run of `online-vb` with further documents.
+    """Create a run that continues a run of `online-vb` with further documents.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def update(
         )
 
     def begun(train: Corpus, batch_size: int) -> Stream:
-        """Return the documents as a stream over the vocabulary of the run; raise DataError if they are not iterable."""
+        """Return the documents as a stream over the run's vocabulary; raise DataError if they are not iterable."""
         whose = f"whose vocabulary is that of {spec.name}"
         return Stream(
             lambda: counted_over(
@@ -171,7 +171,7 @@ def update_by(
     n_threads: int = 1,
     progress: bool = True,
 ) -> Run:
-    """Update a run as `update` does, with the stream that ``begun(training corpus, batch size)`` returns."""
+    """Continue a run as `update` does, with the stream that ``begun(training corpus, batch size)`` returns."""
     spec, home = before.spec, before.path.parent
     if not os.access(home, os.W_OK):
         raise StoreError(
@@ -191,7 +191,7 @@ def update_by(
     options = _going_on(spec.parts()[2], train, iteration, total_documents)
 
     def planned(n_kw: np.ndarray, visited: Visited | None = None) -> Planned:
-        """Return the planned new run, with a warm start from topics n_kw."""
+        """Return the new run as a `Planned`, with a warm start from the topics ``n_kw``."""
         begun, start = _start(spec, iteration, n_kw, visited)
         alphas, new_options = (
             priors.alphas.tolist(),
@@ -236,7 +236,7 @@ def update_by(
 def _going_on(
     options: online_vb.Options, train: Corpus, iteration: int, total_documents: int | None
 ):
-    """Return the options for batches that continue a run after ``iteration`` iterations, with the number of batches so far.
+    """Return the engine's options for the batches that follow ``iteration`` iterations of a run.
 
     total_documents : by default as in the run
     """
@@ -247,7 +247,7 @@ def _going_on(
 
 
 def is_whole(documents: object) -> bool:
-    """Return whether documents are given all at once, as a corpus, a table, a matrix or a path, and not as an iterable."""
+    """Return whether all documents are at hand (a corpus, table, matrix or path), not supplied by an iterator."""
     is_array = any(hasattr(documents, attribute) for attribute in ("iloc", "tocoo", "ndim"))
     return is_array or isinstance(documents, AnyCorpus | str | Path)
 
@@ -255,7 +255,7 @@ def is_whole(documents: object) -> bool:
 def counted_over(
     words, documents, counted: dict | None, vocabulary, of_text: dict, whose: str
 ) -> Iterator[Counted]:
-    """Return an iterator of documents counted over a vocabulary; raise DataError if they are not iterable.
+    """Return an iterator over the documents' word counts in a given vocabulary; raise DataError if not iterable.
 
     words (word,) : the vocabulary
     counted, of_text : how raw text was counted for the run, and options that override this
@@ -284,13 +284,13 @@ def counted_over(
 
 
 def counted_alike(words, corpus: AnyCorpus) -> Iterator[Counted]:
-    """Return an iterator of the documents of a corpus, counted over another vocabulary; one shard is in memory at a time."""
+    """Return an iterator over the word counts of a corpus's documents in another vocabulary, shard by shard."""
     known = Vocabulary(words, str.split)
     return chain.from_iterable(known.count_corpus(shard) for shard in corpus.parts())
 
 
 class Place(NamedTuple):
-    """Position of a stream at the end of a batch."""
+    """The position of a stream after a batch: passes, documents and tokens so far."""
 
     n_passes: int  # passes so far, including the present one
     n_came: int  # documents of this pass so far, including those left out
@@ -299,7 +299,7 @@ class Place(NamedTuple):
 
 
 class Stream:
-    """A stream of documents in batches, in one pass or several.
+    """A stream of documents in batches, over one or more passes.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ class Stream:
     def _known(
         self, documents: Iterator[Counted], place: Place, places: deque[Place]
     ) -> Iterator[Counted]:
-        """Yield the documents with a known word; append the position after each, and at the end of the pass, to ``places``."""
+        """Yield the documents that have a known word; append the stream's position after each document to ``places``."""
         for document in documents:
             is_known = len(document.words) > 0
             place = place._replace(
@@ -360,7 +360,7 @@ class Stream:
         places.append(place)
 
     def none_known(self, whose: str) -> DataError:
-        """Return the error to raise if no document has a word that ``whose`` (a run or vocabulary) knows."""
+        """Return the error for a stream in which no document has a word that ``whose`` (a run or vocabulary) knows."""
         n = self.place.n_left_out
         problem = (
             f"none of {_documents(n)} has a word that {whose} knows" if n else "no document came"
@@ -376,7 +376,7 @@ def _visit(
     run: str,
     progress: bool,
 ) -> Visited:
-    """Update the topics of a state in place, batch by batch; return the numbers of documents and tokens visited.
+    """Update the topics in a state batch by batch, in place; return the numbers of documents and tokens visited.
 
     Raises DataError if no document has a word that the run knows.
     """
@@ -428,7 +428,7 @@ def _next(batches: Iterator[list[Counted]], control: _Control) -> list[Counted]:
 
 
 def _summary(run: str, visited: Visited, stream: Stream) -> str:
-    """Return a sentence with the numbers of documents, batches and unknown tokens of a stream."""
+    """Return a sentence on how many documents, batches and unknown tokens a stream had."""
     n_documents, n_tokens = stream.n_fitted
     n_documents, n_tokens = (
         n_documents + visited.n_documents,
@@ -450,7 +450,7 @@ def _summary(run: str, visited: Visited, stream: Stream) -> str:
 
 
 def _how_to_resume(run: str, visited: Visited, n_passes: int) -> str:
-    """Return a sentence that says where a stream was stopped, with the command that continues it."""
+    """Return a sentence that says where a stream stopped, and the command that continues it."""
     of_pass = f" of pass {visited.n_passes:,} of {n_passes:,}" if n_passes > 1 else ""
     further = (
         "; then an update by all documents for each further pass"
@@ -470,7 +470,7 @@ def _documents(n: int) -> str:
 def _start(
     before: RunSpec, iteration: int, n_kw: np.ndarray, visited: Visited | None
 ) -> tuple[WarmStart, dict]:
-    """Return the warm start of the new run and its record; visited is None before the stream is visited."""
+    """Return the warm start of the new run and the record of it; ``visited`` is None before the stream is read."""
     warm_start = WarmStart(n_kw, None)
     start = {
         "name": before.name,
@@ -504,7 +504,7 @@ def fit_stream(
     progress: bool = True,
     **of_text,
 ) -> Run:
-    """Fit a run of `online-vb` to documents that are visited in batches, in their order, and not kept.
+    """Fit a run of `online-vb` to a stream of documents, visited in batches in their order and not stored.
 
     Parameters
     ----------
@@ -642,12 +642,12 @@ def _passes(passes: int, documents: object) -> int:
 
 
 def _name(documents: object) -> str:
-    """Return the name for the corpus of the first batch: that of the documents, or "stream"."""
+    """Return the name of the new run's corpus: that of the documents if any, else "stream"."""
     return documents.name if isinstance(documents, AnyCorpus | FileDocuments) else "stream"
 
 
 def _of_ids(documents: object, words: tuple | None) -> dict:
-    """Return the vocabulary as an option of `data_from` if documents are a matrix of counts; else {}."""
+    """Return the vocabulary as keyword arguments of `data_from` for a matrix of counts; {} for other documents."""
     is_matrix = hasattr(documents, "tocoo") or (
         hasattr(documents, "ndim") and not hasattr(documents, "iloc")
     )
@@ -655,7 +655,7 @@ def _of_ids(documents: object, words: tuple | None) -> dict:
 
 
 def _total(documents: object, total_documents: int | None) -> int:
-    """Return how many documents each batch stands for: total_documents, or the number of documents if it is known."""
+    """Return the number of documents that the batches represent: ``total_documents``, else the stream's length if known."""
     if total_documents is not None:
         return whole("total_documents", total_documents, 1)
     if isinstance(documents, AnyCorpus):

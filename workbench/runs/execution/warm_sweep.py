@@ -32,7 +32,7 @@ from workbench.runs.store.status import (
 
 
 def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
-    """Start a warm sweep, up to ``jobs`` runs at a time; at once return its runs with the fewest topics.
+    """Start a warm sweep in the background, ``jobs`` runs at a time; return its runs with the fewest topics.
 
     cold : from `workbench.runs.execution.sweep.cold_rungs`
     Raises SpecError if ``jobs`` of the runs do not fit into memory, and StoreError if the store cannot be written; then nothing
@@ -58,7 +58,7 @@ def begin(store: Path, cold: list[list[Planned]], jobs: int) -> list[Run]:
 
 
 def at_work(store: Path) -> set[str]:
-    """Return the names of the runs with the fewest topics, of all warm sweeps in progress."""
+    """Return the names of the runs with the fewest topics in each warm sweep that is in progress."""
     names: set[str] = set()
     for path in (Path(store) / QUEUES).glob("*"):
         with suppress(OSError, ValueError, KeyError):
@@ -68,7 +68,7 @@ def at_work(store: Path) -> set[str]:
 
 
 def climb(lock: Path) -> None:
-    """Compute the runs of a warm sweep: those with the fewest topics, then those of each next number, started from them.
+    """Compute a warm sweep: the runs with the fewest topics, then those with the next more, each started from these.
 
     lock : the lock file, which contains the plan
     """
@@ -105,7 +105,7 @@ def _run(runs: list[Run], lock: Path, jobs: int) -> None:
 
 
 def _written(cell: Planned) -> tuple[str, int, str]:
-    """Return the spec, number of topics and values of the other keys of a cell, in a form that JSON can represent."""
+    """Return (spec, number of topics, values of the other keys) of a cell as values that JSON has."""
     return (
         cell.spec.to_json(),
         cell.key_values["n_topics"],
@@ -114,7 +114,7 @@ def _written(cell: Planned) -> tuple[str, int, str]:
 
 
 def _planned(store: Path, spec: str, n_topics: int, place: str) -> Planned:
-    """Return the cell from the values that `_written` returned, with its corpora from the store."""
+    """Return the cell that `_written` described, with its corpora from the store."""
     run_spec = RunSpec.from_json(spec)
     train, test = corpora_of(store, run_spec)
     if run_spec.table is not None:

@@ -58,7 +58,7 @@ def carry_on(
     lock: Lock | None = None,
     crew: Callable = Here,
 ) -> bool:
-    """Compute a run from its last checkpoint to its end, in this process; return whether it is finished.
+    """Compute a run in this process from its last checkpoint to its end; return whether it is finished.
 
     Ctrl-C and SIGTERM stop it cleanly after the step. An earlier request to pause or stop is cancelled, unless
     ``keep_request``. ``corpora`` are its training and test corpus; if None, they are read from the store. ``lock`` is that of
@@ -99,7 +99,7 @@ def carry_on(
 
 
 def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
-    """Return the position of the last checkpoint of a run; without one, the position before its first iteration.
+    """Return the position at a run's last checkpoint, or that before the first iteration.
 
     A checkpoint whose document arrays cannot be read is ignored.
     """
@@ -122,7 +122,7 @@ def resume_position(writer: RunWriter, data: Whole | LaidOut) -> Position:
 
 
 def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus, Corpus | None]:
-    """Return the training and test corpus (None: no test set) if they are those of the run; else raise StoreError."""
+    """Return (training corpus, test corpus or None) if they have the spec's content hashes; else raise StoreError."""
     test = test if spec.test else None
     if (train.content_hash, test and test.content_hash) != (spec.train, spec.test):
         raise StoreError(
@@ -132,7 +132,7 @@ def _checked(spec: RunSpec, train: Corpus, test: Corpus | None) -> tuple[Corpus,
 
 
 def spawn(module: str, *arguments, log: Path, lock: Lock) -> None:
-    """Start a module of `workbench.runs.execution` in a detached process that holds the lock, and return at once."""
+    """Start a module of `workbench.runs.execution` in a detached process that inherits the lock; return at once."""
     process = start_process(module, *arguments, log=log, lock=lock)
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie process remains
 
@@ -200,7 +200,7 @@ def worker_slot(path: Path):
 
 
 def end_with_parent() -> None:
-    """Start a thread that ends this process as soon as its parent closes the pipe to stdin or ends."""
+    """Start a thread that ends this process when the parent process ends or closes the pipe to stdin."""
 
     def wait() -> None:
         with contextlib.suppress(OSError):

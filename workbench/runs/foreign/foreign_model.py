@@ -17,7 +17,7 @@ class ForeignError(InputError):
 
 
 class ForeignModel(NamedTuple):
-    """A topic model of another program, as that program has it."""
+    """A topic model fitted by another program: phi, words, theta and what else is known."""
 
     engine: str  # name in `workbench.engines.IMPORTED`
     program: str  # name and version of the program
@@ -36,7 +36,7 @@ class ForeignModel(NamedTuple):
 
 
 def checked(foreign: ForeignModel) -> ForeignModel:
-    """Return the model with arrays as float64; raise ForeignError if they do not fit together or are no probabilities."""
+    """Return the model with float64 arrays; raise ForeignError if shapes disagree or rows are no distributions."""
     phi = _probabilities("phi", foreign.phi, "topic")
     theta = foreign.theta
     if foreign.words is not None:

@@ -16,7 +16,7 @@ DOCUMENTS = 2000
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of an LdaModel."""
+    """Return the topics of a gensim LdaModel."""
     import gensim
 
     words = None
@@ -35,7 +35,7 @@ def read_model(model) -> ForeignModel:
 
 
 def theta_of(model, documents: Corpus) -> np.ndarray:
-    """Infer theta (document, topic) as gamma / sum(gamma) of `LdaModel.inference`; the model's random state is restored."""
+    """Infer theta (document, topic) as gamma / sum(gamma) of `LdaModel.inference`, keeping the model's random state."""
     before, theta = model.random_state, np.empty((documents.n_documents, model.num_topics))
     model.random_state = np.random.RandomState(START)
     try:
@@ -61,7 +61,7 @@ def theta_of(model, documents: Corpus) -> np.ndarray:
 
 
 def read_file(path: Path) -> ForeignModel:
-    """Return the topics of a model in a file that gensim saved; it is a pickle, so the caller must trust it."""
+    """Return the topics in a file saved by gensim; the caller must trust the file, which is a pickle."""
     try:
         from gensim.models import LdaModel
     except ImportError as error:

@@ -123,7 +123,7 @@ def import_run(
 
 
 def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Path:
-    """Create the folder of a run with a model as its only row and snapshot, unless the run exists; return the path."""
+    """Create the folder of a run with an imported model as its only row and snapshot; return the folder."""
     there = is_run(store / spec.name)
     path = create_run(store, spec, train, test)
     if there and RunReader(path).status()["state"] == FINISHED:
@@ -145,7 +145,7 @@ def write_run(store: Path, spec: RunSpec, train: Corpus, test: Corpus | None, st
 
 
 def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> Row:
-    """Compute the row of an imported model: its perplexities, as for other runs, and the sizes of its topics."""
+    """Return the only row of an imported model's run: perplexities and topic sizes."""
     engine, model, options = spec.parts(train)
     _, scores, _ = score(engine, train, test, model, options, state, initial_average(test), False)
     of_training = probability(state, train)
@@ -154,7 +154,7 @@ def row_of(spec: RunSpec, train: Corpus, test: Corpus | None, state: State) -> R
 
 
 def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | None, dict | None]:
-    """Return the training corpus, test set and record of the split: those of the run ``like``, or the given ones.
+    """Return (training corpus, test set, split): those of the run ``like``, else the ones given.
 
     Raises ForeignError if both or neither are given.
     """
@@ -184,7 +184,7 @@ def _data_of(like, store: Path, corpus, test, split) -> tuple[Corpus, Corpus | N
 
 
 def _with_priors(model: ForeignModel, alpha, beta) -> ForeignModel:
-    """Return the model with the given priors, if any, in place of its own."""
+    """Return the model with its alpha and beta replaced by those given."""
     if alpha is not None:
         alpha = tuple(np.ravel(alpha).tolist())
         model = model._replace(topic_prior=alpha * len(model.phi) if len(alpha) == 1 else alpha)

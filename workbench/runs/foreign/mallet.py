@@ -12,7 +12,7 @@ ENGINE, PROGRAM = "mallet-lda", "MALLET"
 
 
 def is_state(path: Path) -> bool:
-    """Return whether a file begins like a state written by MALLET."""
+    """Return whether a file begins like a state file of MALLET."""
     try:
         with gzip.open(path, "rb") as file:
             return file.read(20).startswith(b"#doc source pos")
@@ -21,7 +21,7 @@ def is_state(path: Path) -> bool:
 
 
 def read_state(path: Path) -> ForeignModel:
-    """Return the model in a file of ``--output-state``.
+    """Return the model in MALLET's ``--output-state`` file.
 
     theta = (alpha_k + n_dk) / (A + N_d), phi = (beta + n_kw) / (W beta + N_k). The file omits documents without a token.
     """
@@ -88,13 +88,13 @@ def read_state(path: Path) -> ForeignModel:
 
 
 def _titles(known: dict[int, str], n_documents: int) -> tuple[str, ...] | None:
-    """Return the names of all documents, "#d" for a missing one; None if they are not distinct."""
+    """Return the names of n documents, "#d" for a missing one; None if some names are equal."""
     titles = tuple(known.get(d, f"#{d}") for d in range(n_documents))
     return titles if len(set(titles)) == n_documents else None
 
 
 def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return phi (topic, word) and the words from a file of ``--topic-word-weights-file``.
+    """Return phi (topic, word) and the words from MALLET's ``--topic-word-weights-file``.
 
     Each line has a topic, a word and its weight beta + n_kw.
     """
@@ -123,7 +123,7 @@ def read_weights(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return theta (document, topic) and the names of documents from a file of ``--output-doc-topics``.
+    """Return theta (document, topic) and the document names from MALLET's ``--output-doc-topics`` file.
 
     Each line has the number and name of a document, then the share of each topic, or pairs of topic and share.
     """
@@ -149,7 +149,7 @@ def read_doc_topics(path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _shares(cells: list[str]) -> list[float]:
-    """Return the share of each topic from the cells of a line: shares, or pairs of topic and share as up to MALLET 2.0.7."""
+    """Return the topic proportions on a line: as they stand, or from pairs (topic, proportion) of MALLET 2.0.7 and before."""
     shares, topics = [float(cell) for cell in cells], cells[::2]
     in_pairs = len(cells) % 2 == 0 and all(cell.isdigit() for cell in topics)
     if not in_pairs or set(map(int, topics)) != set(range(len(topics))):

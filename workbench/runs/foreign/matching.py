@@ -13,7 +13,7 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 class Matched(NamedTuple):
-    """An imported model over the documents and words of a corpus."""
+    """An imported model with theta and phi over the documents and words of a corpus."""
 
     train: Corpus
     test: Corpus | None
@@ -23,7 +23,7 @@ class Matched(NamedTuple):
 
 
 def match(foreign: ForeignModel, train: Corpus, test: Corpus | None, leave_out: bool) -> Matched:
-    """Return an imported model with its arrays in the order of the words and documents of a training corpus.
+    """Return an imported model with theta and phi in the order of a training corpus's documents and words.
 
     leave_out : whether to leave words that the model does not know out of the training and test set
     """
@@ -68,7 +68,7 @@ def _of_words(
     train: Corpus,
     known: np.ndarray,
 ) -> str:
-    """Return a sentence about the words that only the model or only the corpus has; "" if there are none."""
+    """Return a sentence on words that only the model or only the corpus has; "" if there are none."""
     sentences = []
     if theirs := int((places < 0).sum()):
         share = float(foreign.phi[:, places < 0].sum(axis=1).mean())
@@ -91,7 +91,7 @@ def _theta_of(
     places: np.ndarray,
     known_words: np.ndarray,
 ) -> tuple[np.ndarray, str]:
-    """Return theta of every training document, and a sentence about documents for which the program has none."""
+    """Return theta of all training documents, and a sentence on the documents for which the program had none."""
     if foreign.theta is None and foreign.infer is None:
         raise ForeignError(
             "the model has no theta of the training documents; give theta, a row for each of them"
@@ -121,7 +121,7 @@ def _theta_of(
 
 
 def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
-    """Return the index of the training document of each row of the model's theta (row,); raise ForeignError if unclear."""
+    """Return for each row of the model's theta the index of its training document (row,); raise ForeignError if unclear."""
     if (
         foreign.titles is not None
         and (places := places_in(train.titles, foreign.titles)) is not None
@@ -147,7 +147,7 @@ def _rows(foreign: ForeignModel, train: Corpus) -> np.ndarray:
 def _check_tokens(
     foreign: ForeignModel, rows: np.ndarray, train: Corpus, places: np.ndarray, known: np.ndarray
 ) -> None:
-    """Raise ForeignError if the documents that the model kept have other tokens than the training corpus.
+    """Raise ForeignError if the documents stored in the model have other tokens than the training corpus.
 
     It may have been fit on the held-out tokens too.
     """
@@ -172,7 +172,7 @@ def _check_tokens(
 def _cells(
     documents: np.ndarray, words: np.ndarray, counts: np.ndarray, train: Corpus
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct (document, word) cells as numbers, ascending, and the tokens in each."""
+    """Return the numbers of the distinct (document, word) pairs, ascending, and the tokens of each."""
     cells, inverse = np.unique(
         documents.astype(np.int64) * train.n_words + words, return_inverse=True
     )
@@ -180,7 +180,7 @@ def _cells(
 
 
 def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None:
-    """Raise ForeignError if the model gives probability 0 to a held-out token: its perplexity would be infinite."""
+    """Raise ForeignError if the model gives a held-out token probability 0, hence an infinite perplexity."""
     known = phi.any(axis=0)
     sure = (
         (theta[test.documents] * (phi.T > 0)[test.words]).sum(axis=1) > 0
@@ -201,6 +201,6 @@ def _refuse_impossible(theta: np.ndarray, phi: np.ndarray, test: Corpus) -> None
 
 
 def _few(words: Sequence[str], most: int = 3) -> str:
-    """Return the first of some words and the number of others, for an error message."""
+    """Return the first few words and how many others there are, as text for an error message."""
     shown = ", ".join(repr(re.sub(r"\s+", " ", str(word))[:30]) for word in list(words)[:most])
     return shown + (f" and {len(words) - most:,} more" if len(words) > most else "")

@@ -17,7 +17,7 @@ WANTED = (
 
 
 def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
-    """Return the topics of a model given as an object, arrays, or a file.
+    """Return a model of another program from an object, arrays or a file.
 
     theta, words : for a model that does not have them
     """
@@ -38,7 +38,7 @@ def read(source, theta=None, words=None, trust: bool = False) -> ForeignModel:
 
 
 def _read_object(model: object) -> ForeignModel:
-    """Return the topics of a model given as an object of another program."""
+    """Return a model from an object of another program."""
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if kinds[0].startswith("tomotopy."):
         from workbench.runs.foreign.tomotopy import read_model
@@ -54,7 +54,7 @@ def _read_object(model: object) -> ForeignModel:
 
 
 def _read_file(path: Path, trust: bool) -> ForeignModel:
-    """Return the topics of a model in a file; its first bytes show the program."""
+    """Return a model from a file, whose first bytes identify the program."""
     from workbench.runs.foreign import mallet, tables, tomotopy
 
     try:
@@ -84,7 +84,7 @@ def _read_file(path: Path, trust: bool) -> ForeignModel:
 
 
 def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
-    """Return the topics of a model in a pickle of gensim; raise ForeignError unless ``trust``: it can run any code."""
+    """Return a gensim model from a pickle; raise ForeignError unless ``trust``, as loading a pickle can run any code."""
     if b"gensim" not in start:
         raise ForeignError(
             f"{path} is a pickle, which runs whatever was written into it when it is opened, so it is not "
@@ -102,7 +102,7 @@ def _read_pickle(path: Path, start: bytes, trust: bool) -> ForeignModel:
 
 
 def _theta(theta) -> tuple:
-    """Return theta and the names of its documents, None if unknown: from an array, a CSV file, or MALLET's doc-topics."""
+    """Return theta and the names of its documents (None: unknown) from an array, a CSV file or MALLET's doc-topics."""
     if not isinstance(theta, str | os.PathLike):
         return theta, None
     from workbench.runs.foreign import mallet, tables

@@ -10,7 +10,7 @@ from workbench.runs.foreign.foreign_model import ForeignError, ForeignModel
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of a fitted model; it has the names of words only if it was fitted to a DataFrame."""
+    """Return the topics of a fitted model; word names are known only if it was fitted to a DataFrame."""
     import sklearn
 
     if not hasattr(model, "components_"):
@@ -30,7 +30,7 @@ def read_model(model) -> ForeignModel:
 
 
 def theta_of(model, documents: Corpus) -> np.ndarray:
-    """Return theta (document, topic) from the `transform` of the model."""
+    """Infer theta (document, topic) by the model's own `transform`."""
     counts = csr_matrix(
         (documents.counts.astype(np.float64), documents.words, documents.indptr),
         (documents.n_documents, documents.n_words),

@@ -15,7 +15,7 @@ NUMBERS = ("", "topic", "document", "title", "unnamed: 0")
 
 
 def read_arrays(phi, theta=None, words=None) -> ForeignModel:
-    """Return the model whose phi and theta are given as arrays or DataFrames.
+    """Return the model given by arrays or DataFrames of phi and theta.
 
     In DataFrames the column names of phi are the words, and the index of theta has the names of documents.
     """
@@ -35,7 +35,7 @@ def read_arrays(phi, theta=None, words=None) -> ForeignModel:
 
 
 def read_npz(path: Path) -> ForeignModel:
-    """Return the model in an npz file with the array ``phi`` (topic, word).
+    """Return the model in an npz file that has an array ``phi`` (topic, word).
 
     It may also have ``theta`` (document, topic), ``words``, ``titles``, ``alpha`` and ``beta``."""
     try:
@@ -78,7 +78,7 @@ def read_npz(path: Path) -> ForeignModel:
 
 
 def read_csv(path: Path) -> ForeignModel:
-    """Return the model in a CSV file: phi with a line for each topic and words as column names.
+    """Return the model in a CSV file of phi: a line per topic, a column per word.
 
     A first column of topic numbers is ignored.
     """
@@ -87,7 +87,7 @@ def read_csv(path: Path) -> ForeignModel:
 
 
 def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
-    """Return the numbers in a CSV file, and the names of its rows, or None if it has no names."""
+    """Return the numbers in a CSV file, and the names of the rows (None without names)."""
     try:
         head = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
         table = pd.read_csv(path, header=None, skiprows=1, keep_default_na=False, na_values=[""])
@@ -112,7 +112,7 @@ def read_table(path: Path) -> tuple[pd.DataFrame, tuple[str, ...] | None]:
 
 
 def _names(index: pd.Index) -> tuple[str, ...] | None:
-    """Return the names of rows; None if they are numbers or not distinct."""
+    """Return the row names; None if all are numbers, or some repeat."""
     names = tuple(map(str, index))
     return (
         names

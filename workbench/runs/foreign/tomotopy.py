@@ -26,7 +26,7 @@ PATIENCE, BYTES_PER_SECOND = 30.0, 2e6
 
 
 def read_model(model) -> ForeignModel:
-    """Return the topics of a model, and its documents; for HDP only topics that have a token.
+    """Return the topics and documents of a tomotopy model; of an HDP only topics that have a token.
 
     The topics of a pachinko model are its lower ones, since p(w | d) is a mixture of these.
     """
@@ -68,19 +68,19 @@ def read_model(model) -> ForeignModel:
 
 
 def _joined(bags: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return indptr, words and counts of documents, given (words, counts) of each."""
+    """Return indptr, words and counts of several documents, given (words, counts) of each."""
     indptr = np.cumsum([0, *(len(words) for words, _ in bags)])
     return indptr, *(np.concatenate(arrays) for arrays in zip(*bags, strict=True))
 
 
 def looks_like(path: Path) -> bool:
-    """Return whether a file begins like a model written by tomotopy."""
+    """Return whether a file begins like one saved by tomotopy."""
     with open(path, "rb") as file:
         return file.read(4) in STARTS
 
 
 def read_file(path: Path) -> ForeignModel:
-    """Return the topics of a model in a file that tomotopy saved, trying the possible classes.
+    """Return the topics in a file saved by tomotopy, trying the possible model classes.
 
     The file is read in a separate process: from a damaged file tomotopy crashes, or does not return.
     """
@@ -117,7 +117,7 @@ def read_file(path: Path) -> ForeignModel:
 
 
 def write_found() -> None:
-    """Read a model as the command line says (class, file) and write its arrays to a file, in the process of `read_file`.
+    """Load the model file named on the command line and write its arrays to a file; runs in `read_file`'s child process.
 
     Exits with 1 if the file is of another class, or with 2 after printing an error message.
     """

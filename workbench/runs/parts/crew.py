@@ -20,21 +20,21 @@ ONE_AT_A_TIME = Lock()
 
 
 class PartsLost(Exception):
-    """Raised if a process with parts of a run has ended; the run can continue from its last checkpoint."""
+    """Raised if a process with parts of a run is gone; the run can continue from its last checkpoint."""
 
 
 class Here:
-    """The crew whose parts are in this process."""
+    """The crew that holds and computes all parts in this process."""
 
     def __init__(self, setting: Setting, places: list[Place]):
         self._parts = [Part(setting, place, number) for number, place in enumerate(places)]
 
     def collect(self, method: str, *arguments) -> list:
-        """Call a method of every part; return the results in the order of parts."""
+        """Call a method of every part; return the list of results in the order of the parts."""
         return [*self.each_in_turn(method, *arguments)]
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Call a method of every part; yield the results in the order of parts, one at a time."""
+        """Call a method of one part after the other; yield the results."""
         return (getattr(part, method)(*arguments) for part in reading_ahead(self._parts))
 
     def alone(self, number: int, method: str, *arguments):
@@ -42,7 +42,7 @@ class Here:
         return getattr(self._parts[number], method)(*arguments)
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on the parts in turn, each with the shared arrays as the previous part has changed them."""
+        """Compute a phase on one part after the other, each starting from the shared arrays that the last one changed."""
         once = once_in({})
 
         def work(part: Part) -> Met | Returned:
@@ -67,23 +67,23 @@ class Here:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts, each from the same shared arrays; return the sum of their changes."""
+        """Compute a phase on all parts from the same shared arrays; return the sum of the changes."""
         return changes(self._parts, call, shared, interrupt, warm_start, {})
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase, given the shared arrays and the sums over all parts, and return its result."""
+        """Complete a phase from the shared arrays and the sums over all parts; return the phase's result."""
         return self._parts[0].finish(shared, sums)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """Return the CPU seconds used by other processes: 0."""
+        """Return 0, the CPU seconds used by other processes."""
         return 0.0
 
     def close(self) -> None:
-        """Do nothing: the parts need no clean-up."""
+        """Do nothing, since parts in this process need no clean-up."""
 
 
 def reading_ahead(parts: list[Part]) -> Iterator[Part]:
-    """Yield the parts in order; the files of the next part are read ahead while a part is computed."""
+    """Yield the parts in order; while one is computed, the system already reads the next one's files."""
     for part, following in zip_longest(parts, parts[1:]):
         if following is not None:
             following.read_ahead()
@@ -98,7 +98,7 @@ def changes(
     warm_start: WarmStart | None,
     values: dict,
 ) -> Met | Returned:
-    """Compute a phase on parts from the same shared arrays; return their changes and sums, added up in the tree of parts.
+    """Compute a phase on some parts from the same shared arrays; return the total of their changes and sums.
 
     shared : None in the first phase of `init`, whose shared arrays are those of the first part
     values : values that are computed once for all parts of the call in this process, by name
@@ -127,12 +127,12 @@ def changes(
 
 
 def add_met(a: Met, b: Met) -> Met:
-    """Return the sum of the contributions of two parts to a phase, added to the arrays of the first."""
+    """Return the sum of two contributions to a phase, computed in place in the arrays of ``a``."""
     return Met(add_sums(a.shared, b.shared), add_sums(a.sums, b.sums))
 
 
 def merged(shared: dict | None, met: Met) -> dict:
-    """Return the shared arrays after the changes of all parts are added; counts that rounding made negative become 0."""
+    """Return the shared arrays with all changes added; counts that rounding made negative become 0."""
     if shared is None:
         return met.shared
     shared = dict(shared)
@@ -149,14 +149,14 @@ def merged(shared: dict | None, met: Met) -> dict:
 
 
 def private_copy(value):
-    """Return a copy of an array, or a scalar as a number; other values are returned unchanged."""
+    """Return a copy of an array, a number for a numpy scalar; return other values unchanged."""
     if isinstance(value, np.ndarray):
         return aligned_copy(value) if value.ndim else value.copy()
     return np.asarray(value).item() if hasattr(value, "__array__") else value
 
 
 def once_in(values: dict) -> Callable:
-    """Return a function (name, make) that returns values[name], and computes it by make() on the first call.
+    """Return a function (name, make) that returns values[name], after computing it as make() if it is missing.
 
     So a value is computed once for all parts in this process that start from the same shared arrays.
     """

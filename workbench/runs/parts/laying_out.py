@@ -32,7 +32,7 @@ from workbench.runs.spec import RunSpec
 
 
 class Whole:
-    """Training and test data in memory with the engine of a spec; each method calls a function of the engine.
+    """Data in memory together with the engine of a spec; each method calls one of the engine's functions.
 
     `workbench.runs.parts.laying_out.LaidOut` has the same methods for a corpus in several parts.
 
@@ -51,27 +51,27 @@ class Whole:
         self.engine, self.model, self.options = spec.parts(train)
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
-        """Return the initial state, and the running average before the first iteration."""
+        """Return the initial state and the initial running average."""
         state = self.engine.init(self.train, self.model, self.options, context, warm_start)
         return state, initial_average(self.test)
 
     def step(self, state: State, context: StepContext) -> tuple:
-        """Return the state after a step, and the diagnostics of the step."""
+        """Return the state after one step, and the diagnostics of the step."""
         return self.engine.step(self.train, self.model, self.options, state, context)
 
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
     ) -> tuple:
-        """Score a state: return the updated running average, the test perplexities, and the argument of `further_scores`."""
+        """Score a state: return the updated running average, the test perplexities, and the input of `further_scores`."""
         data = self.engine, self.train, self.test, self.model, self.options
         return score(*data, state, average, past_burn_in, context)
 
     def further_scores(self, predicted: Predicted | None) -> dict:
-        """Return the further scores of the model's family, by name."""
+        """Return the scores that the model's family adds to the perplexities, as a dict."""
         return further_scores(self.train, self.test, self.model, predicted)
 
     def watch(self, state: State) -> dict:
-        """Return the engine's diagnostics of a state, by name."""
+        """Return the engine's diagnostics of a state, as a dict."""
         return self.engine.watch(self.train, self.model, self.options, state)
 
     def train_perplexity(self, state: State, context: StepContext) -> float:
@@ -80,18 +80,18 @@ class Whole:
         return perplexity(self.train, self.engine.predict(*arguments))
 
     def counts(self, state: State) -> dict:
-        """Return the arrays of a snapshot of a state, by name."""
+        """Return the arrays that a snapshot of a state has, as a dict."""
         return self.engine.counts(self.train, self.model, self.options, state)
 
     def load(self, folder: Path) -> None:
-        """Do nothing: the document arrays are in the state."""
+        """Do nothing, since the document arrays are in the state."""
 
     def close(self) -> None:
-        """Do nothing: there are no files."""
+        """Do nothing, since there are no files."""
 
 
 class LaidOut:
-    """A training and a test corpus in several parts, distributed over a crew.
+    """A training and a test corpus in parts, together with the crew that computes on them.
 
     It has the methods of `workbench.runs.parts.laying_out.Whole`. A state has the shared arrays; its document arrays are with
     the parts, and empty in the state.
@@ -128,11 +128,11 @@ class LaidOut:
 
     @property
     def rows(self) -> LaidOut:
-        """The object that saves and loads the document arrays: this one."""
+        """The object that saves and loads the document arrays, which is this one."""
         return self
 
     def init(self, context: StepContext, warm_start: WarmStart | None = None) -> tuple:
-        """Return the initial state, and the running average before the first iteration."""
+        """Return the initial state and the initial running average."""
         met = self.crew.side_by_side(Call("init", 0), None, context.interrupt, warm_start)
         state = self._finished(merged(None, met), met.sums)
         for number in range(1, len(self.engine.init.phases)):
@@ -140,7 +140,7 @@ class LaidOut:
         return state, initial_average(None)
 
     def step(self, state: State, context: StepContext) -> tuple:
-        """Compute every phase of a step over all parts; return the new state, and the diagnostics of the step."""
+        """Compute all phases of a step over all parts; return the new state and the diagnostics of the step."""
         spent, info = self.crew.cpu_seconds_elsewhere(), {}
         for number in range(len(self.engine.step.phases)):
             state, more = self._through(Call("step", context.step, number), state, context)
@@ -148,7 +148,7 @@ class LaidOut:
         return state, info | {"cpu_time_elsewhere": self.crew.cpu_seconds_elsewhere() - spent}
 
     def _through(self, call: Call, state: State, context: StepContext) -> tuple:
-        """Compute a phase over all parts; return the new state, and the diagnostics of the phase."""
+        """Compute one phase over all parts; return the new state and the diagnostics of the phase."""
         phase, shared = phase_of(self.engine, call), self._shared(state)
         if self.engine.idle(self.options) is not None and not phase.side_by_side(self.options):
             met = self.crew.in_turn(call, shared, context.interrupt)
@@ -159,7 +159,7 @@ class LaidOut:
         return met.value if shared is None else self._finished(shared, met.sums)
 
     def _finished(self, shared: dict, sums: dict):
-        """Complete a phase, given the shared arrays and the sums over all parts; return its result.
+        """Complete a phase from shared arrays and the sums over all parts; return its result.
 
         Sums replace the shared arrays of the same name.
         """
@@ -167,13 +167,13 @@ class LaidOut:
         return self.crew.finish(shared | fields, sums)
 
     def _shared(self, state: State) -> dict:
-        """Return the shared arrays of a state, by name."""
+        """Return the arrays of a state that all parts share, as a dict."""
         return {name: value for name, value in state._asdict().items() if name not in self._own}
 
     def score(
         self, state: State, average: Average, past_burn_in: bool, context: StepContext
     ) -> tuple:
-        """Score a state: return the updated running average, whose arrays are with the parts, and the test perplexities."""
+        """Score a state: return the updated running average (without arrays: the parts keep them) and the perplexities."""
         if self.test is None:
             return average, {}, None
         logs = self.crew.collect("scored", self._shared(state), average.n_averaged, past_burn_in)
@@ -183,11 +183,11 @@ class LaidOut:
         return *scores_from(total, average, self.test, self._samples, past_burn_in), None
 
     def further_scores(self, predicted: None) -> dict:
-        """Return no further scores: they are not computed for a corpus in parts."""
+        """Return {}, since these scores are not computed for a corpus in parts."""
         return {}
 
     def watch(self, state: State) -> dict:
-        """Return the engine's diagnostics of a state, by name."""
+        """Return the engine's diagnostics of a state, as a dict."""
         met = self.crew.in_turn(Call("watch", 0), self._shared(state), never_interrupted)
         return self.crew.finish(met.shared, met.sums)
 
@@ -197,7 +197,7 @@ class LaidOut:
         return perplexity_of(in_tree(logs, float.__add__), self.train)
 
     def counts(self, state: State) -> dict:
-        """Return the arrays of a snapshot by name; arrays of documents and tokens are an `InRows` of the parts."""
+        """Return the arrays that a snapshot has, as a dict; those with document or token rows are an `InRows`."""
         shared = self._shared(state)
         counts = self.crew.alone(0, "counts", shared)
         variables = (*VARIABLES.values(), *self.model.recorded(self.options))
@@ -224,7 +224,7 @@ class LaidOut:
 
 
 class InRows:
-    """An array of a snapshot whose rows are read part by part; converted to an ndarray, it is read as a whole.
+    """A snapshot's array whose rows are read part by part; conversion to an ndarray reads it as a whole.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class InRows:
         self._pieces, self.shape = pieces, shape
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (first row, rows) of each part."""
+        """Yield (index of the first row, rows) of each part."""
         first = 0
         for rows in self._pieces():
             yield first, rows
@@ -246,12 +246,12 @@ class InRows:
 
 
 def sent(corpus: AnyCorpus) -> str | AnyCorpus:
-    """Return what is sent to another process for a corpus: the path of its folder, or the corpus itself if it has no folder."""
+    """Return the corpus as it is sent to another process: the path of its folder, or the corpus itself if it has none."""
     return corpus if corpus.folder is None else str(Path(corpus.folder).resolve())
 
 
 def places_of(corpus: ShardedCorpus) -> list[Place]:
-    """Return the place of each part of a corpus, one for each shard."""
+    """Return the position of each shard in the whole corpus, as a list of `Place`."""
     firsts = corpus.first_pairs.tolist(), corpus.first_tokens.tolist()
     bounds = pairwise(corpus.bounds.tolist())
     return [

@@ -21,7 +21,7 @@ def read_ahead(folder: Path) -> None:
 
 
 class OwnRows:
-    """Arrays by name, in memory or, given a folder, each in a file.
+    """The named arrays of one part, in memory or each in a file of a folder.
 
     An array in a file is memory-mapped when it is requested: changes are written to the file, and it uses memory until it is
     deleted.
@@ -31,7 +31,7 @@ class OwnRows:
         self._folder, self._held = folder, {}
 
     def put(self, arrays: dict[str, np.ndarray]) -> None:
-        """Store arrays under their names."""
+        """Store arrays, given as name → array."""
         for name, array in arrays.items():
             if self._folder is None or not array.size:  # an empty file cannot be mapped
                 self._held[name] = array
@@ -46,7 +46,7 @@ class OwnRows:
             self._mapped(name)[...] = array
 
     def get(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name; they may be changed in place. Another thread may call `put` meanwhile."""
+        """Return all arrays as a dict, to be changed in place; another thread may call `put` meanwhile."""
         return {
             name: self._mapped(name) if array is None else array
             for name, array in self._held.copy().items()
@@ -56,20 +56,20 @@ class OwnRows:
         return np.asarray(np.load(self._folder / f"{name}.npy", mmap_mode="r+"))
 
     def load(self, arrays: dict[str, np.ndarray]) -> None:
-        """Store arrays that were read from a checkpoint, aligned for kernels."""
+        """Store arrays read from a checkpoint, copied so that they are aligned for kernels."""
         self.put(
             {name: array if self._folder else aligned_copy(array) for name, array in arrays.items()}
         )
 
 
 class Derived:
-    """Arrays derived from the documents of a part, as NamedTuples; they are computed once and kept in memory or in files."""
+    """A cache of arrays computed from the documents of a part, in memory or in files."""
 
     def __init__(self, folder: Path | None):
         self._folder, self._held = folder, {}
 
     def get(self, name: str, make: Callable[[], NamedTuple]) -> NamedTuple:
-        """Return the arrays with a name, computed by ``make`` on the first call; those in files are mapped, read-only."""
+        """Return the arrays of that name, computed by ``make`` at the first call; arrays in files are mapped, read-only."""
         if name not in self._held:
             values = make()
             if self._folder is None:

@@ -32,7 +32,7 @@ from workbench.runs.spec import RunSpec
 
 
 class Place(NamedTuple):
-    """The position of a part in the corpus: the documents of one shard."""
+    """The position of one shard's documents, pairs and tokens in the corpus."""
 
     first: int  # first document
     last: int  # one after the last document
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Settings of a run that every process with parts of it receives; they can be pickled."""
+    """The settings of a run that every process with parts of it receives; picklable."""
 
     spec: RunSpec
     # path of the folder of the corpus, or the corpus if it is in memory
@@ -52,7 +52,7 @@ class Setting(NamedTuple):
 
 
 def opened(corpus: str | AnyCorpus) -> AnyCorpus:
-    """Return a corpus; if its folder is given, open it."""
+    """Return the corpus, opened if its folder is given."""
     return _opened(corpus) if isinstance(corpus, str) else corpus
 
 
@@ -62,7 +62,7 @@ def _opened(folder: str) -> ShardedCorpus:
 
 
 class Part:
-    """One part of a run: its documents, with their rows of the state and of the running average."""
+    """One part of a run: some documents, with their rows of the state and of the running average."""
 
     def __init__(self, setting: Setting, place: Place, number: int):
         folder = None if setting.scratch is None else Path(setting.scratch) / str(number)
@@ -74,7 +74,7 @@ class Part:
         self._waiting: Generator | None = None
 
     def corpus(self, which: str = "train") -> Corpus | None:
-        """Return the training ("train") or test ("test") documents of the part.
+        """Return the part's training ("train") or test ("test") documents.
 
         If the rows are in files, the documents are memory-mapped again for each call, to save memory.
         """
@@ -92,11 +92,11 @@ class Part:
             read_ahead(self._folder)
 
     def state(self, shared: dict) -> NamedTuple:
-        """Return the state of the engine for this part: the shared arrays, and the rows of its documents."""
+        """Return the engine's state for this part: the shared arrays together with the part's document arrays."""
         return self.engine.state(**shared | self.own.get())
 
     def context(self, step: int, interrupt: Callable, once: Callable) -> StepContext:
-        """Return the context of a step in which each token and pair has the uniform of its number in the whole corpus."""
+        """Return the context of a step in which tokens and pairs get the uniforms that they have in the whole corpus."""
         _, _, first_pair, first_token = self.place
         streams = TOPICS, GIBBS, HDP_NEW_TOPICS, HDP_TABLES, PATHS_WITHIN
         before = [(stream, first_token) for stream in streams]
@@ -118,7 +118,7 @@ class Part:
     def work(
         self, call: Call, shared: dict | None, context: StepContext, warm_start: WarmStart | None
     ) -> Met | Returned:
-        """Compute a phase until sums over all parts are needed; return this part's contribution to them.
+        """Compute a phase on this part until sums over all parts are needed; return the part's contribution to these.
 
         If the phase needs no sums, its result is returned. Else the first part completes it by `finish`.
         shared : None in the first phase of `init`
@@ -143,7 +143,7 @@ class Part:
         return Met(fields, dict(meeting.sums))
 
     def finish(self, shared: dict, sums: dict):
-        """Complete the phase that `work` began, given the shared arrays and the sums over all parts; return its result."""
+        """Complete the phase that `work` began, given shared arrays and the sums over all parts; return the phase's result."""
         try:
             self._waiting.send((self.state(shared), sums))
         except StopIteration as end:
@@ -152,7 +152,7 @@ class Part:
         raise TypeError("a phase of an engine has one meeting, and this one yielded twice")
 
     def _without_rows(self, value):
-        """Return the result of a phase with the rows removed from its state, since they stay in this part."""
+        """Return the result of a phase without the document arrays of its state, which stay in this part."""
         names = row_fields(self.engine.state)
 
         def empty(state: State):
@@ -164,7 +164,7 @@ class Part:
         return with_state(value, self.engine.state, empty)
 
     def _of_documents(self, warm_start: WarmStart | None) -> WarmStart | None:
-        """Return a warm start for the documents of this part."""
+        """Return the warm start restricted to the documents of this part."""
         if warm_start is None:
             return None
         n_dk, topics, place = warm_start.n_dk, warm_start.topics, self.place
@@ -182,7 +182,7 @@ class Part:
         return log_likelihood(corpus.weights, self.engine.predict(*arguments))
 
     def scored(self, shared: dict, n_averaged: int, past_burn_in: bool) -> Logs:
-        """Score the part's held-out tokens: update the running average, and return the log likelihoods."""
+        """Update the running average of the part's held-out tokens; return the log likelihoods of these tokens."""
         test, rows = self.corpus("test"), self.average.get()
         arguments = self.corpus(), self._model, self._options, self.state(shared), test
         average = Average(rows["probability"], n_averaged, rows["log_of_groups"])
@@ -197,17 +197,17 @@ class Part:
         self.average.put({name: getattr(average, name) for name in names})
 
     def counts(self, shared: dict) -> dict[str, np.ndarray]:
-        """Return the arrays of a snapshot by name; those with a row per document have only the documents of this part."""
+        """Return the arrays that a snapshot has, as a dict, with the rows of this part's documents."""
         return self.engine.counts(self.corpus(), self._model, self._options, self.state(shared))
 
     def rows_of(self, name: str, shared: dict) -> np.ndarray:
-        """Return the array of `counts` with a name."""
+        """Return one of the arrays that `counts` returns."""
         return self.counts(shared)[name]
 
     # ------------------------------------------------------------------ checkpoints
 
     def save(self, folder: str) -> None:
-        """Write the rows to a file in the folder, which is replaced as a whole."""
+        """Write the document arrays to a file in the folder, replacing an old one as a whole."""
         arrays = {
             f"{kind}_{name}": array
             for kind in ("own", "average")
@@ -217,7 +217,7 @@ class Part:
         write_arrays(Path(folder) / f"{self.number}.npz", arrays)
 
     def load(self, folder: str) -> None:
-        """Read the rows from the file that `save` wrote."""
+        """Read the document arrays from the file that `save` wrote."""
         arrays = read_arrays(Path(folder) / f"{self.number}.npz")
         for kind in ("own", "average"):
             start = f"{kind}_"
@@ -231,7 +231,7 @@ class Part:
 
 
 class Call(NamedTuple):
-    """A phase of a function of the engine that is to be computed over all parts."""
+    """Which phase of which engine function to compute over all parts, and at which step."""
 
     function: str  # "init", "step" or "watch"
     step: int  # 0 for "init", else the iteration
@@ -239,12 +239,12 @@ class Call(NamedTuple):
 
 
 def phase_of(engine: Engine, call: Call) -> Phase:
-    """Return the engine's phase for a call."""
+    """Return the phase of the engine that a call names."""
     return getattr(engine, call.function).phases[call.phase]
 
 
 class Met(NamedTuple):
-    """The contribution of one or several parts to a phase that needs sums over all parts."""
+    """The contribution of some parts to a phase that needs sums over all parts."""
 
     # the shared arrays after parts in turn, or their changes by parts in parallel, by name
     shared: dict
@@ -252,13 +252,13 @@ class Met(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """The result of a phase that the first part has completed alone, since it needs no sums over the parts."""
+    """The result of a phase that the first part completed alone, as it needs no sums over the parts."""
 
     value: object
 
 
 def with_state(value, kind: type, change: Callable):
-    """Return the result of a phase (a state, a state and diagnostics, or diagnostics) with its state, if any, changed.
+    """Return the result of a phase with ``change`` applied to the state in it, if there is one.
 
     kind : type of the state; change : function that returns the changed state
     """

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class StoredPart(NamedTuple):
-    """The documents of one part, with their state and running average in a checkpoint."""
+    """The documents of one part, with the part's state and running average at a checkpoint."""
 
     place: Place
     corpus: Corpus
@@ -32,7 +32,7 @@ class StoredPart(NamedTuple):
 
 
 def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Result]) -> Result:
-    """Call ``take(position, parts)`` for the last checkpoint of a run over a corpus in shards, and return its result.
+    """Return ``take(position, parts)`` for the last checkpoint of a run over a corpus in shards.
 
     The run may be running: if it replaces the checkpoint meanwhile, ``take`` is called again.
 
@@ -59,7 +59,7 @@ def at_last_checkpoint(run, take: Callable[[Position, Iterator[StoredPart]], Res
 
 
 def _parts(run, position: Position) -> Iterator[StoredPart]:
-    """Yield the parts at a checkpoint, in the order of their documents."""
+    """Yield the parts at a checkpoint, in the order of the documents."""
     train, test = corpora_of(run.path.parent, run.spec)
     folder = parts_folder(run.path / "checkpoint.npz", position.iteration)
     for number, place in enumerate(places_of(train)):
@@ -70,6 +70,6 @@ def _parts(run, position: Position) -> Iterator[StoredPart]:
 
 
 def _rows(path: Path, start: str) -> dict[str, np.ndarray]:
-    """Read the arrays of a part whose names begin with ``start``; return them by the rest of their names, aligned."""
+    """Read a part's arrays whose names begin with ``start``; return them aligned, keyed by the rest of the name."""
     arrays = read_arrays(path, start, mend="")
     return {name.removeprefix(start): aligned_copy(array) for name, array in arrays.items()}

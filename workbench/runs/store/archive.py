@@ -39,7 +39,7 @@ MEND = "delete it and fit the run again"
 
 @cached_once(8)
 def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Records:
-    """Return the corpus or records with a content hash; raise SpecError if they are missing or do not have that hash."""
+    """Return the corpus or records with a content hash from the store; raise SpecError if missing or damaged."""
     folder = store / CORPORA / content_hash
     path = folder.with_name(f"{content_hash}.npz")
     if os.path.isdir(folder) and not os.path.exists(path):
@@ -50,7 +50,7 @@ def get_corpus(store: Path, content_hash: str) -> Corpus | ShardedCorpus | Recor
 
 
 def corpora_of(store: Path, spec: RunSpec) -> tuple:
-    """Return the training and test data of a run (None: no test set), in shards if the run was created for shards."""
+    """Return a run's training and test data (None: no test set), sharded if the run was created with shards."""
     if not spec.shards:
         return get_corpus(store, spec.train), spec.test and get_corpus(store, spec.test)
     test = spec.test and (
@@ -62,13 +62,13 @@ def corpora_of(store: Path, spec: RunSpec) -> tuple:
 
 
 def corpus_in_shards(store: Path, content_hash: str) -> ShardedCorpus:
-    """Return the sharded corpus with a content hash; raise SpecError if it is missing or does not have that hash."""
+    """Return the sharded corpus with a content hash from the store; raise SpecError if missing or damaged."""
     folder = store / CORPORA / content_hash
     return _loaded(folder, "corpus of this run is", partial(_opened, folder))
 
 
 def _opened(folder: Path) -> ShardedCorpus:
-    """Return the sharded corpus in a folder; raise DataError if the folder's name is not the corpus's hash."""
+    """Return the sharded corpus in a folder; raise DataError if the folder is not named by the corpus's hash."""
     corpus = ShardedCorpus.open(folder)
     if corpus.content_hash != folder.name:
         raise DataError(f"{folder} does not hold the content its name says; {MEND}")
@@ -77,13 +77,13 @@ def _opened(folder: Path) -> ShardedCorpus:
 
 @cached_once(4)
 def get_table(store: Path, content_hash: str) -> DocumentTable:
-    """Return the document table with a content hash; raise SpecError if it is missing or does not have that hash."""
+    """Return the document table with a content hash from the store; raise SpecError if missing or damaged."""
     path = store / CORPORA / f"{content_hash}{SUFFIX}"
     return _loaded(path, "texts of this run are", lambda: DocumentTable.load(path, mend=MEND))
 
 
 def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
-    """Return load(); raise SpecError if the file at ``path`` is missing or cannot be loaded.
+    """Return load(); raise SpecError if the file ``path`` is missing or cannot be loaded.
 
     what : what the file is, for the error message
     """
@@ -99,7 +99,7 @@ def _loaded(path: Path, what: str, load: Callable[[], Any]) -> Any:
 
 
 def counts_hash(warm_start: WarmStart) -> str:
-    """Return the hash of a warm start, the sha256 (hex) of its arrays and their shapes."""
+    """Return the sha256 (hex) of the arrays and shapes of a warm start."""
     digest = hashlib.sha256()
     for counts in warm_start[:2] if warm_start.topics is None else warm_start:
         digest.update(b"none" if counts is None else str(counts.shape).encode() + counts.tobytes())
@@ -107,7 +107,7 @@ def counts_hash(warm_start: WarmStart) -> str:
 
 
 def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
-    """Write a warm start to the store, unless it is there.
+    """Write a warm start to the store unless the store has it.
 
     name : its hash from `counts_hash`
     """
@@ -122,7 +122,7 @@ def put_warm_start(store: Path, name: str, warm_start: WarmStart) -> None:
 
 
 def get_warm_start(store: Path, name: str) -> WarmStart:
-    """Return the warm start with a hash; raise SpecError if it is missing or damaged."""
+    """Return the warm start with that hash; raise SpecError if it is missing or damaged."""
     path = store / WARM_STARTS / f"{name}.npz"
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -144,7 +144,7 @@ T = TypeVar("T")
 
 
 def write_checkpoint(path: Path, position: Position) -> None:
-    """Write the position of a run to its checkpoint file; if that fails, the file is unchanged."""
+    """Write a run's position to the checkpoint file, atomically."""
     state = {f"state_{name}": value for name, value in position.state._asdict().items()}
     average = {
         name: value for name, value in position.average._asdict().items() if value is not None
@@ -162,12 +162,12 @@ def write_checkpoint(path: Path, position: Position) -> None:
 
 
 def no_checkpoint(run: str) -> SpecError:
-    """Return the error to raise for a run without a complete checkpoint."""
+    """Return the error for a run without a complete checkpoint."""
     return SpecError(f"run '{run}' has no whole checkpoint; `workbench resume {run}` makes one")
 
 
 def parts_folder(path: Path, iteration: int) -> Path:
-    """Return the folder of the document arrays of the checkpoint at an iteration.
+    """Return the folder that holds the document arrays of the checkpoint at an iteration.
 
     path : the checkpoint file
     """
@@ -191,12 +191,12 @@ def read_checkpoint(path: Path, engine: Engine) -> Position | None:
 
 
 def read_average(path: Path) -> tuple[int, Average] | None:
-    """Return the iteration and running average in a checkpoint file, without its state; None if it is missing or damaged."""
+    """Return (iteration, running average) from a checkpoint file, not reading the state; None if missing or damaged."""
     return _read(path, lambda file: (int(file["iteration"]), _average(file)))
 
 
 def _read(path: Path, take: Callable[[Any], T]) -> T | None:
-    """Open an npz file and return ``take(file)``; None if the file is missing or damaged."""
+    """Return ``take(file)`` of an opened npz file; None if the file is missing or damaged."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return take(file) if has_all(file) else None
@@ -216,7 +216,7 @@ def _average(file: Mapping[str, np.ndarray]) -> Average:
 
 
 def _restored(values: np.ndarray):
-    """Return an aligned copy of an array from a checkpoint; a field that was a number becomes a number again."""
+    """Return an array from a checkpoint as an aligned copy, or as a number if it was one."""
     if values.ndim == 0:
         return values.item()
     return aligned_copy(values)

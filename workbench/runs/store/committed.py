@@ -20,7 +20,7 @@ from workbench.runs.store.places import DATA
 
 
 def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
-    """Return a selection of an array; raise DamagedError if a chunk has another checksum than when it was written."""
+    """Return ``array[selection]``; raise DamagedError if a chunk no longer has the checksum with which it was written."""
     try:
         by_place = isinstance(selection, tuple) and any(
             isinstance(part, np.ndarray) for part in selection
@@ -37,7 +37,7 @@ def read(path: Path, array: zarr.Array, selection: tuple) -> np.ndarray:
 def refuse_missing(
     path: Path, array: zarr.Array, rows: Iterable[int], shape: tuple[int, ...] = (), second=None
 ) -> None:
-    """Raise DamagedError if a chunk of the given rows is missing; see `missing` for the arguments."""
+    """Raise DamagedError if the file of a chunk of these rows is missing; see `missing` for the arguments."""
     try:
         key = next(missing(array, rows, shape, second), None)
     except OSError as error:
@@ -54,7 +54,7 @@ def missing(
     shape: tuple[int, ...] = (),
     second: np.ndarray | None = None,
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the grid position of each chunk of the given rows that has no file.
+    """Yield the grid position of each chunk of these rows that has no file.
 
     shape : extent along the other dims, by default that of the array
     second : indices along the second dim, to check only their chunks
@@ -80,7 +80,7 @@ def fill_missing(
     n_before: int,
     before: tuple[int, ...],
 ) -> None:
-    """Write fill values to the missing chunks of the given rows, except to chunks that were filled before.
+    """Write fill values to the chunks of these rows that have no file, except those that were filled before.
 
     n_before, before : number of rows, and extent along the other dims, whose chunks were filled before
     """
@@ -102,7 +102,7 @@ def _file(array: zarr.Array) -> str:
 
 
 class Committed(NamedTuple):
-    """The commit counter of a run: its numbers of valid rows, snapshots and topics."""
+    """The commit counter of a run: the numbers of rows, snapshots and topics that are valid."""
 
     n_rows: int
     n_snapshots: int
@@ -110,7 +110,7 @@ class Committed(NamedTuple):
 
 
 class Stored:
-    """The arrays of the run in a folder; reading a missing or damaged part raises DamagedError."""
+    """The arrays of the run in a folder; reading what is missing or damaged raises DamagedError."""
 
     def __init__(self, path: Path, mode: str = "r"):
         self.path = Path(path)
@@ -140,7 +140,7 @@ class Stored:
         return self.recorded.n_topics(self.numbers.shape[1])
 
     def committed(self) -> Committed:
-        """Return the present commit counter; reopen the arrays if they have grown."""
+        """Return the current commit counter; reopen the arrays if they have grown meanwhile."""
         self._refuse_missing(self.counter, [0])
         committed = Committed(*map(int, read(self.path, self.counter, slice(None))))
         if committed.n_topics > self.capacity:  # the arrays have grown since they were opened
@@ -154,7 +154,7 @@ class Stored:
         return committed
 
     def rows(self, committed: Committed, after: int = 0) -> np.ndarray:
-        """Return the committed rows (row, column) float64 without the first ``after``."""
+        """Return the committed rows (row, column) float64, skipping the first ``after``."""
         n_columns = self.recorded.width(committed.n_topics)
         if committed.n_rows <= after:
             return np.empty((0, n_columns))
@@ -167,7 +167,7 @@ class Stored:
         return read(self.path, self.snapshot_iteration, slice(committed.n_snapshots))
 
     def shape(self, name: str, n_topics: int) -> tuple[int, ...]:
-        """Return the shape of one snapshot of the array with a name, for a number of topics."""
+        """Return the shape that one snapshot of an array has with this number of topics."""
         dims, array = self.recorded.variables[name].dims, self.counts[name]
         return tuple(
             n_topics if dim == "topic" else n
@@ -177,14 +177,14 @@ class Stored:
     def refuse_missing_counts(
         self, name: str, slots: Iterable[int], n_topics: int, of_rows: np.ndarray | None = None
     ) -> None:
-        """Raise DamagedError if a chunk of the given snapshots is missing.
+        """Raise DamagedError if a chunk of these snapshots of an array has no file.
 
         of_rows : rows within a snapshot whose chunks are checked, by default all
         """
         self._refuse_missing(self.counts[name], slots, self.shape(name, n_topics), of_rows)
 
     def fill(self, committed: Committed, iterations: Iterable[int], before: Committed) -> None:
-        """Write empty chunks for new topics where no row or snapshot has written one, so that every committed chunk exists.
+        """Write empty chunks for new topics that no row or snapshot has written, so that all committed chunks exist.
 
         before : the commit counter when chunks were last filled; a missing chunk within it is damage, and is not filled
         """

@@ -15,11 +15,11 @@ from workbench.runs.store.layout import DamagedError
 
 
 class SnapshotGone(ValueError):
-    """Raised if the run has deleted a snapshot since the Dataset was made."""
+    """Raised if a snapshot was deleted from the run after the Dataset was made."""
 
 
 def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) -> xr.Dataset:
-    """Return a Dataset of the committed counts (snapshot, …) of a run, which are read when they are used.
+    """Return the committed counts (snapshot, …) of a run as a lazy Dataset.
 
     iterations (snapshot,) : the iteration of each snapshot, 0 for a deleted one
 
@@ -32,7 +32,7 @@ def read_counts(stored: Stored, committed: Committed, iterations: np.ndarray) ->
 
 
 class _OfSnapshots(BackendArray):
-    """A lazy array that checks at every read that its snapshots still exist."""
+    """A lazy array that checks at every read that the run still has the snapshots."""
 
     def __init__(self, stored: Stored, name: str, committed: Committed, iterations: np.ndarray):
         self._stored, self._name, self._committed, self._known = stored, name, committed, iterations
@@ -70,5 +70,5 @@ class _OfSnapshots(BackendArray):
 
 
 def _within(part, n: int):
-    """Return an index for the stored array, which is longer: a slice is clipped to the first ``n`` items."""
+    """Return an index clipped to the first ``n`` items, as the stored array may be longer."""
     return slice(*part.indices(n)) if isinstance(part, slice) else part

@@ -87,7 +87,7 @@ def open_group(path: Path, mode: str = "r") -> zarr.Group:
 
 
 def about_run(path: Path) -> dict:
-    """Return the attributes of a run's Zarr group, read from its JSON file; raise StoreError if that fails."""
+    """Return the attributes of a run's Zarr group, read as JSON; raise StoreError if that fails."""
     with _opening(path):
         about = json.loads((path / DATA / "zarr.json").read_bytes())["attributes"]
         if about["schema"] != SCHEMA:
@@ -109,7 +109,7 @@ def describe_run(group: zarr.Group, about: dict) -> None:
 
 @contextlib.contextmanager
 def _opening(path: Path):
-    """Turn every error within the block into a StoreError: the folder is not a run, or the run is damaged."""
+    """Raise every error of the block as a StoreError that says whether the folder is no run, or is damaged."""
     try:
         yield
     except StoreError:
@@ -125,7 +125,7 @@ def _opening(path: Path):
 
 
 def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zarr.Array]:
-    """Open and return arrays of a run by name; chunks of zeros will be written too.
+    """Open and return the arrays of a run with these names; they also write chunks that are all zero.
 
     Raises DamagedError if an array is missing or its metadata are damaged.
     """
@@ -144,7 +144,7 @@ def open_arrays(path: Path, group: zarr.Group, names: Iterable[str]) -> list[zar
 
 
 def described(array: zarr.Array) -> str:
-    """Return the checksum of the metadata of an array, without the lengths that may grow."""
+    """Return a checksum of an array's metadata, ignoring the lengths of dims that may grow."""
     about, dims = array.metadata.to_dict(), array.metadata.dimension_names
     about["shape"] = [
         None if dim in GROWING else n for dim, n in zip(dims, array.shape, strict=True)

@@ -27,7 +27,7 @@ TRY_EVERY = 0.005
 
 
 def try_lock(file, shared: bool = False) -> bool:
-    """Try to lock an open file, or file number; return False if another process holds the lock.
+    """Try to lock an open file or file descriptor; return False if another process holds the lock.
 
     shared : whether several processes may hold the lock at once
     Raises OSError if the file system or the operating system has no such locks.
@@ -51,7 +51,7 @@ class LockHeld(Exception):
 
 
 class Lock:
-    """The lock on a file, acquired at construction and held until `release`; a context manager that releases it.
+    """A lock on a file, held from construction until `release`; a context manager.
 
     patience : seconds to wait for another process to release the lock, after which LockHeld is raised
     Raises OSError if the file cannot be created, or its file system has no locks.
@@ -88,7 +88,7 @@ class Lock:
             return False
 
     def release(self) -> None:
-        """Close the file, which releases the lock unless a child has inherited it; may be called twice."""
+        """Close the file, which frees the lock unless a child process inherited it; a second call does nothing."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -101,7 +101,7 @@ class Lock:
 
 
 def is_held(path: Path) -> bool | None:
-    """Return whether a process holds the lock on a file; None if unknown, without permission or support for locks.
+    """Return whether a process holds the lock on a file; None if permissions or the file system prevent an answer.
 
     Nothing is written, so it works in a read-only store. Other callers of this function do not count as holders.
     """

@@ -52,7 +52,7 @@ class Label(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """The note, tags and topic labels that people have written about a run."""
+    """The note, the tags and the topic labels that users wrote about a run."""
 
     note: str = ""
     tags: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Notes(NamedTuple):
 
 
 def read_notes(path: Path) -> Notes:
-    """Return the notes of the run in a folder, empty if there are none; raise NoteError if their file is damaged."""
+    """Return the notes of the run in a folder, empty ones by default; raise NoteError if the file is damaged."""
     file = Path(path) / FILE
     try:
         if not (values := read_json(file)):
@@ -86,7 +86,7 @@ def read_notes(path: Path) -> Notes:
 
 
 def annotate(path: Path, note: str | None = None, tags: Iterable[str] | None = None) -> Notes:
-    """Replace the note, the tags, or both, and return all notes; None keeps the present value, "" and [] delete it.
+    """Replace the note, the tags or both, and return all notes; None keeps the old value, "" or [] deletes it.
 
     Raises NoteError for a value that is not a text or too long, for more than 30 tags, or if the folder cannot be written.
     """
@@ -132,7 +132,7 @@ def label_topic(path: Path, run: xr.Dataset, topic: int, text: str) -> Notes:
 
 
 def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
-    """Return the labels of the topics in a run's last snapshot, as texts by topic number, in the order of the numbers.
+    """Return the labels of topics in a run's last snapshot, as topic number → text, in ascending order.
 
     A label belongs to the topic of its number, unless another topic's words are clearly nearer to the words of the topic that
     was labelled; no topic has two labels. A label whose topic no longer exists is left out, but kept in the notes.
@@ -146,7 +146,7 @@ def labels_of_topics(notes: Notes, run: xr.Dataset) -> dict[int, str]:
 
 
 def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
-    """Return the Dataset with ``topic_label`` (topic) added, "" for a topic without a label; unchanged without labels."""
+    """Return the Dataset with ``topic_label`` (topic) added, "" for unlabelled topics; unchanged if none is labelled."""
     notes = read_notes(path)
     if not notes.labels or "phi" not in run:
         return run
@@ -156,7 +156,7 @@ def with_labels(run: xr.Dataset, path: Path) -> xr.Dataset:
 
 
 def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
-    """Return the topic of each label in the run's last snapshot; None if the topic no longer exists.
+    """Return the topic in the run's last snapshot that each label belongs to; None if that topic no longer exists.
 
     It is the assignment with the smallest sum of Jensen-Shannon distances between the words of the labelled topic and those of
     the present topics, with all other words as one; the topic of the same number counts as nearer by `MARGIN`. If the engine
@@ -183,7 +183,7 @@ def _places(labels: tuple[Label, ...], run: xr.Dataset) -> list[int | None]:
 
 
 def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.ndarray:
-    """Return the Jensen-Shannon distance (topic,), from 0 to 1, of the topic that was labelled to each present topic."""
+    """Return the Jensen-Shannon distance (topic,), in 0..1, from the labelled topic to each current topic."""
     from scipy.spatial.distance import cdist
 
     known = [
@@ -198,7 +198,7 @@ def _distances(label: Label, phi: np.ndarray, index_of: dict[str, int]) -> np.nd
 
 
 def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
-    """Apply a function to the notes of a run, store the result and return it; only one process writes at a time."""
+    """Apply ``change`` to the notes of a run, write and return the result; one process at a time."""
     path = Path(path)
     try:
         with FileLock(str(path / f"{FILE}.lock"), timeout=LOCK_TIMEOUT):
@@ -217,7 +217,7 @@ def _change(path: Path, change: Callable[[Notes], Notes]) -> Notes:
 
 
 def _text(what: str, text: object, longest: int, lines: bool = False) -> str:
-    """Return a text without surrounding blanks, on one line unless ``lines``; raise NoteError if it is invalid or too long."""
+    """Return the text stripped, in one line unless ``lines``; raise NoteError if it is invalid or too long."""
     if not isinstance(text, str):
         raise NoteError(f"{what} is text; got {type(text).__name__}")
     text = "\n".join(text.strip().splitlines()) if lines else " ".join(text.split())

@@ -25,7 +25,7 @@ def is_run(path: Path) -> bool:
 
 
 def run_paths(store: Path) -> list[Path]:
-    """Return the folders of all runs in a store, oldest first, without those that are deleted meanwhile.
+    """Return the folders of all runs in a store, oldest first.
 
     Raises InputError if the store cannot be listed; a missing store has no runs.
     """
@@ -45,7 +45,7 @@ def run_paths(store: Path) -> list[Path]:
 
 
 def _made(path: Path) -> int | None:
-    """Return the time (ns) when a run was created, or last changed if that file is missing; None if neither is known."""
+    """Return the time (ns) of a run's creation, else of its last change; None if neither is known."""
     for name in ABOUT:
         with suppress(OSError):
             return (path / name).stat().st_mtime_ns

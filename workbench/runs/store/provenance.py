@@ -19,12 +19,12 @@ KERNELS = sources_hash()
 
 
 def c_library() -> str:
-    """Return the name and version of this process's C library, such as "glibc 2.36"; kernels call some of its functions."""
+    """Return name and version of this process's C library, as "glibc 2.36"; kernels call its mathematical functions."""
     return " ".join(filter(None, platform.libc_ver())) or "unknown"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of software and processor that a new run records, by name; none of them identifies the machine.
+    """Return the software versions and the kind of processor that a new run records, as a dict.
 
     ``kernels`` is a hash of the sources of the kernels, ``cpu`` the kind of processor that they are compiled for.
     """
@@ -39,12 +39,12 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the name of this machine, with characters that are allowed in a file name."""
+    """Return this machine's name, with only characters that file names allow."""
     return re.sub(r"[^\w.-]", "_", platform.node()) or "unnamed"
 
 
 def provenance(path: Path, versions: dict[str, str]) -> list[list]:
-    """Return the kernels that computed a run, as a list of [iteration after which they began, hash of the kernels].
+    """Return the kernels that computed a run: a list of [iteration after which they were used, hash of the kernels].
 
     versions : the versions with which the run was created
     """
@@ -52,14 +52,14 @@ def provenance(path: Path, versions: dict[str, str]) -> list[list]:
 
 
 def computed_on(path: Path, versions: dict[str, str]) -> list[list]:
-    """Return the machines that computed a run, as a list of [iteration after which it began, kind of processor, C library]."""
+    """Return the machines that computed a run: a list of [iteration after which it was used, processor, C library]."""
     return read_json(path / "kernels.json").get("computed_on") or [
         [0, versions["cpu"], versions["c_library"]]
     ]
 
 
 def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> None:
-    """Record that this process computes a run after an iteration, if other kernels or machines computed before."""
+    """Record that this process computes a run from an iteration on, if kernels or machine differ from before."""
     known = {"made_by": provenance(path, versions), "computed_on": computed_on(path, versions)}
     mine = {"made_by": [KERNELS], "computed_on": [instruction_set(), c_library()]}
     continued = {
@@ -71,7 +71,7 @@ def record_provenance(path: Path, versions: dict[str, str], iteration: int) -> N
 
 
 def _continued(known: list[list], iteration: int, by: list[str]) -> list[list]:
-    """Return the entries of a provenance list, with a new one if ``by`` differs from the last; unused entries are dropped."""
+    """Return a provenance list with an entry for ``by`` from ``iteration`` on, if it differs from the last one."""
     entries = [entry for entry in known if entry[0] < iteration]
     return entries if entries and entries[-1][1:] == by else [*entries, [iteration, *by]]
 
@@ -93,12 +93,12 @@ def describe_provenance(made_by: list[list], machines: list[list], versions: dic
 
 
 def _described(entries: list[list]) -> str:
-    """Return a provenance list in words: the first entry, then each other with the iteration after which it began."""
+    """Return a provenance list as text: the first entry, then each later one with its iteration."""
     return ", ".join([entries[0][1], *(f"{what} after iteration {n}" for n, what in entries[1:])])
 
 
 def other_kernels_warning(names: list[str]) -> str:
-    """Return a warning that the runs with these names are resumed with other kernels than before; "" without names."""
+    """Return a warning that these runs resume with other kernels than before; "" without names."""
     if not names:
         return ""
     were = (

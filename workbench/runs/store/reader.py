@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RunReader:
-    """Reads the committed part of a run; may be used repeatedly while the run is being written."""
+    """A reader of the committed part of a run, also while the run is being written."""
 
     def __init__(self, path: Path):
         self.path, self._stored = Path(path), Stored(path)
@@ -35,17 +35,17 @@ class RunReader:
         return self._stored.recorded
 
     def rows(self, after: int = 0) -> np.ndarray:
-        """Return the committed rows (row, column) float64 without the first ``after``: iteration, scalars, then topics."""
+        """Return the committed rows (row, column) float64 after the first ``after``: iteration, scalars, topics."""
         return self._stored.rows(self._stored.committed(), after)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array of a snapshot by name, for the committed number of topics; fast."""
+        """Return the shape of each snapshot array, keyed by name, with the committed number of topics; fast."""
         n_topics = self._stored.committed().n_topics
         return {name: self._stored.shape(name, n_topics) for name in self._stored.counts}
 
     @property
     def spec(self) -> RunSpec:
-        """The settings of the run, with its present number of iterations and stop rule; fast."""
+        """The run's settings, with the current number of iterations and stop rule; fast."""
         return read_spec(self.path, self._about)
 
     @property
@@ -59,13 +59,13 @@ class RunReader:
         return provenance(self.path, self._versions)
 
     def describe_provenance(self) -> str:
-        """Return in words the kernels and machines that computed the run; "" if they never changed."""
+        """Describe the kernels and machines that computed the run; "" if they never changed."""
         return describe_provenance(
             self.provenance(), computed_on(self.path, self._versions), self._versions
         )
 
     def by_other_kernels(self) -> bool:
-        """Return whether other kernels than those of this process computed the last committed row."""
+        """Return whether the last committed row was computed by other kernels than this process has."""
         known = self.provenance()
         return known[-1][1] != KERNELS and self._stored.committed().n_rows > 0
 
@@ -74,7 +74,7 @@ class RunReader:
         return read_status(self.path, self._about)
 
     def progress(self) -> xr.Dataset:
-        """Return a Dataset of the per-iteration variables; fast enough to be called every second."""
+        """Return the per-iteration variables as a Dataset; fast enough to be called every second."""
         return self._labelled(self.rows())
 
     def _labelled(self, rows: np.ndarray) -> xr.Dataset:
@@ -85,7 +85,7 @@ class RunReader:
         return label_rows(self.recorded, rows, attrs)
 
     def dataset(self, train: AnyCorpus | None = None) -> xr.Dataset:
-        """Return the Dataset of all committed iterations and snapshots; counts are read from disk when they are used.
+        """Return the Dataset of all committed iterations and snapshots; counts are read when they are used.
 
         train : the training corpus, by default read from the store
         Using a snapshot that the run has deleted meanwhile raises `counts.SnapshotGone`.

@@ -35,13 +35,13 @@ ALWAYS = ("status.json", "end.json", "kernels.json")
 
 
 def replace_json(path: Path, values: dict) -> None:
-    """Replace a JSON file by the values and their checksum; if that fails, the file is unchanged."""
+    """Write the values and their checksum to a JSON file, atomically."""
     with replacing(path) as file:
         file.write(json.dumps(values | {"checksum": checksum(values)}).encode())
 
 
 def read_json(path: Path, otherwise: dict | None = None) -> dict:
-    """Return the values in a JSON file, without their checksum; {} if the file does not exist yet.
+    """Return the values in a JSON file, without the checksum; {} if the file does not exist.
 
     otherwise : returned for a damaged file; by default DamagedError is raised
     """
@@ -71,12 +71,12 @@ def _read_json(path: Path) -> dict:
 
 
 def set_wanted(path: Path, state: str) -> None:
-    """Write the requested state of the run in a folder to `control.json`."""
+    """Write a requested state to `control.json` of the run in a folder."""
     replace_json(path / "control.json", {"wanted": state})
 
 
 def request(path: Path, state: str) -> None:
-    """Request a state of the run in a folder; raise StoreError if `control.json` cannot be written."""
+    """Request that the run in a folder take on a state; raise StoreError if `control.json` cannot be written."""
     try:
         set_wanted(path, state)
     except OSError as error:
@@ -87,13 +87,13 @@ def request(path: Path, state: str) -> None:
 
 
 def requested(path: Path) -> str | None:
-    """Return the requested state of the run in a folder; None if none, or an unknown one, is requested."""
+    """Return the state requested of the run in a folder; None if there is no valid request."""
     state = read_json(path / "control.json", {}).get("wanted")
     return state if state in (RUNNING, PAUSED, STOPPED) else None
 
 
 def set_state(path: Path, state: str, **more) -> None:
-    """Write the state of a run that no worker computes, and keep the rest of its status.
+    """Set the state of a run that no worker computes, leaving the rest of its status file.
 
     more : further values of the status; ``queue`` is the file name of the lock of the queue in which the run waits, or None
     """
@@ -104,7 +104,7 @@ def set_state(path: Path, state: str, **more) -> None:
 
 
 def read_spec(path: Path, about: dict | None = None) -> RunSpec:
-    """Return the spec of a run, with its present number of iterations and stop rule.
+    """Return a run's spec, with the current number of iterations and stop rule.
 
     about : the attributes from `about_run`; by default they are read
     """
@@ -113,7 +113,7 @@ def read_spec(path: Path, about: dict | None = None) -> RunSpec:
 
 
 class Ending(NamedTuple):
-    """The number of iterations and the stop rule of a run, and whether the rule has ended it."""
+    """The requested number of iterations, the stop rule, and where the rule ended the run, if it did."""
 
     spec: RunSpec  # the spec with which the run was created
     n_iterations: int  # requested number of iterations
@@ -122,12 +122,12 @@ class Ending(NamedTuple):
 
     @property
     def reaches(self) -> int:
-        """The last iteration of the run."""
+        """The last iteration: that at which the stop rule ended the run, else the requested number."""
         return self.settled or self.n_iterations
 
 
 def read_ending(path: Path, about: dict | None = None) -> Ending:
-    """Return the present end of a run: as last requested, else as the run was created.
+    """Return when a run ends: as last requested, else as it was created.
 
     about : the attributes from `about_run`; by default they are read
     """
@@ -140,7 +140,7 @@ def read_ending(path: Path, about: dict | None = None) -> Ending:
 
 
 def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None:
-    """Set the stop rule and the number of iterations of a run, which is at least the last committed iteration.
+    """Set the stop rule and the number of iterations of a run, at least that of the last committed iteration.
 
     A run that the same rule has already ended stays ended.
     """
@@ -152,14 +152,14 @@ def set_end(path: Path, n_iterations: int, rule: StopRule | None = None) -> None
 
 
 def _reached(path: Path) -> int:
-    """Return the iteration of the last committed row of a run; 0 if there is none."""
+    """Return the iteration of a run's last committed row; 0 without rows."""
     stored = Stored(path)
     committed = stored.committed()
     return int(stored.rows(committed, committed.n_rows - 1)[0, 0]) if committed.n_rows else 0
 
 
 def settle(path: Path, iteration: int, rule: StopRule) -> None:
-    """Record that the stop rule has ended a run after an iteration, unless another rule was set in the meantime."""
+    """Record that the stop rule ended a run at an iteration, unless the rule was changed meanwhile."""
     known = read_ending(path)
     if known.rule == rule:
         _change_ending(path, known, settled=iteration)
@@ -174,7 +174,7 @@ def _change_ending(path: Path, known: Ending, **changed) -> None:
 
 
 def read_status(path: Path, about: dict | None = None) -> dict:
-    """Return state, iteration, n_iterations, time_left (seconds or None) and message of a run by name, from its status file.
+    """Return a run's state, iteration, n_iterations, time_left (seconds or None) and message, as a dict.
 
     If the state is `waiting`, `running` or `paused`, but no process holds the lock, the state is `interrupted`: the run can be
     resumed, and the message has the probable reason. With ``about``, only two small files are read. If the status file is
@@ -200,7 +200,7 @@ def read_status(path: Path, about: dict | None = None) -> dict:
 
 
 def _status_from_rows(path: Path, n_iterations: int) -> dict:
-    """Return state and iteration of a run by name, from its rows and lock; {} if the rows cannot be read."""
+    """Return a run's state and iteration, inferred from rows and lock; {} if the rows cannot be read."""
     with contextlib.suppress(DamagedError):
         iteration = _reached(path)
         ended = FINISHED if iteration >= n_iterations else LOST
@@ -209,7 +209,7 @@ def _status_from_rows(path: Path, n_iterations: int) -> dict:
 
 
 def _status_in_file(path: Path) -> dict:
-    """Return the status in the file; its state becomes `interrupted` if no process computes or queues the run.
+    """Return the status in the file, with the state `interrupted` if no process computes or queues the run.
 
     The file is read again after the lock was free, since a worker may have ended, or another begun, in between.
     """
@@ -222,7 +222,7 @@ def _status_in_file(path: Path) -> dict:
 
 
 def _lives(path: Path, status: dict) -> bool:
-    """Return whether a process holds the lock of the run or of its queue; if locks do not work, judge by the heartbeat."""
+    """Return whether a process holds the lock of the run or its queue; without locks, whether the heartbeat is recent."""
     locks = [path / "lock"] + [
         path.parent / QUEUES / str(name) for name in [status.get("queue")] if name
     ]
@@ -231,7 +231,7 @@ def _lives(path: Path, status: dict) -> bool:
 
 
 def why_lost(status: dict) -> str:
-    """Return a sentence on why a worker may have ended without an error, from its last status."""
+    """Return a sentence on why a worker may have ended without an error, given its last status."""
     known, now = status.get(KILLED_FOR_MEMORY), killed_for_memory()
     if None in (known, now) or now <= known:
         return "its worker ended without an error message: it was killed, or the machine went down"
@@ -242,7 +242,7 @@ def why_lost(status: dict) -> str:
 
 
 def killed_for_memory() -> int | None:
-    """Return how many processes the system has killed for lack of memory; None if it does not count them."""
+    """Return how many processes the system has killed for lack of memory; None if it keeps no count."""
     try:
         counters = Path("/proc/vmstat").read_text()
     except OSError:

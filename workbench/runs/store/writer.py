@@ -65,7 +65,7 @@ def create_run(
     test: Corpus | None,
     budget: int = SNAPSHOT_BUDGET,
 ) -> Path:
-    """Create the folder of a run, unless it exists, and return its path; it appears complete or not at all.
+    """Create the folder of a run atomically, unless it exists; return its path.
 
     A run of the same name and hash is reopened, with the number of iterations and stop rule of the spec. Raises StoreError if
     another run has that name, or the store cannot be written or locked.
@@ -122,7 +122,7 @@ def _make_run(path: Path, spec: RunSpec, train: Corpus, test: Corpus | None, bud
 
 
 def _remove_leftovers(store: Path) -> None:
-    """Delete incomplete folders and files of processes that were killed while they created or deleted a run."""
+    """Delete incomplete folders and files left by processes that were killed while creating or deleting a run."""
     for folder in (store, store / CORPORA, store / WARM_STARTS):
         for left in folder.glob(".*.partial"):
             with contextlib.suppress(OSError):
@@ -187,7 +187,7 @@ def _make_arrays(path: Path, spec: RunSpec, train: Corpus, budget: int) -> None:
 
 
 def _chunk_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the chunk shape of a snapshot of a given shape: a block of its rows, or all of a small one."""
+    """Return the chunk shape for snapshots of this shape: a block of rows, or the whole of a small one."""
     if not shape:
         return shape
     n_rows, *others = shape
@@ -226,7 +226,7 @@ FLUSH_SHARE, CHECKPOINT_SHARE = 0.01, 0.05
 
 
 class RunWriter:
-    """The only writer of a run, and the sink of its loop; a context manager that holds the lock of the run.
+    """The only writer of a run, and the sink of the loop; a context manager that holds the run's lock.
 
     Rows are buffered and flushed every 250 ms, or on a slow disk every second; the commit counter is written last. Rows that
     are recomputed after a resume are compared with the committed ones, bit for bit.
@@ -256,14 +256,14 @@ class RunWriter:
         self._lock.release()
 
     def _check_there(self) -> None:
-        """Raise StoreError if the folder was deleted, since Zarr would create it again."""
+        """Raise StoreError if the run's folder was deleted, since Zarr would create it again."""
         if not self._lock.is_there():
             raise StoreError(
                 f"run '{self.path.name}' was deleted while it was computed: {self.path} is gone; fit it again"
             )
 
     def failed(self, error: Exception) -> Exception:
-        """Write buffered rows and the error's message in the status, if possible, and return the error to raise.
+        """Write buffered rows and the error's message, if possible; return the error to raise.
 
         An OSError becomes a StoreError that names the file, what is kept, and how to resume.
         """
@@ -358,7 +358,7 @@ class RunWriter:
         return self._recorded.n_topics(self._numbers.shape[1])
 
     def _grow_to(self, n_topics: int) -> None:
-        """Enlarge the arrays if they cannot hold ``n_topics`` topics, by at least a half."""
+        """Enlarge arrays that cannot hold ``n_topics`` topics, by at least a half."""
         capacity = self._capacity()
         if n_topics > capacity:
             self._check_there()
@@ -382,7 +382,7 @@ class RunWriter:
         )
 
     def _compare(self, iteration: int, values: np.ndarray) -> None:
-        """Raise StoreError if a recomputed row differs from the committed row of its iteration; clocks may differ."""
+        """Raise StoreError if a recomputed row differs from the committed row of that iteration in more than clocks."""
         known, timed = self._known[self._known[:, 0] == iteration], self._clocks
         # values that were never written are NaN in the store, and 0 in a row
         of_topics = self._recorded.width(0)
@@ -419,7 +419,7 @@ class RunWriter:
         self.flush()
 
     def _thin(self) -> None:
-        """Delete every other old snapshot if there are more than the budget allows."""
+        """Delete every other old snapshot once there are more than the budget allows."""
         slots = np.flatnonzero(self._iterations)
         n_topics_at_first = self._recorded.sizes.get("topic", 0)
         if len(slots) <= max(
@@ -454,7 +454,7 @@ class RunWriter:
         self.spec = read_spec(self.path)
 
     def flush(self) -> None:
-        """Write the buffered rows, and then the commit counter."""
+        """Write the buffered rows, then the commit counter."""
         self._check_there()
         began, used = time.monotonic(), self.n_rows - self._chunk_start
         if used:
@@ -473,7 +473,7 @@ class RunWriter:
     # ------------------------------------------------------------------ the heartbeat
 
     def beat(self, state: str, message: str = "") -> None:
-        """Write the status file, the heartbeat of the run: state, iteration, time left and message."""
+        """Write the run's heartbeat, the status file: state, iteration, time left and message."""
         if state == PAUSED:
             self._began_at = None  # a pause must not count in the speed
         self._check_there()

@@ -31,7 +31,7 @@ class ClusterError(InputError):
 
 
 class About(NamedTuple):
-    """Software and machine of a process of a cluster."""
+    """Software versions, kernels and machine of one process of a cluster."""
 
     workbench: str  # version of workbench
     kernels: str  # hash of the sources of the kernels
@@ -47,7 +47,7 @@ def about_process() -> About:
 
 @contextlib.contextmanager
 def client_of(scheduler) -> Iterator[Client]:
-    """Yield a client of the scheduler with at least one worker; a client that was created here is closed at the end.
+    """Yield a client of the scheduler once a worker has connected; close it at the end if it was created here.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def await_worker(client: Client) -> None:
 
 @contextlib.contextmanager
 def _made(scheduler) -> Iterator[Client]:
-    """Yield the client of `client_of` without waiting for a worker."""
+    """Yield a client of the scheduler, existing or new, without waiting for a worker."""
     distributed = _distributed()
     if isinstance(scheduler, distributed.Client):
         if scheduler.asynchronous:
@@ -119,7 +119,7 @@ def losses() -> tuple[type[Exception], ...]:
 
 
 def _distributed():
-    """Import and return `distributed`; if it is not installed, raise ClusterError that says how to install it."""
+    """Import and return the package `distributed`; raise ClusterError, with how to install it, if it is missing."""
     try:
         import distributed
     except ImportError as error:
@@ -157,7 +157,7 @@ def _check_scheduler(address: str) -> None:
 
 
 async def _identity(address: str) -> dict:
-    """Return what a Dask process at an address reports about itself, such as its type, by name."""
+    """Return what the Dask process at an address reports about itself, such as its type, as a dict."""
     from distributed.core import connect
     from distributed.security import Security
 
@@ -175,7 +175,7 @@ async def _identity(address: str) -> dict:
 
 
 def check_workers(client: Client) -> dict[str, About]:
-    """Return the `About` of each worker by address; raise ClusterError if one has another version or other kernels."""
+    """Return the `About` of each worker by address; raise ClusterError if a version or kernel differs from here."""
     return {
         address: checked(about, address)
         for address, about in ask_workers(client, about_process).items()
@@ -183,7 +183,7 @@ def check_workers(client: Client) -> dict[str, About]:
 
 
 def ask_workers(client: Client, function: Callable, *arguments) -> dict:
-    """Call a function on each worker and return the results by address; raise ClusterError if a worker cannot call it."""
+    """Call a function on every worker and return the results by address; raise ClusterError if a call fails."""
     answers = client.run(function, *arguments, on_error="return")
     for address, answer in answers.items():
         if isinstance(answer, InputError):
@@ -197,7 +197,7 @@ def ask_workers(client: Client, function: Callable, *arguments) -> dict:
 
 
 def checked(about: About, address: str, here: About | None = None) -> About:
-    """Return ``about`` if its version and kernels are those of ``here`` (default: this process); else raise ClusterError."""
+    """Return ``about`` if the version and kernels equal those of ``here`` (default: this process); else raise ClusterError."""
     here = here or about_process()
     if about[:2] != here[:2]:
         raise ClusterError(

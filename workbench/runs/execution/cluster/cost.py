@@ -29,21 +29,21 @@ TINY = 9
 
 
 class Network(NamedTuple):
-    """Network traffic of an iteration."""
+    """Bytes that one iteration sends over the network."""
 
     n_bytes: float  # bytes to and from all workers together
     waited: float  # bytes for which computation has to wait
 
 
 class Moved(NamedTuple):
-    """The counts that are sent in one phase of an iteration."""
+    """The counts that one phase of an iteration sends over the network."""
 
     in_turn: bool  # whether the parts wait for each other
     n_bytes: float  # bytes of all counts by word
 
 
 def moved_by(planned: Planned) -> list[Moved]:
-    """Return the bytes sent by each phase of an iteration after which the parts exchange sums."""
+    """Return the network traffic of each phase of an iteration that exchanges sums."""
     engine, model, options = planned.spec.parts()
     tiny, context, phases = model.tiny(TINY), StepContext(0, 1), []
     state = engine.init(tiny, model, options, StepContext(0, 0))
@@ -58,7 +58,7 @@ def moved_by(planned: Planned) -> list[Moved]:
 
 
 def network_of(phases: list[Moved], n_workers: int) -> Network:
-    """Return the network traffic of an iteration on ``n_workers`` workers.
+    """Return the bytes that one iteration sends over the network with ``n_workers`` workers.
 
     Before a phase the shared arrays are sent to each worker, along a binary tree of workers. Sums of parts in parallel are sent
     up such a tree; counts of parts in turn are sent from worker to worker. The client receives the result.
@@ -73,7 +73,7 @@ def network_of(phases: list[Moved], n_workers: int) -> Network:
 
 
 def cost_of(client: Client, planned: Planned) -> str:
-    """Return a sentence on the time and network traffic of an iteration, and how many workers are worthwhile.
+    """Return a sentence on the time and network traffic of an iteration, and on how many workers pay off.
 
     For a long run an iteration over one shard is timed on a worker; for a short run no time is reported.
     """
@@ -108,7 +108,7 @@ def cost_of(client: Client, planned: Planned) -> str:
         return f"{text}; a worker was lost while an iteration was timed"
 
     def seconds(n: int) -> tuple[float, float]:
-        """Return the seconds of an iteration spent computing, and waiting for the network, on n workers like these."""
+        """Return the seconds of an iteration on n such workers: those of computing, and those of waiting for data."""
         waiting = any(phase.in_turn for phase in phases)
         n_busy = 1 if waiting else min(n * threads[home], n_parts)
         return computed / n_busy, network_of(phases, n).waited * per_byte
@@ -123,12 +123,12 @@ def cost_of(client: Client, planned: Planned) -> str:
 
 
 def seconds_over_shard(spec: RunSpec, corpus: str | AnyCorpus) -> float:
-    """Time an iteration over the first shard of a corpus, in seconds; called on a worker."""
+    """Return the seconds of one iteration over the first shard of a corpus; called on a worker."""
     return one_iteration(Planned(spec, opened(corpus).shard(0), None))
 
 
 def _seconds_of_a_byte(client: Client, home: str) -> float:
-    """Return the seconds per byte of the transfer to a worker and back; the better of two measurements."""
+    """Return the seconds that a byte takes to a worker and back; the better of two measurements."""
     sample, tries = np.zeros(SAMPLE, np.uint8), []
     for _ in range(2):
         begun = time.perf_counter()

@@ -57,7 +57,7 @@ LOOK_EVERY = 0.2
 
 
 class OnWorkers:
-    """A crew whose parts are on the workers of a client; `workbench.runs.parts.crew.Here` describes the methods.
+    """A crew whose parts are on the workers of a cluster; `workbench.runs.parts.crew.Here` documents the methods.
 
     Raises
     ------
@@ -88,14 +88,14 @@ class OnWorkers:
     # ------------------------------------------------------------------ a crew's methods
 
     def collect(self, method: str, *arguments) -> list:
-        """Call a method of every part; return the results in the order of parts."""
+        """Call a method of every part; return the list of results in the order of the parts."""
         return self._wait(
             [self._call(number, method, *arguments) for number in range(len(self._homes))],
             never_interrupted,
         )
 
     def each_in_turn(self, method: str, *arguments) -> Iterator:
-        """Call a method of every part; yield the results in the order of parts, one at a time."""
+        """Call a method of one part after the other; yield the results."""
         return (self.alone(number, method, *arguments) for number in range(len(self._homes)))
 
     def alone(self, number: int, method: str, *arguments):
@@ -103,7 +103,7 @@ class OnWorkers:
         return self._wait([self._call(number, method, *arguments)], never_interrupted)[0]
 
     def in_turn(self, call: Call, shared: dict, interrupt: Callable) -> Met | Returned:
-        """Compute a phase on the parts in turn, each with the shared arrays as the previous part has changed them."""
+        """Compute a phase on one part after the other, each starting from the shared arrays that the last one changed."""
         left, sums = self._there(shared), []
         for number, home in enumerate(self._homes):
             result = self._submit(number, in_turn, self._key, number, call, left)
@@ -121,7 +121,7 @@ class OnWorkers:
         interrupt: Callable,
         warm_start: WarmStart | None = None,
     ) -> Met | Returned:
-        """Compute a phase on all parts in parallel, from the same shared arrays; return the sum of their changes."""
+        """Compute a phase on all parts in parallel, from the same shared arrays; return the sum of the changes."""
         there = None if shared is None else self._there(shared)
         results = [
             (level, self._at(home, change_some, self._key, numbers, call, there, warm_start))
@@ -134,12 +134,12 @@ class OnWorkers:
         return owned(met)
 
     def _returned(self, result: Future, home: str, interrupt: Callable) -> Returned | None:
-        """Return the result of a phase that the first part has completed alone; None if it needs sums over the parts."""
+        """Return the result of a phase if the first part completed it alone; None if sums over parts are needed."""
         (returned,) = self._wait([self._at(home, is_returned, result)], interrupt)
         return self._wait([result], interrupt)[0] if returned else None
 
     def finish(self, shared: dict, sums: dict):
-        """Complete a phase, given the shared arrays and the sums over all parts, and return its result."""
+        """Complete a phase from the shared arrays and the sums over all parts; return the phase's result."""
         result = self._submit(0, finish, self._key, self._there(shared), sums)
         (value,) = self._wait([result], never_interrupted)
 
@@ -152,7 +152,7 @@ class OnWorkers:
         return with_state(value, self._setting.spec.parts()[0].state, whole)
 
     def cpu_seconds_elsewhere(self) -> float:
-        """Return the CPU seconds used so far by the workers that have parts."""
+        """Return the CPU seconds that the workers with parts have used so far."""
         with self._seeing_losses(KeyError):
             spent = self._client.run(time.process_time, workers=self._workers, on_error="ignore")
         return sum(spent.values())
@@ -167,7 +167,7 @@ class OnWorkers:
     # ------------------------------------------------------------------ Dask
 
     def _dealt_out(self, threads: dict[str, int]) -> Iterator[tuple[str, int, range]]:
-        """Yield (worker, level, part numbers) of each subtree of the tree of sums that one task computes.
+        """Yield (worker, level, part numbers) of each subtree in the tree of sums that one task computes.
 
         threads : number of threads of each worker, by address
         """
@@ -181,7 +181,7 @@ class OnWorkers:
                     yield home, level, numbers
 
     def _call(self, number: int, method: str, *arguments) -> Future:
-        """Submit a task that calls a method of a part; a dict among the arguments is sent to the workers once."""
+        """Submit a task that calls a method of a part; return the task's future."""
         arguments = [
             self._there(argument) if isinstance(argument, dict) else argument
             for argument in arguments
@@ -189,7 +189,7 @@ class OnWorkers:
         return self._submit(number, call, self._key, number, method, *arguments)
 
     def _submit(self, number: int, function: Callable, *arguments) -> Future:
-        """Submit a task to the worker that has the part with this number."""
+        """Submit a task to the worker that has the part ``number``."""
         return self._at(self._homes[number], function, *arguments)
 
     def _add(self, a: Future, b: Future) -> Future:
@@ -203,7 +203,7 @@ class OnWorkers:
         )
 
     def _there(self, shared: dict) -> Future:
-        """Send the shared arrays to the workers, unless these very arrays were sent last, and return their future."""
+        """Send the shared arrays to the workers, unless they have these already; return the future of the arrays."""
         values = tuple(shared.values())
         if self._sent is None or any(
             a is not b for a, b in zip(self._sent[0], values, strict=True)
@@ -216,7 +216,7 @@ class OnWorkers:
         return self._sent[1]
 
     def _wait(self, futures: list[Future], interrupt: Callable) -> list:
-        """Wait for tasks and return their results; raise the error of a task, or PartsLost if a worker with parts is gone."""
+        """Wait for tasks and return the results; raise a task's error, or PartsLost if a worker with parts is gone."""
         from distributed import wait
 
         with self._seeing_losses(), self._client.as_current():
@@ -234,7 +234,7 @@ class OnWorkers:
                 gathered.cancel()
 
     def _within(self, act: Callable) -> bool:
-        """Call ``act`` and return True; after a TimeoutError check that the workers are alive and return False."""
+        """Call ``act`` and return True; on a TimeoutError check that the workers are alive, and return False."""
         try:
             act()
         except TimeoutError:
@@ -275,7 +275,7 @@ class OnWorkers:
             raise PartsLost(f"worker {lost[0]} was lost")
 
     def _check_room(self, places: list[Place]) -> None:
-        """Raise ClusterError if a worker has too little memory for its parts and the counts by word."""
+        """Raise ClusterError if a worker has too little memory for the parts assigned to it."""
         spec, free = self._setting.spec, ask_workers(self._client, free_memory)
         for home in self._workers:
             places_of_home = [
@@ -290,7 +290,7 @@ class OnWorkers:
 
 
 def bytes_of(setting: Setting, places: list[Place]) -> int:
-    """Predict the bytes of memory of a process with these parts: documents, document arrays, copies of the counts by word."""
+    """Predict the bytes of memory of a process with these parts: documents, document arrays, copies of counts by word."""
     engine, model, options = setting.spec.parts()
     train = opened(setting.train)
     of_words = train.n_words * padded(model.n_topics) * DOUBLE

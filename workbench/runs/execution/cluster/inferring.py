@@ -38,7 +38,7 @@ GONE = "the scheduler is gone, and nothing was kept; start it again with its wor
 
 
 def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) -> Iterator:
-    """Yield work(*shared, piece) for each piece, in order, computed on the workers of a client.
+    """Yield work(*shared, piece) for each piece, in order, computed on the workers of a cluster.
 
     Pieces are generated as tasks are submitted. The tasks of a lost worker are computed by another. Submitted tasks are
     cancelled when the generator is closed. Ctrl-C is raised while waiting for a result, since Dask could lose it elsewhere.
@@ -62,7 +62,7 @@ def results_of(client: Client, work: Callable, shared: tuple, pieces: Iterable) 
 
 
 class _Flow:
-    """The submitted tasks, in the order of their pieces."""
+    """The queue of submitted tasks, in the order of the pieces of work."""
 
     def __init__(self, client: Client, work: Callable, shared: tuple, control: MemoryControl):
         self._client, self._work, self._shared, self._has, self._control = (
@@ -77,7 +77,7 @@ class _Flow:
         self._send()
 
     def fill(self, pieces: Iterator) -> bool:
-        """Submit tasks for further pieces up to the limit; return whether any task is unfinished."""
+        """Submit tasks for more pieces, up to the limit; return whether any task is unfinished."""
         n_threads = 1
         with contextlib.suppress(_Lost), self._seeing_losses():
             n_threads = sum(self._client.nthreads().values())
@@ -108,7 +108,7 @@ class _Flow:
         self._tasks.clear()
 
     def _await(self, task: Future | None):
-        """Wait for a task and return its result."""
+        """Wait for a task and return the result."""
         from distributed import KilledWorker, wait
 
         while True:
@@ -132,7 +132,7 @@ class _Flow:
         return task.result()
 
     def _begin_again(self) -> None:
-        """Submit all unfinished tasks again, as soon as there is a worker."""
+        """Submit all unfinished tasks anew, once there is a worker."""
         self._losses += 1
         if self._losses > LOSSES:
             raise ClusterError(
@@ -146,11 +146,11 @@ class _Flow:
         self._tasks = deque((piece, self._submit(piece)) for piece, _ in self._tasks)
 
     def _send(self) -> None:
-        """Send the shared values to each worker; a worker that connects later gets them from another."""
+        """Send the shared values to all workers; a worker that connects later gets them from another one."""
         (self._there,) = self._client.scatter([_Shared(self._shared)], broadcast=True, hash=False)
 
     def _submit(self, piece) -> Future | None:
-        """Submit the task of a piece and return it; None if the shared values were lost."""
+        """Submit the task of one piece and return its future; None if the shared values were lost."""
         with contextlib.suppress(_Lost), self._seeing_losses():
             return self._client.submit(
                 _done, self._work, self._there, piece, self._has, pure=False, retries=RETRIES
@@ -158,7 +158,7 @@ class _Flow:
 
     @contextlib.contextmanager
     def _seeing_losses(self) -> Iterator[None]:
-        """Turn Dask's exceptions for lost tasks or values into _Lost, and those for a lost scheduler into ClusterError."""
+        """Turn Dask's exceptions in the block for lost tasks or values into _Lost, for a lost scheduler into ClusterError."""
         try:
             yield
         except InputError:
@@ -170,18 +170,18 @@ class _Flow:
 
 
 class _Lost(Exception):
-    """Raised if the submitted tasks are lost, since no worker is left that has the shared values."""
+    """Raised if submitted tasks are lost because no worker with the shared values is left."""
 
 
 class _Shared:
-    """The values that all pieces need, wrapped in an object so that Dask does not search them for tasks."""
+    """A wrapper of the values that all pieces need, so that Dask does not search them for tasks."""
 
     def __init__(self, values: tuple):
         self.values = values
 
 
 def _done(work: Callable, shared: _Shared, piece, client_has: About):
-    """Compute a piece on a worker, after checking that its version and kernels are those of the client."""
+    """Compute one piece on a worker, after checking that the version and kernels equal the client's."""
     from distributed import get_worker
 
     checked(about_process(), get_worker().address, client_has)

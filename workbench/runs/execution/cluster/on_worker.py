@@ -21,7 +21,7 @@ def free_memory() -> int:
 
 
 def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
-    """Create a part of a run and keep it in `PARTS`; raise ClusterError if the corpus cannot be read."""
+    """Create one part of a run in `PARTS`, on this worker; raise ClusterError if the corpus cannot be read."""
     try:
         PARTS[key, number] = Part(setting, place, number)
     except DataError as error:
@@ -31,7 +31,7 @@ def make_part(key: str, setting: Setting, number: int, place: Place) -> None:
 
 
 def forget(key: str) -> None:
-    """Delete all parts of a run."""
+    """Delete all parts of a run from this worker."""
     KEPT.pop(key, None)
     for known in [known for known in PARTS if known[0] == key]:
         del PARTS[known]
@@ -48,14 +48,14 @@ def workers_there(dask_scheduler) -> list[str]:
 
 
 def forget_others(clients: list[str]) -> None:
-    """Delete the parts of all runs except those of the given clients."""
+    """Delete the parts of all runs from this worker, except those of the given clients."""
     for key in {key for key, _ in [*PARTS]}:
         if key.split("/")[0] not in clients:
             forget(key)
 
 
 def part_of(key: str, number: int) -> Part:
-    """Return a part of a run; raise `NoLongerThere` if it is missing since the worker was restarted."""
+    """Return one part of a run on this worker; raise `NoLongerThere` if a restart of the worker lost it."""
     try:
         return PARTS[key, number]
     except KeyError:
@@ -74,7 +74,7 @@ def call(key: str, number: int, method: str, *arguments):
 def change_some(
     key: str, numbers: range, call: Call, shared: dict | None, warm_start: WarmStart | None
 ) -> Met | Returned:
-    """Return the sum of the changes that some parts make to the shared arrays; see `workbench.runs.parts.crew.changes`."""
+    """Compute a phase on some parts; return the sum of the changes that they make to the shared arrays."""
     parts = [part_of(key, number) for number in numbers]
     known = KEPT.get(key)
     if known is None or known[0] != call:  # concurrent threads may each create it once
@@ -83,7 +83,7 @@ def change_some(
 
 
 def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met] | Returned:
-    """Compute a phase on one part; return the shared arrays as it has changed them, and its sums."""
+    """Compute a phase on one part; return the shared arrays with the part's changes, and the part's sums."""
     part = part_of(key, number)
     context = part.context(call.step, never_interrupted, once_in({}))
     met = part.work(
@@ -93,7 +93,7 @@ def in_turn(key: str, number: int, call: Call, shared: dict) -> tuple[dict, Met]
 
 
 def finish(key: str, shared: dict, sums: dict):
-    """Complete a phase, given the shared arrays and the sums over all parts; return its result.
+    """Complete a phase from the shared arrays and the sums over all parts; return the phase's result.
 
     Shared arrays that are unchanged are None in its state.
     """
@@ -108,15 +108,15 @@ def finish(key: str, shared: dict, sums: dict):
 
 
 def is_returned(result: Met | Returned) -> bool:
-    """Return whether a phase was completed by one part, without sums over the parts."""
+    """Return whether the first part completed the phase alone, without sums over parts."""
     return isinstance(result, Returned)
 
 
 def added_up(a: Met, b: Met) -> Met:
-    """Return the sum of the contributions of two sets of parts, as `workbench.runs.parts.crew.add_met`, changing neither."""
+    """Return the sum of two contributions as a new one, as `workbench.runs.parts.crew.add_met` adds them."""
     return add_met(owned(a), b)
 
 
 def owned(met: Met) -> Met:
-    """Return a copy of a contribution with writable arrays; arrays received over the network are read-only."""
+    """Return a copy of a contribution with writable arrays, since those from the network are read-only."""
     return Met(*({name: private_copy(value) for name, value in arrays.items()} for arrays in met))

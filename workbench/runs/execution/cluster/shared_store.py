@@ -27,7 +27,7 @@ ADVICE = "give a store on a file system that all machines share, at the same pat
 
 
 class Seen(NamedTuple):
-    """What a worker sees of the client's test folder in the store."""
+    """What a worker sees of the client's test folder: token, lock, clock."""
 
     machine: str
     token: str  # read from the client's file; "" if the file is not visible
@@ -67,7 +67,7 @@ def check_shared(client: Client, store: Path) -> Path:
 
 
 def look_at_probe(path: str) -> Seen:
-    """Read the client's token, write it to a new file, and test the lock; called on a worker.
+    """Return whether this worker can read and write the test folder and sees the client's lock.
 
     path : the test folder
     """
@@ -83,14 +83,14 @@ def look_at_probe(path: str) -> Seen:
 
 
 def sees_lock(path: str) -> bool:
-    """Return whether a lock that the client holds in the store is seen as held; called on a worker."""
+    """Return whether this worker sees a lock that the client holds in the store."""
     return bool(is_held(Path(path)))
 
 
 def _check_seen(
     view: Seen, worker: str, probe: Path, token: str, began: float, ended: float
 ) -> None:
-    """Raise ClusterError if a worker does not see the store or its clock differs.
+    """Raise ClusterError if a worker does not see the store, or has a clock that differs from this one.
 
     view : what it saw; began, ended : times by this machine's clock between which it looked
     """

@@ -69,7 +69,7 @@ class ChildLost(RuntimeError):
 
 
 def compute(path: str, client_has: About, queue: str) -> str:
-    """Compute a run to its end in a child process, on a worker; return its state, `ELSEWHERE` or `REMOVED`.
+    """Compute a run to its end in a child process on this worker; return the run's state, `ELSEWHERE` or `REMOVED`.
 
     client_has : software of the client
     queue : path of the lock of the queue, which the client holds; a worker that shares the store sees it as held
@@ -107,7 +107,7 @@ def compute(path: str, client_has: About, queue: str) -> str:
 
 
 def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
-    """Compute a run in a child process, which inherits the lock, and return its state; the child ends with the worker."""
+    """Compute a run in a child process, which inherits the lock and ends with this worker; return the run's state."""
     child = start_process(
         "worker", path, lock.fd, ATTACHED, log=path / "worker.log", lock=lock, stdin=subprocess.PIPE
     )
@@ -120,7 +120,7 @@ def _outcome_of_child(path: Path, lock: Lock, worker: Worker) -> str:
 
 @contextlib.contextmanager
 def _ended_at_last(child: subprocess.Popen):
-    """End the child process at the end of the block, by closing its pipe, and wait for it."""
+    """End the child process, by closing its standard input, when the block ends."""
     try:
         yield
     finally:
@@ -129,7 +129,7 @@ def _ended_at_last(child: subprocess.Popen):
 
 
 def _lock_of(path: Path) -> Lock | None:
-    """Acquire the lock of a run, waiting for a process that is closing; return None if a process computes the run."""
+    """Acquire a run's lock, waiting for a process that is closing; return None if another process computes the run."""
     began, until = _beat(path), time.monotonic() + SILENT_WITHIN
     while True:
         try:
@@ -143,7 +143,7 @@ def _lock_of(path: Path) -> Lock | None:
 
 
 def _beat(path: Path) -> float:
-    """Return the time of the last heartbeat of a run, in seconds; 0 if it has none."""
+    """Return the time in seconds of a run's last heartbeat; 0 without one."""
     return read_json(path / "status.json", {}).get("time", 0.0)
 
 
@@ -164,7 +164,7 @@ GONE = (
 def work_through_on(
     client: Client, runs: list[Run], on_progress: Callable[[list[Run]], None]
 ) -> None:
-    """Compute runs to their ends on the workers of a cluster; the failure of one does not stop the others.
+    """Compute runs to their ends on the workers of a cluster; if one fails, the others continue.
 
     If another process computes a run, the run is submitted only when that process ends without finishing it. ``on_progress`` is
     called up to ten times a second with the unfinished runs, and with all runs at the end. Ctrl-C (or SIGTERM) stops the
@@ -194,7 +194,7 @@ def work_through_on(
 
 
 class _Queue:
-    """The unfinished runs: those with a task, those that another process computes, and paused ones."""
+    """The unfinished runs: those with a task, those computed by other processes, and paused ones."""
 
     def __init__(self, runs: list[Run], client: Client, lock: Lock):
         self._client, self._lock, self._has = client, lock, about_process()
@@ -209,7 +209,7 @@ class _Queue:
         return [*self._tasks, *self._paused, *self._elsewhere]
 
     def look(self) -> None:
-        """Drop runs that have ended, and submit those that no process computes any more."""
+        """Drop runs that have ended, and submit those that another process no longer computes."""
         if self._client.status != "running":
             raise ClusterError(GONE)
         for run, task in list(self._tasks.items()):
@@ -225,13 +225,13 @@ class _Queue:
         self._look_at_waiting()
 
     def _has_no_task(self, run: Run) -> bool:
-        """Return whether a run waits in this queue without a task, since another process computed it and has ended."""
+        """Return whether a waiting run has no task, because the other process that computed it has ended."""
         return read_json(run.path / "status.json", {}).get(
             "queue"
         ) == self._lock.path.name and not is_held(run.path / "lock")
 
     def _submit(self, runs: list[Run]) -> None:
-        """Submit a task for each of the runs that still exist, in order."""
+        """Submit a task for each run, in order, except runs that were deleted."""
         runs = [run for run in runs if is_run(run.path)]
         set_waiting([run.path for run in runs], self._lock.path)
         for run in runs:
@@ -248,7 +248,7 @@ class _Queue:
             self._n_submitted += 1
 
     def _take_result(self, run: Run, task: Future) -> None:
-        """Remove a task that has ended, and record the outcome of its run: ended, paused, failed, or computed elsewhere."""
+        """Remove a finished task, and record the state of its run: ended, paused, failed or computed elsewhere."""
         del self._tasks[run]
         outcome, error = _outcome(task)
         if error is not None:
@@ -262,7 +262,7 @@ class _Queue:
             self._paused.add(run)
 
     def _look_at_waiting(self) -> None:
-        """Write the heartbeats of waiting runs, and carry out requests to them: a stop cancels the task."""
+        """Write the heartbeats of waiting runs and follow requests to them: a stop cancels the task."""
         due = time.monotonic() - self._beaten > BEAT_EVERY
         self._beaten = time.monotonic() if due else self._beaten
         for run in [*self._tasks, *self._paused]:
@@ -276,7 +276,7 @@ class _Queue:
         self._submit(goes_on)
 
     def stop(self) -> None:
-        """Stop the runs of this queue: waiting runs at once, others after their step."""
+        """Stop the runs of the queue: waiting ones at once, others after the current step."""
         runs = [*self._tasks, *self._paused]
         for run in runs:
             with contextlib.suppress(StoreError):  # removed meanwhile
@@ -292,7 +292,7 @@ class _Queue:
 
 
 def _outcome(task: Future) -> tuple[str | None, Exception | None]:
-    """Return (result, None) or (None, error) of a task that has ended.
+    """Return (result, None) or (None, error) of a finished task.
 
     The result is `ELSEWHERE` if a restart of the workers cancelled the task. Raises ClusterError if the scheduler is gone.
     """
@@ -312,7 +312,7 @@ def _outcome(task: Future) -> tuple[str | None, Exception | None]:
 
 
 def _waits(run: Run) -> bool:
-    """Write the heartbeat and the requested state of a waiting run; return whether it still waits or is computed.
+    """Write the heartbeat and the requested state of a run; return whether it is still waiting or being computed.
 
     The lock of the run is held meanwhile, so that the status of a running process is not overwritten.
     """
@@ -326,7 +326,7 @@ def _waits(run: Run) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return a sentence that explains why a task failed."""
+    """Return a sentence that says why a task failed."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
@@ -338,7 +338,7 @@ def _reason(error: Exception) -> str:
 
 @contextlib.contextmanager
 def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
-    """Yield a client of a cluster, after checking that its workers share a store.
+    """Yield a client of a cluster whose workers are known to share the store.
 
     Raises ClusterError for the first problem of the cluster; see `connecting` and `shared_store`.
     """
@@ -354,12 +354,12 @@ def ready_cluster(scheduler, store: Path, jobs: int = 1) -> Iterator[Client]:
 
 
 def n_places(client: Client) -> int:
-    """Return the number of threads of all workers, which is the number of runs computed at a time."""
+    """Return how many runs are computed at a time: the number of threads of all workers."""
     return sum(client.nthreads().values())
 
 
 def leave(runs: list[Run], client: Client) -> None:
-    """Hand runs over to the cluster, so that this process may end: a task submits them and waits for them.
+    """Hand runs over to the cluster and return once they are submitted, so that this process may end.
 
     If the worker of that task ends, the scheduler gives the task to another. Returns when the runs are submitted; raises
     ClusterError if no worker has a free thread for that task.
@@ -388,7 +388,7 @@ def leave(runs: list[Run], client: Client) -> None:
 
 
 def keep(paths: list[str], client_has: About, name: str) -> None:
-    """Submit the runs and wait for them, as the task of `leave`; set the named event when they are submitted."""
+    """Submit the runs and wait for them, in the task of `leave`; set the event ``name`` once they are submitted."""
     from distributed import Event, get_client, get_worker, secede
 
     checked(about_process(), get_worker().address, client_has)
