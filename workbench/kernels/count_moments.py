@@ -44,7 +44,7 @@ NEARLY_CERTAIN = 1.0 - 1e-16
 
 @inlined
 def given_positive(mean, variance, zero):
-    """Return P+ = p(n > 0) of a count n, and its mean E+ and variance V+ given n > 0 (eq. 14); numbers or vectors.
+    """Return P+ = p(n > 0) of a count n, and the conditional mean E+ and variance V+ given n > 0 (eq. 14).
 
     P+ >= 1 - exp(-E) >= E - E^2 / 2 is enforced where P0 is rounded to 1, as for 10^9 tokens of probability 1e-16.
     """
@@ -72,7 +72,7 @@ def power(base, n):
 
 @inlined
 def clear(index, n_topics: int, mean, variance, zero) -> None:
-    """Set E = V = 0 and P0 = 1, as without tokens, for one row that begins at flat index `index`."""
+    """Set mean E = 0, variance V = 0 and P0 = p(n = 0) = 1 of a row of counts without tokens, from flat index `index` on."""
     for k in range(index, index + n_topics, LANES):
         store(mean, k, spread(0.0))
         store(variance, k, spread(0.0))
@@ -81,7 +81,7 @@ def clear(index, n_topics: int, mean, variance, zero) -> None:
 
 @inlined
 def add_pair(count, gamma, pair, n_topics: int, mean, variance, zero, index) -> None:
-    """Update E, V and P0 (the row at flat index `index`) by one pair of `count` tokens with its row of gamma, eq. 13."""
+    """Update mean E, variance V and P0 = p(n = 0) of a row of counts by a pair of `count` tokens with gamma (eq. 13)."""
     i = pair * gamma.shape[1]
     for k in range(0, n_topics, LANES):
         g = doubles(load(gamma, i + k))
@@ -103,7 +103,7 @@ def count_documents(
     var_dk: np.ndarray | None,
     zero_dk: np.ndarray,
 ) -> None:
-    """Compute E, V and P0 (document, topic) of documents first..last from the responsibilities gamma."""
+    """Compute mean E, variance V and P0 = p(n = 0) (document, topic) of the counts of documents first..last from gamma."""
     for d in range(first, last):
         index = d * mean_dk.shape[1]
         clear(index, n_topics, mean_dk, var_dk, zero_dk)
@@ -123,7 +123,7 @@ def count_word(
     variance,
     zero,
 ) -> None:
-    """Compute E, V and P0 (topic padded,) of one word from the responsibilities gamma."""
+    """Compute mean E, variance V and P0 = p(n = 0) (topic padded,) of one word's counts from the responsibilities gamma."""
     clear(0, n_topics, mean, variance, zero)
     for i in range(word_indptr[w], word_indptr[w + 1]):
         soon = pairs[min(i + AHEAD, len(pairs) - 1)] * gamma.shape[1]
@@ -147,7 +147,7 @@ def tables(mean, variance, zero, prior, digamma_above):
 def tables_of_documents(
     mean_dk: np.ndarray, var_dk: np.ndarray | None, zero_dk: np.ndarray, prior
 ) -> np.ndarray:
-    """Return the expected tables of all documents, sum_d E[s_dk] (topic,); prior (topic,) is a of eq. 12."""
+    """Return the expected number of tables over all documents, sum_d E[s_dk] (topic,), for prior a (eq. 12)."""
     tables_k = np.zeros(mean_dk.shape[1])
     _add_tables(
         mean_dk,
@@ -187,7 +187,7 @@ def _add_tables(
 
 
 def tables_of_words(corpus, gamma, prior, n_topics: int) -> np.ndarray:
-    """Return the expected tables of each word, sum_k E[t_kw] (word,); prior (word,) is b of eq. 12."""
+    """Return the expected number of tables of each word, sum_k E[t_kw] (word,), for prior b (eq. 12)."""
     tables_w, row = np.empty(corpus.n_words), aligned_zeros((3, gamma.shape[1]), float)
     _tables_of_words(
         corpus.by_word.indptr,
@@ -239,7 +239,7 @@ def expected_log_beta(mean, variance, zero, prior):
 
 @inlined
 def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
-    """Return F[log Gamma(a + n) / Gamma(a)], where F is the approximate expectation over n (eq. 14) and a the prior.
+    """Return F[log Gamma(a + n) / Gamma(a)] for prior a, with F the approximate expectation over n (eq. 14).
 
     log_gamma_above = log Gamma(a + 1) is used in place of log Gamma(a), for accuracy at tiny a.
     """
@@ -253,7 +253,7 @@ def log_rising(mean, variance, zero, prior, log_prior, log_gamma_above):
 def bound_of_documents(
     indptr: np.ndarray, counts: np.ndarray, gamma, priors, alpha_sum, n_topics: int, row, of_topics
 ):
-    """Return the sum of the bound's terms of documents; add up E, V and P0 of each topic in of_topics.
+    """Return the documents' part of the bound, and accumulate E, V and P0 of each topic size in of_topics.
 
     priors : (3, topic padded) alpha, log alpha and log Gamma(alpha + 1)
     of_topics : (3, topic padded) E, V and P0; row : (3, topic padded) scratch
@@ -291,7 +291,7 @@ def bound_of_documents(
 def bound_of_words(
     word_indptr: np.ndarray, pairs, counts: np.ndarray, gamma, beta, n_topics: int, row
 ):
-    """Return the sum of the bound's terms of words; row (3, topic padded) is scratch."""
+    """Return the words' part of the bound, given the responsibilities gamma; row (3, topic padded) is scratch."""
     n_padded, result = gamma.shape[1], spread(0.0)
     for w in range(len(beta)):
         count_word(w, word_indptr, pairs, counts, gamma, n_topics, row[0], row[1], row[2])
@@ -314,7 +314,7 @@ def bound_of_words(
 def multiply_zeros(
     words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, zero_wk: np.ndarray
 ) -> None:
-    """Multiply zero_wk (word, topic padded), P0 of every word, by the factors of the given pairs, eq. 13."""
+    """Multiply zero_wk, P0 = p(n_wk = 0) (word, topic padded), by the factors (1 - gamma)^n of pairs (eq. 13)."""
     for pair in range(len(words)):
         count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * zero_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -326,7 +326,7 @@ def multiply_zeros(
 def add_variances(
     words: np.ndarray, counts: np.ndarray, gamma, n_topics: int, var_wk: np.ndarray | None
 ) -> None:
-    """Add the variances of the given pairs to var_wk (word, topic padded), V of every word, eq. 13."""
+    """Add n gamma (1 - gamma), the variances of document-word pairs, to var_wk (word, topic padded) (eq. 13)."""
     for pair in range(len(words)):
         count, i, index = counts[pair], pair * gamma.shape[1], words[pair] * var_wk.shape[1]
         for k in range(0, n_topics, LANES):
@@ -338,7 +338,7 @@ def add_variances(
 def bound_of_counted_words(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the sum of the bound's terms of words, given E, V and P0 (word, topic padded); beta is a number."""
+    """Return the words' part of the bound, given E, V and P0 (word, topic padded) of counts and a scalar beta."""
     result, b, log_b, log_gamma_above = (
         spread(0.0),
         spread(beta),
@@ -356,7 +356,7 @@ def bound_of_counted_words(
 
 @lean
 def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_sum: float):
-    """Return the sum of the bound's terms of topic sizes, sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
+    """Return the topic sizes' part of the bound, sum_k F[log Gamma(B) / Gamma(B + n_k)]."""
     result = 0.0
     for k in range(len(mean_k)):
         positive, mean, variance = given_positive(mean_k[k], var_k[k], zero_k[k])
@@ -366,7 +366,7 @@ def bound_of_topics(mean_k: np.ndarray, var_k: np.ndarray | None, zero_k, beta_s
 
 
 def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -> float:
-    """Return the approximate expectation F of the collapsed log joint, in nats: the bound less the responsibilities' entropy.
+    """Return the approximate expected collapsed log joint, nats: the bound minus the responsibilities' entropy.
 
         sum_d log G(A) / G(A + n_d) + sum_dk F[log G(alpha_k + n_dk) / G(alpha_k)]
         + sum_k F[log G(B) / G(B + n_k)] + sum_kw F[log G(beta_w + n_kw) / G(beta_w)]      spec of the HDP, 5
@@ -384,7 +384,7 @@ def expected_log_joint(corpus, gamma, alpha, alpha_sum, beta, beta_sum: float) -
 
 
 def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[float, np.ndarray]:
-    """Return the sum of the terms of documents in `expected_log_joint`, and E, V and P0 of the topics (3, topic padded)."""
+    """Return the documents' part of `expected_log_joint`, and E, V and P0 of topic sizes (3, topic padded)."""
     n_topics = len(alpha)
     row, of_topics = aligned_zeros((2, 3, padded(n_topics)), np.float64)
     of_topics[2] = 1.0
@@ -403,7 +403,7 @@ def expected_log_joint_of_documents(corpus, gamma, alpha, alpha_sum) -> tuple[fl
 def expected_log_joint_of_counts(
     mean_wk: np.ndarray, var_wk: np.ndarray | None, zero_wk: np.ndarray, beta, n_topics: int
 ) -> float:
-    """Return the sum of the terms of words and topics in `expected_log_joint`, given E, V and P0 (word, topic padded).
+    """Return the words' and topics' part of `expected_log_joint`, given E, V and P0 (word, topic padded).
 
     beta : one number for all words
     """

@@ -30,7 +30,7 @@ def jensen_shannon(phi: np.ndarray) -> np.ndarray:
 
 @lean
 def _entropies_of_means(rows, divergences) -> None:
-    """Add to divergences (row, row), all zeros, the entropy of the mean of each pair of rows, in the lower triangle."""
+    """Write the entropy of the mean of every pair of rows to the lower triangle of divergences (row, row)."""
     n_words = rows.shape[1]
     for first in range(0, n_words, TOGETHER):
         last = min(first + TOGETHER, n_words)

@@ -20,7 +20,7 @@ from workbench.kernels.uniforms import gamma, normal, stream_of
 
 @fused
 def _factor_rows(a, first: int, last: int) -> None:
-    """Compute rows first..last of the Cholesky factor, from which all earlier rows have been subtracted."""
+    """Compute rows first..last of the Cholesky factor in place, after subtraction of the products of earlier rows."""
     for i in range(first, last):
         inverse = 1.0 / math.sqrt(a[i, i])
         for j in range(i, len(a)):
@@ -33,7 +33,7 @@ def _factor_rows(a, first: int, last: int) -> None:
 
 @fused
 def factor(a) -> None:
-    """Replace the upper triangle of a by its Cholesky factor U, U'U = a; some of it is NaN if a is not positive definite.
+    """Replace the upper triangle of a by the Cholesky factor U, U'U = a, with NaN if a is not positive definite.
 
     Four rows at a time are finished and subtracted from all later ones, which are loaded two at a time.
     """
@@ -85,7 +85,7 @@ def solve(u, y) -> None:
 
 @aside
 def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
-    """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), and precision by its factor; return the stream."""
+    """Replace h (dim,) by a draw from N(precision^-1 h, precision^-1), precision by its Cholesky factor; return the stream."""
     factor(precision)
     solve_transposed(precision, h)
     for k in range(len(h)):
@@ -97,7 +97,7 @@ def draw_gaussian(stream: np.uint64, precision: np.ndarray, h):
 
 @fused
 def _add_products(total, rows, centre, row, first: int, last: int) -> None:
-    """Add rows first..last of the scatter matrix of `rows` around their centre to total, upper triangle; `row` is scratch."""
+    """Add rows first..last (upper triangle) of the scatter matrix of `rows` about `centre` to total."""
     n = len(centre)
     for d in range(len(rows)):
         for i in range(first, n):
@@ -119,7 +119,7 @@ def niw_posterior(rows, mean, kappa, nu, scale):
 
 
 def niw_posterior_in_slices(rows, prior, n_threads: int, interrupt):
-    """Return `niw_posterior` of rows and prior (mean, kappa, nu, scale), computed on several threads with the same bits.
+    """Return `niw_posterior` of rows under a prior (mean, kappa, nu, scale), computed on several threads.
 
     interrupt : see `threads.each_slice`
     """
@@ -147,13 +147,13 @@ def _mean_of(rows):
 
 @kernel
 def _add_scatter(first: int, last: int, total, rows, centre) -> None:
-    """Add rows first..last of the scatter matrix of `rows` around their centre to total, upper triangle."""
+    """Add rows first..last (upper triangle) of the scatter matrix of `rows` about `centre` to total."""
     _add_products(total, rows, centre, np.empty(len(centre)), first, last)
 
 
 @kernel
 def _with_means(total, centre, n_rows: int, mean, kappa, nu):
-    """Return the posterior of `niw_posterior`, given the mean of the rows and total = prior scale + scatter matrix.
+    """Return the posterior of `niw_posterior`, given the mean of rows and the sum of prior scale and scatter matrix.
 
     total : overwritten
     """

@@ -42,7 +42,7 @@ def instruction_set() -> str:
 
 
 def _point_cache_at_sources() -> None:
-    """Set numba's cache folder, and delete cache folders that no process has used for a month."""
+    """Set numba's cache folder to one for this source code; delete folders unused for a month."""
     home = Path(os.environ.get("WORKBENCH_CACHE") or user_cache_path("workbench")) / "kernels"
     folder = home / sources_hash()
     try:
@@ -60,7 +60,7 @@ _point_cache_at_sources()
 
 
 class Undisturbed(event.Listener):
-    """Pauses Python's garbage collection while numba compiles, which saves a tenth of the time.
+    """Listener that pauses Python's garbage collection while numba compiles, which saves a tenth of the time.
 
     Compilations nest: a function is compiled within that of its caller. numba's lock lets one thread compile at a time.
     """
@@ -98,7 +98,7 @@ PART_OPTIONS = OPTIONS | {"nopython": True, "_nrt": False, "no_cpython_wrapper":
 
 
 class Part(CPUDispatcher):
-    """A compiled function without a wrapper for Python, which only kernels call.
+    """A compiled function that can be called from kernels only, as it has no wrapper for Python.
 
     The wrapper would take most of the time to compile a small function. A `Part` is compiled once per signature, where numba
     compiles other functions again for callers with other options, or for each literal number in a call.
@@ -119,15 +119,15 @@ class Part(CPUDispatcher):
 
 
 def inlined(function) -> Part:
-    """Decorate a function that is inlined into each kernel; it may allocate nothing."""
+    """Decorate a function to be inlined into each kernel that calls it; it may allocate nothing."""
     return Part(function, targetoptions=PART_OPTIONS | {"forceinline": True})
 
 
 def aside(function) -> Part:
-    """Decorate a function that kernels seldom call: it is compiled, but not inlined."""
+    """Decorate a function that kernels call seldom, so that it is compiled separately and not inlined."""
     return Part(function, targetoptions=dict(PART_OPTIONS))
 
 
 def fused(function) -> Part:
-    """Decorate a function that kernels call for sums of products: multiplication and addition are fused, with one rounding."""
+    """Decorate a function with sums of products, compiled to fused multiply-add instructions (one rounding)."""
     return Part(function, targetoptions=PART_OPTIONS | {"fastmath": {"contract"}})

@@ -18,7 +18,7 @@ SMALLEST_PRODUCT = 1e-200
 
 
 class Sum(NamedTuple):
-    """A partial sum of logarithms in each of sixteen lanes: before + log(product)."""
+    """Sixteen partial sums of logarithms, each stored as before + log(product)."""
 
     product: object  # product of the last factors p^c
     before: object  # sum of the logarithms of earlier factors
@@ -26,7 +26,7 @@ class Sum(NamedTuple):
 
 @inlined
 def with_power(known, c, p):
-    """Return the partial sum `known` with c log p of sixteen pairs added."""
+    """Return the partial sums `known` plus c log p of sixteen pairs."""
     power = p * choose(c > 1, p, spread(1.0)) * choose(c > 2, p, spread(1.0))
     product = known.product * power
     if count(c <= LARGEST_POWER) == LANES and count(product < SMALLEST_PRODUCT) == 0:
@@ -36,19 +36,19 @@ def with_power(known, c, p):
 
 @inlined
 def total_of(known):
-    """Return the sum of logarithms over all lanes."""
+    """Return the total of the sixteen partial sums of logarithms."""
     return total(known.before + logs(known.product))
 
 
 def last_block(values, filling) -> np.ndarray:
-    """Return the elements after the last whole block of sixteen, padded with `filling` to a block."""
+    """Return the elements after the last whole block of sixteen, padded to sixteen with `filling`."""
     block, n_left = np.full(LANES, filling, values.dtype), len(values) % LANES
     block[:n_left] = values[len(values) - n_left :]
     return block
 
 
 def log_likelihood(counts: np.ndarray, probability: np.ndarray) -> float:
-    """Return the log likelihood sum c log p over pairs, given integer counts c (pair,) and float64 probability p (pair,)."""
+    """Return the log likelihood sum c log p over document-word pairs with integer counts c and probabilities p."""
     return _log_likelihood(counts, probability, last_block(counts, 1), last_block(probability, 1.0))
 
 
@@ -65,7 +65,7 @@ def _log_likelihood(counts: np.ndarray, probability: np.ndarray, last_counts, la
 def take_in(
     counts: np.ndarray, probability: np.ndarray, mean, n_averaged, new_mean
 ) -> tuple[float, float]:
-    """Update the running average of probabilities, and return the log likelihoods under p and under the new average.
+    """Update the running average of probabilities p; return the log likelihoods under p and under the average.
 
     probability (pair,) : p; mean (pair,) : the average of the ``n_averaged`` earlier ones; new_mean (pair,) : written
     """

@@ -34,7 +34,7 @@ STEPS, TABLE_END = 64, 10
 
 
 def tail_share(z):
-    """Return the probability 1 / (1 + q / p) that the proposal for 4 PG(1, 2z) exceeds t = `SPLIT` (Polson, Scott & Windle)."""
+    """Return the probability that the proposal for 4 PG(1, 2z) exceeds t = `SPLIT` (Polson, Scott & Windle)."""
     z = np.asarray(z, dtype=float)
     rate = np.pi**2 / 8 + z * z / 2
     below = np.logaddexp(
@@ -52,7 +52,7 @@ N_SERIES = 15
 
 
 def _cumulant_series(n):
-    """Return the coefficients (term,) of (c^2)^i in the n-th cumulant of PG(1, c), (n - 1)! sum_j a_j^n."""
+    """Return the coefficients (term,) of powers (c^2)^i in the n-th cumulant of PG(1, c), for tilt c."""
     i = np.arange(N_SERIES)
     sums = (1.0 - 4.0 ** -(n + i)) * zeta(2 * (n + i)) / np.pi ** (2.0 * (n + i))
     return math.factorial(n - 1) * 2.0**n * (-1.0) ** i * comb(n + i - 1, i) * sums
@@ -82,7 +82,7 @@ def cumulants(b, c):
 
 @aside
 def remainder(b, c, n_terms):
-    """Return (shift, shape, scale) of the shifted gamma that approximates all but the first terms of PG(b, c), c >= 0."""
+    """Return (shift, shape, scale) of the shifted gamma that approximates PG(b, c) without its first n_terms terms."""
     mean, variance, third = cumulants(b, c)
     square = c * c
     for j in range(n_terms):
@@ -97,13 +97,13 @@ def remainder(b, c, n_terms):
 
 @aside
 def terms_drawn(b, c):
-    """Return how many terms of the sum are drawn one by one for PG(b, c), c >= 0."""
+    """Return how many terms of the sum are drawn one by one for PG(b, c) with tilt c >= 0."""
     return min((2 if b < 20 else 1) + np.int64(0.25 * min(c, 4.0 * MOST_TERMS)), MOST_TERMS)
 
 
 @aside
 def _sum_of_gammas(stream: np.uint64, b, c):
-    """Return (the advanced stream, a draw of PG(b, c)) for b >= 4, c >= 0: the largest terms plus one gamma for the rest."""
+    """Return (the advanced stream, a draw of PG(b, c)), b >= 4, c >= 0: the largest terms, and one gamma for the others."""
     n_terms = terms_drawn(b, c)
     shift, shape, scale = remainder(b, c, n_terms)
     d = shape - 1.0 / 3.0
@@ -119,7 +119,7 @@ def _sum_of_gammas(stream: np.uint64, b, c):
 
 @aside
 def _inverse_gaussian_below(stream: np.uint64, z):
-    """Return (the advanced stream, a draw of an inverse Gaussian of mean 1 / z and shape 1, truncated to values below t)."""
+    """Return (the advanced stream, a draw of InverseGaussian(mean 1 / z, shape 1) truncated to values below t)."""
     if z < 1.0 / SPLIT:
         while True:
             stream, first = exponential(stream)
@@ -144,7 +144,7 @@ def _inverse_gaussian_below(stream: np.uint64, z):
 
 @aside
 def _series_accepts(y, x):
-    """Return whether the uniform y is below the density at x divided by the first term of its series.
+    """Return whether y < density(x) / first term of the density's series: the acceptance step for uniform y.
 
     The partial sums of the series are alternately above and below that ratio.
     """
@@ -222,7 +222,7 @@ def _draw_each(b, c, key: np.uint64, drawn) -> None:
 
 
 def polya_gammas(b, c, key: int) -> np.ndarray:
-    """Draw PG(b, c) for each entry of two arrays, which are broadcast.
+    """Return draws of PG(b, c), one per element of the broadcast arrays b and c.
 
     Each draw has its own stream under the key (`uniforms.draw_key`). Raises InputError if a b is not an integer of at least 0,
     or a c is NaN.

@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, gamma, normal, stream_of
 
 @aside
 def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step, walk):
-    """Draw a random walk (time,) that starts at N(mean, variance) and has steps of variance `step`, given its potentials.
+    """Draw a Gaussian random walk (time,) given potentials: start N(mean, variance), step variance `step`.
 
     precision, h (time,) : J_t and h_t, overwritten. Returns (the advanced stream, the sum of the squared steps).
     """
@@ -48,7 +48,7 @@ def draw_walk(stream: np.uint64, precision: np.ndarray, h, mean, variance, step,
 
 @kernel
 def draw_inverse_gamma(shape, scale, key: np.uint64):
-    """Draw from the inverse gamma distribution of mean scale / (shape - 1): the variance of the steps of a walk."""
+    """Draw a variance from the inverse gamma distribution with mean scale / (shape - 1)."""
     _, drawn = gamma(stream_of(key, 0), shape)
     return scale / drawn
 
@@ -63,7 +63,7 @@ def factor_states(
     offset,
     noise_precision: np.ndarray,
 ):
-    """Compute the Cholesky factor of the joint precision of the states of a linear system; return W and the log normaliser.
+    """Compute the Cholesky factor of the states' joint precision; return the blocks W and the log normaliser.
 
     precision (time, dim, dim) : J_t, of which the upper triangle is read; replaced by U_t
     h (time, dim) : h_t; replaced by y_t = U_t^-T (h_t - W_{t-1} y_{t-1})
@@ -131,7 +131,7 @@ def draw_states(
     noise_precision: np.ndarray,
     key: np.uint64,
 ):
-    """Draw the states (time, dim) of a linear system given their potentials; the arguments are those of `factor_states`."""
+    """Draw the states (time, dim) of a linear system given potentials; for the arguments see `factor_states`."""
     between, _ = factor_states(
         precision, h, first_precision, first_mean, system, offset, noise_precision
     )
@@ -141,7 +141,7 @@ def draw_states(
 
 @kernel
 def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
-    """Replace h by a draw of the states (time, dim), given W (`between`) and the arrays that `factor_states` has replaced."""
+    """Replace h by a draw of the states (time, dim), given the blocks W (`between`) and results of `factor_states`."""
     stream, (n_times, n) = stream_of(key, 0), h.shape
     for t in range(n_times - 1, -1, -1):
         x = h[t]
@@ -157,7 +157,7 @@ def draw_factored(between, precision: np.ndarray, h, key: np.uint64) -> None:
 
 @kernel
 def mniw_posterior(responses, inputs, mean, precision: np.ndarray, nu, scale):
-    """Return the posterior (mean, precision, nu, scale) of a matrix-normal-inverse-Wishart prior for a linear regression.
+    """Return the posterior (mean, precision, nu, scale) of a linear regression with matrix-normal-inverse-Wishart prior.
 
     responses y (row, dim) ~ N(M x, Q) with inputs x (row, input),  Q ~ IW(nu, scale),  M (dim, input) | Q ~ matrix normal of
     this mean, row covariance Q and column precision (input, input). Spec 0.2. Without rows the posterior is the prior.

@@ -29,13 +29,13 @@ MOST_THREADS = 1024
 
 
 class _Halted(Exception):
-    """Raised in a task to end it because another task failed or the caller was interrupted."""
+    """Raised in a task to end it, since another task failed or the run was interrupted."""
 
 
 def slice_bounds(
     indptr: np.ndarray, n_topics: int, first: int = 0, last: int | None = None
 ) -> list[tuple[int, int]]:
-    """Divide the rows first..last (documents or words; default: all) into ranges (first, last) of about equal work."""
+    """Cut the rows first..last (documents or words; default: all) into ranges (first, last) of similar work."""
     last = len(indptr) - 1 if last is None else last
     if first == last:
         return []
@@ -51,7 +51,7 @@ def slice_bounds(
 def each_slice(
     work: Callable[[int, int], object], bounds, n_threads: int, interrupt: Callable[[], None]
 ) -> list:
-    """Return the results of ``work(first, last)`` for every range in bounds, in order; call ``interrupt`` between ranges."""
+    """Return [work(first, last) for each range in bounds], computed on threads; ``interrupt`` is called between ranges."""
 
     def task(first: int, last: int, interrupt):
         interrupt()
@@ -61,7 +61,7 @@ def each_slice(
 
 
 def each_task(tasks: list[Callable], n_threads: int, interrupt: Callable[[], None]) -> list:
-    """Return the results of ``task(interrupt)`` for every task, in order; at most ``n_threads`` tasks run at once.
+    """Return [task(interrupt) for each task], with at most ``n_threads`` tasks running at once.
 
     A task calls its argument between its slices. ``interrupt`` itself is called only in the thread of the caller, so it need
     not be thread-safe; while it waits, all threads wait. If it or a task raises an exception, the other tasks end after their
@@ -113,7 +113,7 @@ def each_wave(
     interrupt,
     n_ordered: int | None = None,
 ) -> list[list]:
-    """Return the results of ``work(row, step)`` as a list of steps for each row, computed on several threads.
+    """Return ``work(row, step)`` as a list of steps per row, computed on threads; no row overtakes the row before it.
 
     The steps of a row are computed in order, and each step of a row after the same step of the previous row. So changes to
     shared arrays happen in the order of the rows, for any number of threads. With ``n_ordered`` this holds for that many first
@@ -143,7 +143,7 @@ def each_wave(
 
 
 def _begun(helpers) -> list:
-    """Cancel the helpers that have not begun, and return the others."""
+    """Cancel those futures that have not begun, and return the others."""
     return [helper for helper in helpers if not helper.cancel()]
 
 
@@ -175,7 +175,7 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def one_blas_thread():
-    """Limit BLAS and LAPACK to one thread within the block, for callers in any thread."""
+    """Limit BLAS and LAPACK to one thread within the `with` block; any thread may enter it."""
     with _lock:
         if not _inside:
             _controlling_thread().submit(

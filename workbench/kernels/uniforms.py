@@ -83,7 +83,7 @@ def mix(bits):
 
 @small
 def uniform(key: np.uint64, index):
-    """Return the uniform in [0, 1) of an index under a key, with 53 random bits."""
+    """Return the uniform in [0, 1) with a given index under a key, of 53 random bits."""
     return (
         np.float64(mix(key + (np.uint64(index) + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * TO_UNIT
     )
@@ -91,25 +91,25 @@ def uniform(key: np.uint64, index):
 
 @lean
 def fill_uniform(key: np.uint64, uniforms) -> None:
-    """Fill a one-dimensional array with the uniforms of the indices 0, 1, 2 … under a key."""
+    """Fill a one-dimensional array with the uniforms of indices 0, 1, 2 … under a key."""
     for index in range(len(uniforms)):
         uniforms[index] = uniform(key, index)
 
 
 @lean
 def absorb(key: np.uint64, part):
-    """Return a new key, hashed from a key and one more number."""
+    """Return a new key, hashed from a key and a further number."""
     return mix((key ^ np.uint64(part)) * MIX_A + GOLDEN)
 
 
 @lean
 def draw_key(seed, stream: np.uint64, chain, step):
-    """Return the key of (seed, stream, chain, step)."""
+    """Return the key of the random numbers of (seed, stream, chain, step)."""
     return absorb(absorb(absorb(absorb(np.uint64(0), seed), stream), chain), step)
 
 
 def key_from(key: np.uint64, first: int) -> np.uint64:
-    """Return a key under which index i has the uniform that index first + i has under the given key."""
+    """Return the key under which index i has the uniform of index first + i under the given key."""
     return np.uint64((int(key) + first * int(GOLDEN)) % 2**64)
 
 
@@ -126,7 +126,7 @@ NORMAL_EDGE, NORMAL_AREA = 3.6541528853610088, 0.00492867323399
 
 
 def _edges(edge, area, density, inverse_density):
-    """Return the right edges (layer + 1,) of a ziggurat's layers, from the widest, which includes the tail, to 0."""
+    """Return the right edges (layer + 1,) of the layers of a ziggurat, from the widest, with the tail, down to 0."""
     edges = [area / density(edge), edge]
     while len(edges) < LAYERS:
         edges.append(inverse_density(area / edges[-1] + density(edges[-1])))
@@ -148,7 +148,7 @@ NORMAL_HEIGHTS = np.exp(-0.5 * NORMAL_EDGES**2)
 
 @lean
 def stream_of(key: np.uint64, index):
-    """Return the stream of an index under a key."""
+    """Return the stream of random numbers with a given index under a key."""
     return absorb(key, index)
 
 
@@ -161,7 +161,7 @@ def next_bits(stream: np.uint64):
 
 @inlined
 def unit_of(bits):
-    """Return a number in (0, 1) from the upper 53 of 64 bits; it is never 0, so that its logarithm is finite."""
+    """Return a number in (0, 1), never 0, made of the upper 53 of 64 bits."""
     return (np.float64(bits >> np.uint64(11)) + 0.5) * TO_UNIT
 
 
@@ -174,7 +174,7 @@ def next_uniform(stream: np.uint64):
 
 @aside
 def _exponential_outside(stream: np.uint64, layer, x):
-    """Finish a draw of `exponential` whose x may be above the density: return (the advanced stream, the draw)."""
+    """Finish a draw of `exponential` that was not accepted at once: return (the advanced stream, the draw)."""
     beyond = 0.0
     while True:
         if layer == 0:  # the tail is the same exponential, shifted
@@ -204,7 +204,7 @@ def exponential(stream: np.uint64):
 
 @aside
 def _normal_outside(stream: np.uint64, layer, x):
-    """Finish a draw of `normal` whose x may be above the density: return (the advanced stream, the draw)."""
+    """Finish a draw of `normal` that was not accepted at once: return (the advanced stream, the draw)."""
     while True:
         if layer == 0:
             while True:
@@ -237,7 +237,7 @@ def normal(stream: np.uint64):
 
 @inlined
 def gamma_above(stream: np.uint64, d, step):
-    """Return (the advanced stream, a gamma draw of shape d + 1/3 and scale 1), d > 0, given step = 1 / sqrt(9 d)."""
+    """Return (the advanced stream, a draw of Gamma(d + 1/3) with scale 1), given d > 0 and step = 1 / sqrt(9 d)."""
     while True:
         stream, x = normal(stream)
         root = 1.0 + step * x
@@ -264,7 +264,7 @@ def gamma(stream: np.uint64, shape):
 
 @aside
 def log_of_gamma(stream: np.uint64, shape):
-    """Return (the advanced stream, the logarithm of a gamma draw of scale 1), finite even if the draw underflows."""
+    """Return (the advanced stream, log of a gamma draw of scale 1), finite even where the draw underflows."""
     if shape >= 1.0:
         stream, drawn = gamma(stream, shape)
         return stream, math.log(drawn)
@@ -275,7 +275,7 @@ def log_of_gamma(stream: np.uint64, shape):
 
 @kernel
 def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
-    """Draw each row (row, column) from Dirichlet(prior + counts of the row).
+    """Return draws from Dirichlet(prior + counts), one per row of counts (row, column).
 
     counts (row, column or more), prior (column,). Each row has a stream of its own, so that it does not depend on other rows.
     """
@@ -295,7 +295,7 @@ def draw_dirichlets(counts: np.ndarray, prior, key: np.uint64):
 
 @aside
 def draw_log_dirichlet(stream: np.uint64, concentration, logs) -> None:
-    """Fill logs with the logarithms of a draw from Dirichlet(concentration), finite however small they are."""
+    """Fill logs with the logarithms of a draw from Dirichlet(concentration), finite even for tiny draws."""
     largest, total = -np.inf, 0.0
     for k in range(len(logs)):
         stream, logs[k] = log_of_gamma(stream, concentration[k])
@@ -308,7 +308,7 @@ def draw_log_dirichlet(stream: np.uint64, concentration, logs) -> None:
 
 @kernel
 def draw_log_dirichlets(counts: np.ndarray, prior, key: np.uint64):
-    """Draw each row (row, column) from Dirichlet(prior + counts of the row), and return the logarithms, which are finite.
+    """Return the finite logarithms of draws from Dirichlet(prior + counts), one per row of counts (row, column).
 
     The random numbers are those of `draw_dirichlets`; prior is one number for all columns.
     """

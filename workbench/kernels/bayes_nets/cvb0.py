@@ -14,7 +14,7 @@ from workbench.kernels.jit import inlined, lean
 def add_own(
     plan, case, by, tied, marginals, begin_cell, counts, rows, row_of, prior, prior_rows, q, inverse
 ):
-    """Add the marginals of one case, times `by`, to the expected counts of its families."""
+    """Add `by` times the marginals of one case to the expected counts of the tables that it visits."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family = plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -61,7 +61,7 @@ def sweep(
     sums,
     factors,
 ):
-    """Update the marginals of the cases first..last, and the counts; return the largest change of a marginal.
+    """Update the marginals of cases first..last, and the expected counts; return the largest change of a marginal.
 
     marginals (cell of a clique,). The last arguments are workspaces, see `gibbs.sweep`.
     """

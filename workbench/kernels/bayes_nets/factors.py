@@ -19,7 +19,7 @@ MOST_FACTORS = 32
 
 @inlined
 def products_of_factors(plan, case, factors, w, messages: np.ndarray, sums):
-    """Return log Z of a case whose potentials are factors; `propagate.products` does the same for tables."""
+    """Return log Z of a case from factors, by the upward pass, as `propagate.products` does from tables."""
     pattern, log_scale = plan.patterns[case], 0.0
     to_offset = plan.first_offset[case] - plan.families[pattern]
     for c in range(plan.cliques[pattern], plan.cliques[pattern + 1]):
@@ -61,7 +61,7 @@ def collect_factors(plan, case, factors, logs, w, largest, sums):
 def expect_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, counts: np.ndarray
 ):
-    """Add the expected counts of the cases first..last to counts (cell of a factor,); return their weighted sum of log Z."""
+    """Add the expected counts of cases first..last to counts (factor cell,); return their log evidence."""
     result = 0.0
     for case in range(first, last):
         weight, pattern = plan.weights[case], plan.patterns[case]
@@ -88,6 +88,6 @@ def expect_factors(
 def log_evidence_of_factors(
     first: int, last: int, plan, factors, logs, w, largest, sums, result
 ) -> None:
-    """Write log Z of the cases first..last, given factors, to result (case,)."""
+    """Write log Z of each of the cases first..last, given factors, to result (case,)."""
     for case in range(first, last):
         result[case] = collect_factors(plan, case, factors, logs, w, largest, sums)

@@ -31,7 +31,7 @@ SMALL = 1e-100
 def change(
     cell, by, counts: np.ndarray, rows, row_of: np.ndarray, prior, prior_rows, q, inverse
 ) -> None:
-    """Add `by` to the count of a table cell and of its row; update q = prior + count and inverse = 1 / sum of the row."""
+    """Add `by` to the count of a table cell and of its row; update q = prior + count and inverse = 1 / row sum of q."""
     row = row_of[cell]
     counts[cell] += by
     rows[row] += by
@@ -54,7 +54,7 @@ def place(
     q,
     inverse,
 ):
-    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the other records.
+    """Add a record to the counts (by = 1) or remove it (by = -1); return its log probability given the others.
 
     With by = 0 no count changes, and the result is the log probability of its cells under q.
     """
@@ -77,7 +77,7 @@ def place(
 
 @inlined
 def weigh(plan, case, q, inverse, row_of: np.ndarray, tables, w, largest, sums, factors) -> None:
-    """Pass messages upwards for a record, given q and inverse; see `propagate.products`. tables (cell,) : a workspace."""
+    """Pass messages upwards for a record, with probabilities q / row sum, cell by cell; see `propagate.products`."""
     pattern, offset = plan.patterns[case], plan.first_offset[case]
     first_family, last_family = plan.families[pattern], plan.scalars[pattern]
     for f in range(first_family, last_family):
@@ -128,7 +128,7 @@ def sweep(
     factors,
     drawn,
 ):
-    """Draw the hidden nodes of every record of the cases first..last; return how many were accepted, and how many changed.
+    """Draw the hidden nodes of all records of cases first..last; return how many draws were accepted, and how many differ.
 
     plan : the plan of the sampled cases
     first_cells (case + 1,) : where the drawn cells of a case begin in ``cells``, record after record
@@ -218,7 +218,7 @@ def draw_given_tables(
     cells,
     drawn,
 ):
-    """Draw the hidden nodes of every record of the cases first..last given tables; return how many records changed.
+    """Draw the hidden nodes of all records of cases first..last given the tables; return how many records changed.
 
     logs : the logarithms of the tables. All families of the records are added to counts.
     """

@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
-    """Multiply each cell of w[first:last] by the one of n factors that `Plan.run` assigns to it."""
+    """Multiply each of the cells w[first:last] by one of n factors, chosen as `Plan.run` says."""
     s = first
     if run == 1:
         while s < last:
@@ -48,7 +48,7 @@ def multiply(w, first: int, last: int, factors, n, run, maps, pick) -> None:
 
 @inlined
 def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
-    """Fill sums (n,): each cell of w[first:last] is added to the one that `Plan.run` assigns to it."""
+    """Fill sums (n,) with sums of the cells w[first:last], grouped as `Plan.run` says."""
     for j in range(n):
         sums[j] = 0.0
     s = first
@@ -74,7 +74,7 @@ def add_up(w, first: int, last: int, sums, n, run, maps, pick) -> None:
 
 @inlined
 def rescaled(w, first: int, last: int):
-    """Divide w[first:last] by its largest element, unless that is 0, and return it."""
+    """Divide w[first:last] by its largest element, and return that element; if it is 0, nothing is changed."""
     high = 0.0
     for s in range(first, last):
         high = max(high, w[s])
@@ -94,7 +94,7 @@ MOST_FACTORS = 16
 
 @inlined
 def upwards(plan, pattern, w, sums, messages: np.ndarray):
-    """Pass messages from the leaves to the root, given the products of the potentials of each clique in w; return log Z.
+    """Pass messages from leaves to root, given in w the product of potentials of each clique; return log Z.
 
     w gets e, and sums its sum for each separator state. The result is NaN where a clique underflows.
     """
@@ -135,7 +135,7 @@ def upwards(plan, pattern, w, sums, messages: np.ndarray):
 
 @inlined
 def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
-    """Return log Z of a case given tables (cell,), without the families that are wholly observed.
+    """Return log Z of a case given tables (cell,), except for families whose nodes are all observed.
 
     w gets e, and sums its sum for each separator state. The result is NaN or minus infinity where a clique underflows.
     factors : a workspace of `Plan.n_factors` numbers
@@ -175,7 +175,7 @@ def products(plan, case, tables, w, messages: np.ndarray, sums, factors):
 
 @inlined
 def collect_products(plan, case, tables, logs, w, largest, sums, factors):
-    """Return log Z of a case given tables (cell,) and their logarithms, and fill w and sums for `distribute`."""
+    """Return log Z of a case given tables (cell,) and their logs, and prepare w and sums for `distribute`."""
     log_z = products(plan, case, tables, w, largest, sums, factors)
     if not log_z > -np.inf:
         return collect(plan, case, logs, w, largest, sums)
@@ -187,7 +187,7 @@ def collect_products(plan, case, tables, logs, w, largest, sums, factors):
 
 @inlined
 def collect(plan, case, logs, w, largest, sums):
-    """Return log Z of a case as `collect_products` does, computed with logarithms so that nothing underflows.
+    """Return log Z of a case as `collect_products` does, but in the log domain, so that nothing underflows.
 
     For each separator state, e is divided by its largest element.
     """
@@ -229,7 +229,7 @@ def collect(plan, case, logs, w, largest, sums):
 
 @inlined
 def distribute(plan, case, w, shares, sums) -> None:
-    """Pass messages from the root to the leaves, after the upward pass: w gets the probabilities of the cells of each clique.
+    """Pass messages from root to leaves, after the upward pass, so that w gets the marginals of all cliques.
 
     On entry w is e, and sums its sum for each separator state. ``shares`` is a workspace.
     """
@@ -260,7 +260,7 @@ def distribute(plan, case, w, shares, sums) -> None:
 
 @inlined
 def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray) -> None:
-    """Add the expected counts of all families of a case to counts.
+    """Add the expected counts of one case, by family, to counts (table cell,), given its clique marginals.
 
     marginals[first:] : the probabilities of the cells of its cliques.
     """
@@ -292,7 +292,7 @@ def add_families(plan, case, marginals, first: int, factors, counts: np.ndarray)
 def expect(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, counts: np.ndarray
 ):
-    """Add the expected counts of the cases first..last to counts (table cell,); return the sum of their weights times log Z."""
+    """Add the expected counts of cases first..last to counts (table cell,); return their log evidence."""
     result = 0.0
     for case in range(first, last):
         result += plan.weights[case] * collect_products(
@@ -307,7 +307,7 @@ def expect(
 def marginals(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, first_own, position
 ) -> None:
-    """Write the probabilities of the cells of all cliques of the cases first..last to position (cell of a clique,).
+    """Write the clique marginals of cases first..last to position (clique cell,), at first_own[case] for each case.
 
     Those of a case begin at first_own[case].
     """
@@ -322,7 +322,7 @@ def marginals(
 def add_marginals(
     first: int, last: int, plan, first_own, marginals, factors, counts: np.ndarray
 ) -> None:
-    """Add the expected counts of all families of the cases first..last to counts, given their marginals."""
+    """Add the expected counts of cases first..last to counts (table cell,), given their clique marginals."""
     for case in range(first, last):
         add_families(plan, case, marginals, first_own[case], factors, counts)
 
@@ -331,14 +331,14 @@ def add_marginals(
 def log_evidence(
     first: int, last: int, plan, tables, logs, w, largest, sums, factors, result
 ) -> None:
-    """Write log Z of the cases first..last, given tables, to result (case,)."""
+    """Write log Z of each of the cases first..last, given tables, to result (case,)."""
     for case in range(first, last):
         result[case] = collect_products(plan, case, tables, logs, w, largest, sums, factors)
 
 
 @inlined
 def draw_cells(plan, case, w, sums, key: np.uint64, index, cells):
-    """Draw the cell of each clique of a case, from the root to the leaves, into cells (clique,); return the next index.
+    """Draw one cell of each clique of a case, from root to leaves, into cells (clique,); return the next uniform's index.
 
     w, sums : as the upward pass left them. A clique with several states given its separator uses the uniform of one index.
     """

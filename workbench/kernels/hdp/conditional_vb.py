@@ -36,7 +36,7 @@ def log_weight(
     beta,
     beta_sum: float,
 ):
-    """Return the log weight of topic k by eq. 15, after one copy of a token with responsibility g is removed."""
+    """Return the log weight of topic k (eq. 15) with one token of the pair, of responsibility g, removed from the counts."""
     h = g * (1.0 - g)
     a, b = alpha + less_one_copy(mean_dk[d, k], g), beta + less_one_copy(mean_wk[w, k], g)
     c = beta_sum + less_one_copy(mean_k[k], g)
@@ -59,7 +59,7 @@ def move_moments(
     var_wk: np.ndarray | None,
     var_k: np.ndarray | None,
 ) -> None:
-    """Update E and V of topic k after the responsibility of a pair of `count` tokens has changed from old to new."""
+    """Update means and variances of the counts of topic k as a pair's responsibility changes from old to new."""
     change = count * (new - old)
     mean_dk[d, k] = max(mean_dk[d, k] + change, 0.0)
     mean_wk[w, k] = max(mean_wk[w, k] + change, 0.0)
@@ -90,7 +90,7 @@ def share_in_order(
     beta,
     beta_sum: float,
 ) -> None:
-    """Divide the responsibility of topics `one` and `other` between the two again, for each pair of documents first..last.
+    """Divide each pair's responsibility for topics `one` and `other` anew between these, in documents first..last.
 
     Their weights are those of eq. 15, with the same alpha for both.
     """
@@ -116,7 +116,7 @@ def share_in_order(
 
 @kernel
 def log_absence(g):
-    """Return log(1 - g), at least log(1e-16)."""
+    """Return log(1 - g), but at least log(1e-16)."""
     return math.log1p(-min(g, NEARLY_CERTAIN))
 
 
@@ -130,7 +130,7 @@ def add_log_zeros(
     log_zero_dk: np.ndarray,
     log_zero_wk: np.ndarray,
 ) -> None:
-    """Add Z, the log probability of a zero count, of each document and of each word to zeroed arrays (row, topic)."""
+    """Add the log probability of a zero count in each topic to log_zero_dk and log_zero_wk (row, topic), which are 0."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             for k in range(n_topics):
@@ -141,7 +141,7 @@ def add_log_zeros(
 
 @kernel
 def expected_log(prior, mean, variance, log_zero):
-    """Return l(a, n), the approximate E[log(a + n)] of a count n, given its E, V and Z; prior is a."""
+    """Return the approximate E[log(a + n)] for prior a and a count n with mean E, variance V and log p(n = 0)."""
     positive, mean_positive, variance_positive = given_positive(
         mean, variance, math.exp(min(log_zero, 0.0))
     )
@@ -171,7 +171,7 @@ def update_in_order(
     beta_sum: float,
     n_topics: int,
 ):
-    """Update gamma of each pair of documents first..last in turn, and E, V and Z; return the largest change of any gamma."""
+    """Update gamma of each pair of documents first..last in turn, and the counts' moments; return the largest change."""
     gamma = np.empty(n_topics)
     largest = 0.0
     for d in range(first, last):

@@ -32,7 +32,7 @@ SMALLEST_WEIGHT = 1e-300
 
 @kernel
 def draw_slot(share, row, word_beta, new_weight, u, n_rows: int, cumulative: np.ndarray):
-    """Return the slot drawn with weights share_k (row_k + beta / W) by the uniform u; -1 for a new topic (new_weight).
+    """Return a topic slot drawn with weights share_k (row_k + beta / W), or -1, a new topic, with weight new_weight.
 
     row : the counts of the word in each slot; `cumulative` is scratch
     """
@@ -78,7 +78,7 @@ def draw_tokens(
     key: np.uint64,
     new_key: np.uint64,
 ):
-    """Draw the topics of the tokens of documents first..last, in canonical order, from token `from_token` on.
+    """Draw the topics of the tokens of documents first..last in canonical order, beginning with `from_token`.
 
     topics (token,) uint16; n_dk (document, slot), n_wk (word, slot) int32, n_k (slot,) int64 and weights pi (slot,)
     are changed in place. Returns (document, token, how many tokens changed topic, pi_rest, 1 + the highest slot in use);
@@ -129,7 +129,7 @@ def draw_tokens(
 
 @kernel
 def break_stick(rest, gamma, u):
-    """Return the weights b pi_rest of a new topic and (1 - b) pi_rest of the remainder, b ~ Beta(1, gamma) from a uniform u."""
+    """Return b pi_rest, the weight of a new topic, and (1 - b) pi_rest, with b ~ Beta(1, gamma) by a uniform u."""
     log_kept = math.log1p(-u) / gamma
     return max(-math.expm1(log_kept) * rest, SMALLEST_WEIGHT), max(
         math.exp(log_kept) * rest, SMALLEST_WEIGHT
@@ -140,7 +140,7 @@ def break_stick(rest, gamma, u):
 def draw_tables(
     indptr: np.ndarray, tokens_before: np.ndarray, n_dk: np.ndarray, alpha_weights, key: np.uint64
 ):
-    """Draw the number of tables of each topic, summed over documents (slot,) (spec of the HDP, 10 B).
+    """Return the drawn number of tables of each topic, summed over documents (slot,) (spec of the HDP, 10 B).
 
     m_dk = 1 + sum_i Bernoulli(a / (a + i)), 0 < i < n_dk, with a = alpha pi_k. The index of a uniform is that of a token of the
     document, so that no two draws share one.

@@ -39,7 +39,7 @@ def draw_from_urn(
     n_topics: int,
     key: np.uint64,
 ) -> None:
-    """Draw the topics of the sampled tokens of documents first..last from the first factor, and add them to the counts.
+    """Draw the topics of the sampled tokens of documents first..last from a Polya urn, and count them.
 
     The counts must not contain them yet. p(z_i = k) ~ alpha_k + m_dk + c_dk, with c_dk of the tokens drawn before.
     """
@@ -66,7 +66,7 @@ def draw_from_urn(
 def power_words(
     first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, power, n_topics: int, powers
 ) -> None:
-    """Compute powers[w, k] = (beta + n_wk)^t for words first..last."""
+    """Compute powers[w, k] = (beta + m_wk + c_wk)^power for words first..last, of expected plus sampled counts."""
     for w in range(first, last):
         for k in range(n_topics):
             powers[w, k] = (beta + (mean_wk[w, k] + n_wk[w, k])) ** power
@@ -95,7 +95,7 @@ def draw_annealed(
     powers,
     key: np.uint64,
 ) -> None:
-    """Draw the topic of every sampled token of documents first..last once, with the word factor raised to `power`.
+    """Draw the topics of the sampled tokens of documents first..last once, with the word factor raised to `power`.
 
     `powers` is from `power_words` and is updated: a token changes two of its entries.
     """
@@ -136,7 +136,7 @@ def draw_annealed(
 def log_word_factor(
     first: int, last: int, n_wk: np.ndarray, mean_wk: np.ndarray, beta, n_topics: int
 ):
-    """Return the terms of words first..last in log p(w | z; beta + m): sum lnG(beta + m_wk + c_wk) - lnG(beta + m_wk)."""
+    """Return the part of words first..last in log p(w | z; beta + m): sum lnG(beta + m + c) - lnG(beta + m)."""
     total = 0.0
     for w in range(first, last):
         for k in range(n_topics):
@@ -148,7 +148,7 @@ def log_word_factor(
 
 @kernel
 def log_size_factor(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, n_topics: int):
-    """Return the terms of topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
+    """Return the part of topic sizes in log p(w | z; beta + m): sum_k lnG(W beta + m_k) - lnG(W beta + m_k + c_k)."""
     total = 0.0
     for k in range(n_topics):
         total += math.lgamma(words_beta + mean_k[k]) - math.lgamma(
@@ -180,7 +180,7 @@ def draw_and_weigh(
     sampled_before,
     marginals,
 ):
-    """Draw topics as `gibbs.draw_topics` does, and add each p(z_i | z_-i) to its row of `marginals` (sampled token, topic).
+    """Draw topics as `gibbs.draw_topics` does, and add p(z_i | z_-i) of each token to `marginals` (token, topic).
 
     Returns the sum of their entropies, sum_i H[p(z_i | z_-i)], in nats.
     """
@@ -223,7 +223,7 @@ def draw_and_weigh(
 
 @kernel
 def entropy_of_rows(rows):
-    """Normalise each row, and return the sum of the entropies of the rows, in nats."""
+    """Return the sum, over rows, of the entropy of the normalised row, in nats."""
     entropies = 0.0
     for i in range(len(rows)):
         total = 0.0

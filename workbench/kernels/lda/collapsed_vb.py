@@ -31,7 +31,7 @@ ALPHA, LIVE, NOTHING, WEIGHTS = range(4)
 
 @inlined
 def less_one_copy(total, part):
-    """Return a count without the part of one copy of a token; at least 0, despite rounding."""
+    """Return a count minus the part of one token of a pair, but at least 0, despite rounding."""
     return max(total - part, 0.0)
 
 
@@ -55,7 +55,7 @@ def log_weights(
     old,
     log_gamma,
 ) -> None:
-    """Compute the new log gamma of one pair, up to a constant, averaged over the chains; `old` is its present gamma."""
+    """Compute the updated log gamma of one pair, up to a constant, averaged over chains; `old` is gamma before."""
     prior_w, n_chains = beta[w], len(sampled_dk)
     for k in range(n_topics):
         g = old[k]
@@ -81,7 +81,7 @@ def log_weights(
 
 
 def make_workspace(alpha, n_topics: int, n_padded: int) -> np.ndarray:
-    """Return the working array (4, topic padded) of a pass, with rows `ALPHA`, `LIVE`, `NOTHING` and `WEIGHTS`.
+    """Return the scratch array (4, topic padded) of a pass, with rows `ALPHA`, `LIVE`, `NOTHING` and `WEIGHTS`.
 
     They are alpha, which is 1 in the padding; 1 for topics and 0 in the padding; zeros; and scratch. The zeros are stored
     since the compiler needs two instructions for the maximum of a number and a constant 0.
@@ -112,7 +112,7 @@ def weigh(
     gamma,
     workspace,
 ):
-    """Return the new gamma of one pair in the eight topics from k on, unnormalised.
+    """Return the updated, unnormalised gamma of one document-word pair for the eight topics from k on.
 
     i : where the row of the pair begins in `gamma`. The reciprocals of a, b and c, squared, share one division:
     (V_k (ab)^2 - V_dk (bc)^2 - V_wk (ac)^2) / (abc)^2.
@@ -146,7 +146,7 @@ def weigh(
 
 @inlined
 def add_to(array, i, change, nothing) -> None:
-    """Add change to eight counts from flat index i on; a negative result becomes 0."""
+    """Add change to the eight counts from flat index i on; negative results become 0."""
     store(array, i, max(load_eight(array, i) + change, nothing))
 
 
@@ -167,7 +167,7 @@ def move(
     gamma,
     workspace,
 ):
-    """Store the new gamma of a pair in the eight topics from k on, update the counts, and return the change of gamma."""
+    """Store a pair's updated gamma for the eight topics from k on, adjust the counts; return the change of gamma."""
     n_padded = len(mean_k)
     nothing = load_eight(workspace, NOTHING * n_padded)
     in_d, in_w = d * n_padded + k, w * n_padded + k
@@ -208,7 +208,7 @@ def renew(
     row,
     workspace,
 ):
-    """Update one pair as `update_pair` does; return a vector of eight: the largest change of gamma in every eighth topic."""
+    """Update one pair as `update_pair` does; return the change of gamma, maximised over every eighth topic (8,)."""
     n_padded = len(mean_k)
     i, scratch, inverse = row * n_padded, WEIGHTS * n_padded, 1.0
     by_logs = len(sampled_dk) > 1
@@ -317,7 +317,7 @@ def update_pair(
     row,
     workspace,
 ):
-    """Update gamma[row] of one pair, and the means and variances of the counts; return the largest change of gamma.
+    """Update gamma[row] of one pair, and means and variances of counts; return the largest change of gamma.
 
     alpha (topic,), beta (word,) and beta_sum, the prior of all words, are added to the counts; workspace : `make_workspace`.
     """
@@ -370,7 +370,7 @@ def update_in_order(
     n_topics: int,
     workspace,
 ):
-    """Update gamma of each given pair of documents first..last in turn; return the largest change of gamma.
+    """Update gamma of the pairs of documents first..last one after another; return the largest change of gamma.
 
     rows (pair,) : the row of each pair in `gamma`
     """
@@ -424,7 +424,7 @@ def add_moments(
     var_k: np.ndarray | None,
     n_topics: int,
 ) -> None:
-    """Add the mean n gamma and variance n gamma (1 - gamma) of each pair that is not sampled to zeroed arrays."""
+    """Add mean n gamma and variance n gamma (1 - gamma) of each averaged pair to its counts, which are 0 at first."""
     n_padded, i = len(mean_k), 0
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

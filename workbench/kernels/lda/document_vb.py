@@ -37,13 +37,13 @@ from workbench.kernels.simd.vectors import (
 
 
 def longest(first: int, last: int, indptr: np.ndarray) -> int:
-    """Return the number of pairs of the longest of the documents first..last."""
+    """Return the largest number of document-word pairs of any of the documents first..last."""
     return np.diff(indptr[first : last + 1]).max()
 
 
 @inlined
 def divide(i, normalisers, tokens: np.ndarray, ratios: np.ndarray):
-    """Store and return count / normaliser of four pairs, 0 for a tiny normaliser; also return how many are tiny."""
+    """Store and return count / normaliser of four pairs, 0 where the normaliser is tiny; also return how many are tiny."""
     copies, tiny = load_four(tokens, i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, copies / normalisers)
     store(ratios, i, result)
@@ -61,7 +61,7 @@ def visit_narrow(
     ratios: np.ndarray,
     new,
 ):
-    """Do the same as `visit` for at most sixteen topics, with new_k kept in registers."""
+    """Compute the same as `visit` for at most sixteen topics, with new_k kept in registers."""
     a, sums, n_tiny = load(document_weights, row_begin), spread(0.0), 0
     for i in range(0, n, GROUP):
         for soon in four_from(rows, i + GROUP):
@@ -145,7 +145,7 @@ def fit_each(
     new,
     unsized,
 ):
-    """Run the loop of `fit_documents`, with arrays that it has allocated."""
+    """Fit documents first..last as `fit_documents` does, in scratch arrays that the caller has allocated."""
     n_padded, n_visited = len(alpha), 0
     for d in range(first, last):
         begin, end, row_begin = indptr[d], indptr[d + 1], d * n_padded
@@ -218,7 +218,7 @@ def fit_documents(
     document_weights: np.ndarray,
     kept_ratios: np.ndarray,
 ):
-    """Fit gamma and n_dk of documents first..last, until the mean change of n_dk is below the tolerance.
+    """Fit gamma and n_dk of documents first..last until the mean change of n_dk is below the tolerance.
 
     mean_dk : n_dk, on entry the start and on return the result
     document_weights : the document weights of the last gamma; document_logs : their logs, in rows where a weight is faint
@@ -319,7 +319,7 @@ def count_narrow(
     row_begin,
     new_wk: np.ndarray,
 ) -> None:
-    """Do the same as `count_wide` for rows of few topics: all pairs for sixteen topics at a time, with the sum in registers."""
+    """Compute the same as `count_wide` when topics are few, sixteen topics at a time with sums in registers."""
     n_padded, last_pair = new_wk.shape[1], len(documents) - 1
     for k in range(0, n_padded, LANES):
         new = spread(0.0)
@@ -344,7 +344,7 @@ def count_wide(
     row_begin,
     new_wk: np.ndarray,
 ) -> None:
-    """Compute new_wk = sum_d n_dw / Z_dw a_dk for the pairs of a word, four whole rows at a time.
+    """Compute new_wk = sum_d n_dw / Z_dw a_dk over the documents with a word, four rows of documents at a time.
 
     Pieces of many wide rows, a power of two apart, would evict each other from the fastest cache. If the last four pairs
     reach into the next word, the ratios of that word count as 0.
@@ -374,7 +374,7 @@ def count_wide(
 
 @inlined
 def four_rows(documents: np.ndarray, i, last_pair, n_padded: int):
-    """Return where the rows of the documents of the pairs i..i+3 begin; beyond the last pair, the row of the last pair."""
+    """Return the flat indices of the document rows of four pairs from i on, none beyond the last pair."""
     d0, d1 = documents[np.uint64(min(i, last_pair))], documents[np.uint64(min(i + 1, last_pair))]
     d2, d3 = (
         documents[np.uint64(min(i + 2, last_pair))],
@@ -402,7 +402,7 @@ def count_each(
     gamma,
     ratios: np.ndarray,
 ) -> None:
-    """Run the loop of `count_words`, with arrays that it has allocated; its result is added to sizes (topic,)."""
+    """Count words first..last as `count_words` does, in given scratch arrays; add the sum over words to sizes (topic,)."""
     n_padded, start, n_by_logs = new_wk.shape[1], word_indptr[first], 0
     for i in range(word_indptr[last] - start):
         ratio = kept_ratios[np.uint64(pairs[np.uint64(start + i)])]

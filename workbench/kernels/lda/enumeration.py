@@ -13,7 +13,7 @@ MOST_STATES = 2**16
 
 
 def assignments(n_tokens: int, n_topics: int) -> np.ndarray:
-    """Return the topics (state, token) of every assignment."""
+    """Return all assignments of topics to tokens, (state, token)."""
     return (
         np.arange(n_topics**n_tokens)[:, None] // n_topics ** np.arange(n_tokens)[::-1] % n_topics
     )
@@ -55,7 +55,7 @@ def posterior_means(
     alpha: np.ndarray,
     beta: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return posterior means over all assignments: p(topic of a token), p(two tokens have the same topic), and p(w|d).
+    """Return posterior means of p(topic of a token), p(two tokens have the same topic), and p(w|d), by enumeration.
 
     probability (assignment,); documents, words (token,) are numbered 0 … n_documents - 1 and 0 … n_rows - 1; the vocabulary has
     n_words. The results are (token, topic), (token, token) and (document + 1, row + 1), whose last row and column are those of

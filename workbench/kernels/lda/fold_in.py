@@ -67,7 +67,7 @@ def collapsed_theta(
 
 @inlined
 def draw_topic(p, alpha, n_k: np.ndarray, cumulative: np.ndarray, u):
-    """Return a topic drawn in proportion to p_k (alpha_k + n_k) by a uniform u, and the sum of these."""
+    """Return a topic drawn with weights p_k (alpha_k + n_k) by the uniform u, and the sum of the weights."""
     total = 0.0
     for k in range(len(alpha)):
         total += p[k] * (alpha[k] + n_k[k])

@@ -55,7 +55,7 @@ ENDS = LANES + 1
 
 @inlined
 def draw_from(sums, cumulative: np.ndarray, ends, u):
-    """Return the topic drawn by the uniform u, given the running sums of weights down each lane.
+    """Return the topic drawn by the uniform u, given running sums of the weights of topics in each lane.
 
     cumulative (topic padded,) : the running sums; sums : their last block; ends (`ENDS`,) : scratch
     """
@@ -74,7 +74,7 @@ def draw_from(sums, cumulative: np.ndarray, ends, u):
 
 @inlined
 def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) -> None:
-    """Add change to the counts of topic k: n_dk and n_wk are the rows of one document and one word."""
+    """Add change to the counts of topic k; n_dk and n_wk are the rows of the token's document and word."""
     n_dk[k] += change
     n_wk[k] += change
     n_k[k] += change
@@ -82,7 +82,7 @@ def count_token(k, change, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray) 
 
 @inlined
 def beside(mean, i, n):
-    """Return n + mean[i], a sampled count plus the expected count; n if mean is None."""
+    """Return n + mean[i], the sum of a sampled and an expected count, or n where mean is None."""
     return n if mean is None else mean[i] + n
 
 
@@ -93,7 +93,7 @@ def block_beside(mean, i, n):
 
 @kernel
 def inverse_sizes(n_k: np.ndarray, mean_k: np.ndarray, words_beta: float, added):
-    """Return 1 / (W beta + n_k) (topic,), with n_k the sampled plus the expected counts plus `added`."""
+    """Return 1 / (W beta + n_k) (topic,), where n_k is the sampled count plus any expected count plus `added`."""
     inverse = np.empty(len(n_k))
     for k in range(len(n_k)):
         inverse[k] = 1.0 / (words_beta + beside(mean_k, k, n_k[k] + added))
@@ -119,7 +119,7 @@ def draw_pair(
     cumulative: np.ndarray,
     ends,
 ):
-    """Draw the topics of the tokens of one pair in turn; return how many changed topic.
+    """Draw the topics of all tokens of a document-word pair in turn; return how many changed topic.
 
     n_dk, n_wk, mean_dk, mean_wk : the rows of its document and word. inverse : 1 / (W beta + n_k), updated in place.
     cumulative (topic,) and ends are scratch, see `draw_from`.
@@ -144,7 +144,7 @@ def draw_pair(
 
 @inlined
 def leaning_of(a, inverse, var_dk: np.ndarray | None, var_k: np.ndarray | None):
-    """Return V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2: twice the exponent but for its term of the word.
+    """Return V_k / (W beta + n_k)^2 - V_dk / (alpha_k + n_dk)^2, the exponent's second-order terms without the word's.
 
     a = alpha_k + n_dk, inverse = 1 / (W beta + n_k)
     """
@@ -170,7 +170,7 @@ def add_token(
     raised,
     leaning,
 ) -> None:
-    """Add a token in topic k to the counts, and update the arrays that `draw_topics` derives from them."""
+    """Add a token in topic k to the counts, and update the weights that `draw_topics` derives from the counts."""
     here[k] += 1
     n_k[k] += 1
     bump(n_wk, row + k, np.int32(1))
@@ -188,7 +188,7 @@ def add_token(
 
 @inlined
 def fetch_row(row, lanes, n_wk: np.ndarray, mean_k: np.ndarray, var_wk: np.ndarray | None) -> None:
-    """Prefetch the counts of a word, whose row begins at `row`, and their variances into the cache."""
+    """Prefetch a word's counts and their variances, from flat index `row` on, into the processor's cache."""
     for i in range(row, row + lanes, LANES):
         fetch(n_wk, i)
         if mean_k is not None:
@@ -220,7 +220,7 @@ def draw_topics(
     n_topics: int,
     key: np.uint64,
 ):
-    """Draw the topic of every token of the given pairs of documents first..last, in canonical order.
+    """Draw the topics of all tokens of the sampled pairs in documents first..last, in canonical order.
 
     topics (token,) uint16; n_dk (document, topic), n_wk (word, topic) int32 and n_k (topic,) int64 are padded and changed in
     place; returns how many tokens changed topic. In a hybrid n_wk is float64 and includes the expected counts, so that only
@@ -345,7 +345,7 @@ def count_topics(
     n_wk: np.ndarray,
     n_k: np.ndarray,
 ) -> None:
-    """Add every token of the sampled pairs to the counts n_dk, n_wk and n_k of its topic."""
+    """Add every token of the sampled pairs to the counts n_dk, n_wk and n_k of the token's topic."""
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
             if sampled[pair]:

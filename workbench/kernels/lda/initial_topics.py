@@ -31,7 +31,7 @@ def _constant(number: int) -> ir.Constant:
 
 @intrinsic
 def sixteen_uniforms(typing_context, key: np.uint64, index):
-    """Return the uniforms in [0, 1) of an index and the fifteen after it, under a key (uint64): a vector of float64."""
+    """Return the uniforms in [0, 1) of sixteen indices from `index` on under a key: a vector of float64."""
 
     def build(context, builder, sig, arguments):
         first = builder.add(arguments[0], builder.mul(arguments[1], INT64(int(GOLDEN))))
@@ -62,7 +62,7 @@ TOGETHER = 4
 
 @inlined
 def weigh_at_random(way, key: np.uint64, pair, n_topics: int, gamma, first: int) -> None:
-    """Write the unnormalised random responsibility of one pair to gamma, from flat index `first` on.
+    """Write random unnormalised responsibilities of one pair to gamma, from flat index `first` on.
 
     It depends only on the key and the number of the pair.
     """
@@ -89,7 +89,7 @@ def weigh_by_counts(
     gamma,
     first: int,
 ) -> None:
-    """Write the unnormalised responsibility of one pair, given the counts of another run, to gamma.
+    """Write one pair's unnormalised responsibilities, given the counts of another run, to gamma.
 
     given_dk : None if that run had other documents
     """
@@ -101,7 +101,7 @@ def weigh_by_counts(
 
 @inlined
 def gamma_of_topics(topics: np.ndarray, token, n_tokens, n_topics: int, gamma, first: int) -> None:
-    """Write the responsibility of one pair to gamma: the shares of the given topics among its tokens.
+    """Write to gamma the share of each topic among the given topics of one pair's tokens.
 
     topics (token,) : -1 where the topic of a token was dropped; token : the first token of the pair
     """
@@ -160,7 +160,7 @@ def start_responsibilities(
     gamma,
     pairs,
 ) -> None:
-    """Compute the initial gamma of each pair that is not sampled, and add it to the expected counts.
+    """Compute the initial responsibilities gamma of all averaged pairs, and add them to the expected counts.
 
     stored (pair, topic padded) gets gamma, unless it is empty.
 
@@ -222,7 +222,7 @@ def start_responsibilities(
 
 @kernel
 def uniform_topics(key: np.uint64, n_tokens, n_topics: int):
-    """Draw a topic for each token, all with the same probability; return them (token,) uint16."""
+    """Return topics (token,) uint16, each drawn uniformly."""
     topics = np.empty(n_tokens, np.uint16)
     for token in range(n_tokens):
         topics[token] = np.int64(uniform(key, token) * n_topics)
@@ -244,7 +244,7 @@ def topics_of_counts(
     n_topics: int,
     topics: np.ndarray,
 ) -> None:
-    """Draw every token's topic from the responsibility of its pair, given the counts of another run."""
+    """Draw each token's topic from the responsibilities of its document-word pair under another run's counts."""
     gamma = np.zeros(n_topics)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):

@@ -25,7 +25,7 @@ from workbench.kernels.uniforms import absorb, uniform
 
 @inlined
 def draw_ancestors(weights, u, ancestors: np.ndarray) -> None:
-    """Fill ancestors (particle,), the particle that each one continues, by systematic resampling with these weights."""
+    """Fill ancestors (particle,) by systematic resampling: the index of the particle that each new one continues."""
     n, total = len(weights), 0.0
     for r in range(n):
         total += weights[r]
@@ -53,7 +53,7 @@ def left_to_right(
     logs,
     variance,
 ) -> None:
-    """Estimate log p(w | phi, alpha) of documents first..last, several times each; phi (word, topic).
+    """Compute several left-to-right estimates of log p(w | phi, alpha) of each of the documents first..last.
 
     Fills logs (document, estimate) with independent estimates, and variance (document, estimate) with the variance of each,
     to first order in the p_n of the particles; NaN with resampling or a single particle. The uniforms of a particle depend

@@ -33,7 +33,7 @@ AHEAD, ONE_BLOCK = np.uint64(8), np.uint64(LANES)
 
 
 def log_documents(n_dk: np.ndarray, alpha, n_topics: int) -> float:
-    """Return the sum of the terms of L(n) that belong to documents.
+    """Return the documents' part of the log joint L(n).
 
     n_dk (document, topic) : counts, integer or real, padded; alpha (topic,)
     """
@@ -45,18 +45,18 @@ def log_documents(n_dk: np.ndarray, alpha, n_topics: int) -> float:
 def log_joint(
     n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray, alpha, beta, n_topics: int
 ) -> float:
-    """Return L(n), the log joint, of n_dk (document, topic), n_wk (word, topic), n_k (topic,), integer or real, padded."""
+    """Return the log joint L(n) of padded counts n_dk (document, topic), n_wk (word, topic), n_k (topic,), whole or real."""
     return log_joint_from(log_documents(n_dk, alpha, n_topics), n_wk, n_k, beta, n_topics)
 
 
 def log_joint_from(of_documents, n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
-    """Return L(n), the log joint, given the sum of its terms of documents, and n_wk (word, topic), n_k (topic,), padded."""
+    """Return the log joint L(n), given the documents' part and padded counts n_wk (word, topic), n_k (topic,)."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_documents + of_words - of_sizes
 
 
 def log_topics(n_wk: np.ndarray, n_k: np.ndarray, beta, n_topics: int) -> float:
-    """Return the sum of the terms of L(n) that belong to topics; n_wk (word, topic) and n_k (topic,), padded."""
+    """Return the topics' part of the log joint L(n), from padded counts n_wk (word, topic) and n_k (topic,)."""
     of_words, of_sizes = _rises_of_topics(n_wk, n_k, beta, n_topics)
     return of_words - of_sizes
 
@@ -82,7 +82,7 @@ def rises_of(n, x, log_gamma_x):
 
 @lean
 def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
-    """Return the same as `_rises`, each term computed; log_gamma_x is scratch."""
+    """Return what `_rises` does, with every term computed; log_gamma_x is scratch."""
     rises = spread(0.0)
     for k in range(0, len(x), LANES):
         store(log_gamma_x, k, log_gammas(load(x, k)))
@@ -100,7 +100,7 @@ def _add_rises(counts: np.ndarray, x, row_sums, log_gamma_x):
 
 @lean
 def _look_up_rises(counts: np.ndarray, x, row_sums, table):
-    """Return the same as `_rises` for integer counts and equal x_k, with terms looked up in `table`, which it fills first."""
+    """Return what `_rises` does for integer counts and equal x_k, from a table of terms that it first fills."""
     x, rises = spread(x[0]), spread(0.0)
     log_gamma_x = log_gammas(x)
     for n in range(0, IN_TABLE, LANES):
@@ -124,7 +124,7 @@ def _look_up_rises(counts: np.ndarray, x, row_sums, table):
 def predictive(
     pairs, document_tokens, n_dk: np.ndarray, n_wk: np.ndarray, n_k: np.ndarray, alphas, beta
 ) -> np.ndarray:
-    """Return p(w | d) = sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) of each pair (pair,) (spec A2).
+    """Return p(w | d) of pairs: sum_k (alpha_k + n_dk) / (A + N_d) (beta + n_wk) / (W beta + n_k) (pair,) (spec A2).
 
     pairs : Corpus whose pairs are scored
     document_tokens (document,) : N_d, the sum of n_dk over topics
@@ -205,5 +205,5 @@ def _predictive(
 
 @inlined
 def _row(words: np.ndarray, pair, width):
-    """Return the flat index where the row of a pair's word begins."""
+    """Return the flat index at which the counts of the word of a document-word pair begin."""
     return np.uint64(words[pair]) * width

@@ -38,7 +38,7 @@ AHEAD = 2
 
 @inlined
 def share(i, end, normalisers, counts: np.ndarray, ratios: np.ndarray):
-    """Store and return n / Z of four pairs, 0 where Z is tiny or the pair is beyond the run; also return how many are tiny."""
+    """Store and return n / Z of four pairs, 0 where Z is tiny or a pair is beyond `end`; return how many are tiny, too."""
     copies = doubles(load_four(counts, i))
     in_run, tiny = numbers(copies) < float(end - i), normalisers < TINY
     result = choose(tiny, 0.0 * copies, choose(in_run, copies, 0.0 * copies) / normalisers)
@@ -59,7 +59,7 @@ def visit_narrow(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Do the same as `visit` for at most sixteen topics, with the row of the word kept in registers."""
+    """Compute the same as `visit` for at most sixteen topics, with the row of the word kept in registers."""
     b, of_word, n_tiny = load(word_weights, row_begin), load(mean_wk, row_begin), 0
     for i in range(begin, end, GROUP):
         r0, r1, r2, r3 = rows_from(documents, i, LANES)
@@ -93,7 +93,7 @@ def visit(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Add the expected counts of the pairs of a run to mean_dk and mean_wk; return how many normalisers are tiny.
+    """Add the expected counts of one word's pairs begin..end to mean_dk and mean_wk; return how many normalisers are tiny.
 
     row_begin : where the rows of the word begin. Writes n / Z of each pair to ratios, 0 where Z is tiny. Four pairs are visited
     at a time; if the last four reach into the next run, 0 is added for its documents. The normalisers of several pairs come
@@ -138,7 +138,7 @@ def visit_wide(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Do the same as `visit`, two pairs at a time instead of four, for rows so long that four do not fit the fastest cache."""
+    """Compute the same as `visit`, but two pairs at a time, for so large K that four rows do not fit the fastest cache."""
     n_padded, n_tiny = mean_dk.shape[1], 0
     for i in range(begin, end, 2):
         r0, r1, _, _ = rows_from(documents, i, n_padded)
@@ -159,14 +159,14 @@ def visit_wide(
 
 @inlined
 def give(mean, index, expected):
-    """Add `expected` to sixteen counts from flat index `index` on, and return it."""
+    """Add the sixteen numbers `expected` to counts from flat index `index` on, and return `expected`."""
     store(mean, index, load(mean, index) + expected)
     return expected
 
 
 @inlined
 def rows_from(documents: np.ndarray, i, n_padded: int):
-    """Return the flat indices where the rows of the documents of four pairs begin."""
+    """Return the flat indices at which the document rows of the four pairs from i on begin."""
     d0, d1, d2, d3 = four_from(documents, i)
     return (
         np.int64(d0) * n_padded,
@@ -190,7 +190,7 @@ def visit_runs(
     mean_wk: np.ndarray,
     ratios: np.ndarray,
 ):
-    """Add the expected counts n_dw gamma_dwk of the runs first..last of one block to mean_dk and mean_wk.
+    """Add the expected counts of words, runs first..last of a block, to mean_dk and mean_wk; count the tiny normalisers.
 
     words (run,), begins (run + 1,), documents and counts (place,) : see `split.Blocks`; rows are padded. Writes n / Z of each
     pair to ratios (place,), 0 where Z is tiny. A pair with a tiny Z is not counted; returns how many there are.
@@ -250,7 +250,7 @@ def visit_runs(
 
 @lean
 def add_words(mean_wk: np.ndarray, mean_k: np.ndarray) -> None:
-    """Compute n_k = sum_w n_wk, added up in the order of words."""
+    """Compute n_k = sum_w n_wk in place, with a fixed order of summation."""
     n_padded = len(mean_k)
     for k in range(0, n_padded, LANES):
         store(mean_k, k, spread(0.0))
@@ -273,7 +273,7 @@ def count_by_logs(
     mean_wk: np.ndarray,
     mean_k: np.ndarray,
 ) -> None:
-    """Add n_dw gamma_dwk of pairs with a tiny normaliser to the counts, computed in the log domain."""
+    """Add the expected counts of pairs with tiny normalisers, computed in the log domain, to mean_dk, mean_wk and mean_k."""
     gamma = np.empty(n_topics)
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])

@@ -39,7 +39,7 @@ WEIGHTS_OF_POWERS = np.linalg.inv(np.vander(NODES, increasing=True))
 
 
 class Sites(NamedTuple):
-    """The counts of each group (a topic, or all topics) as weighted sites."""
+    """The distinct counts of each group (one topic, or all topics), each with a weight: a histogram."""
 
     indptr: np.ndarray  # (group + 1,) int64: the sites of each group
     n: np.ndarray  # (site,) float64: the count of each site, greater than 0
@@ -49,7 +49,7 @@ class Sites(NamedTuple):
 
 
 def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
-    """Return the sites of the integer counts of each group: each count and how often it occurs, as a mean over chains.
+    """Return each group's distinct integer counts and how often they occur, averaged over chains.
 
     groups : an array of counts, of any shape, for each group
     """
@@ -61,7 +61,7 @@ def whole_sites(groups: Iterable[np.ndarray], n_chains: int = 1) -> Sites:
 
 
 def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct counts above 0, ascending, and how often each occurs.
+    """Return the distinct positive counts, ascending, and how often each occurs.
 
     They are found by sorting where the largest exceeds `LARGEST_LISTED`.
     """
@@ -73,7 +73,7 @@ def occurrences(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -> Sites:
-    """Return the sites of real counts: of each topic, or of all topics as one group if `pooled`.
+    """Return nodes and weights (`Sites`) of a quadrature over each group's real counts; one group of all topics if `pooled`.
 
     mean (row, topic padded) : the expected counts
     variance, occupied : their variances, and the probabilities that they are not 0; None if the counts are known exactly
@@ -96,7 +96,7 @@ def real_sites(mean, variance, occupied, sampled, n_topics: int, pooled: bool) -
 
 
 def added(several: list[Sites]) -> Sites:
-    """Return the sites of several sets of counts together: each number once, ascending, with the sum of its weights."""
+    """Return the `Sites` of several data sets together: distinct counts of each group, with weights added."""
     groups = [
         _added_group(
             [
@@ -117,7 +117,7 @@ def added(several: list[Sites]) -> Sites:
 
 
 def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the numbers, weights and spreads (site,) of one group, merged from several sets of sites."""
+    """Return distinct counts, weights and spreads (site,) of one group, merged from several `Sites`."""
     n, ranges = np.unique(np.concatenate([sites.n for sites in several]), return_inverse=True)
     weight = np.bincount(ranges, np.concatenate([sites.weight for sites in several]), len(n))
     if several[0].spread is None:
@@ -130,7 +130,7 @@ def _added_group(several: list[Sites]) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def single_sites(n: np.ndarray, weight: float = 1.0) -> Sites:
-    """Return the sites of one group, one for each count above 0, all with the same weight."""
+    """Return the `Sites` of a single group, with one site for every positive count, all of the same weight."""
     n = n[n > 0]
     return Sites(np.array([0, len(n)]), n, np.full(len(n), weight), np.zeros(0))
 
@@ -151,7 +151,7 @@ def conditional_moments(mean, variance, occupied):
 
 @kernel
 def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers) -> None:
-    """Add each count to the power sums of its bin, powers (group, bin, power); then come those weighted by half variances."""
+    """Add powers of each count to its bin in powers (group, bin, power), with weight 1 and then half its variance."""
     for s in range(1 if sampled is None else sampled.shape[0]):
         for row in range(mean.shape[0]):
             for k in range(n_topics):
@@ -187,7 +187,7 @@ def add_powers(mean, variance, occupied, sampled, n_topics: int, pooled, powers)
 
 @kernel
 def add_occupied(rows, counts: np.ndarray, sampled, gamma, n_topics: int, occupied) -> None:
-    """Compute the probability that a row has a token in a topic, 1 - prod (1 - gamma)^n, without cancellation.
+    """Compute P(n > 0) = 1 - prod (1 - gamma)^n (row, topic) of every count, without cancellation.
 
     occupied (row, topic) : zeros on entry, then the result
     rows (pair,) : the document or the word of each pair; gamma has a row for each pair that is not sampled
@@ -310,7 +310,7 @@ def higher_derivatives(x):
 
 @kernel
 def rise(indptr: np.ndarray, sites, weight, spread, group, x):
-    """Return the sum over one group of lnG(x + n) - lnG(x), plus psi'(x + n) times half the variance of each count."""
+    """Return sum lnG(x + n) - lnG(x) over a group's counts, plus psi'(x + n) / 2 times each count's variance."""
     total = 0.0
     for i in range(indptr[group], indptr[group + 1]):
         total += weight[i] * log_gamma_rise(x, sites[i])
@@ -321,7 +321,7 @@ def rise(indptr: np.ndarray, sites, weight, spread, group, x):
 
 @kernel
 def rises(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return `rise` of every group at the group's own prior (group,)."""
+    """Return `rise` of every group (group,), at the prior of the group."""
     return np.array(
         [rise(indptr, sites, weight, spread, group, priors[group]) for group in range(len(priors))]
     )
@@ -329,7 +329,7 @@ def rises(indptr: np.ndarray, sites, weight, spread, priors):
 
 @kernel
 def slopes(indptr: np.ndarray, sites, weight, spread, priors):
-    """Return the first and second derivatives (group,) of `rises` by the prior of each group."""
+    """Return the first and second derivatives of each group's `rises` by its prior, two arrays (group,)."""
     first, second = np.zeros(len(priors)), np.zeros(len(priors))
     for group in range(len(priors)):
         x = priors[group]

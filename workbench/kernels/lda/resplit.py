@@ -24,7 +24,7 @@ from workbench.kernels.uniforms import uniform
 
 @lean
 def trigammas(first: int, last: int, prior, counts: np.ndarray, result) -> None:
-    """Compute psi'(prior_k + n_rk) of rows first..last of counts; prior must be positive in the padding too."""
+    """Compute psi'(prior_k + n_rk) of count rows first..last; prior must be positive in the padding too."""
     for row in range(first, last):
         for k in range(0, counts.shape[1], LANES):
             place = row * counts.shape[1] + k
@@ -43,7 +43,7 @@ def expected_of_pair(
     n_topics: int,
     of_pair,
 ):
-    """Write unnormalised expected counts of an averaged pair to of_pair (topic,), and return the factor that normalises them.
+    """Write a pair's unnormalised expected counts to of_pair (topic,), and return their normalising factor.
 
     Their product is n gamma_k. gamma is computed from the factors where the responsibilities are not stored.
     """
@@ -69,7 +69,7 @@ def expected_of_pair(
 
 @inlined
 def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
-    """Write how many tokens of a sampled pair are in each topic to of_pair (topic,)."""
+    """Count the tokens of a sampled pair by topic, into of_pair (topic,)."""
     of_pair[:] = 0.0
     for token in range(first_token, first_token + count):
         of_pair[topics[np.uint64(token)]] += 1.0
@@ -77,7 +77,7 @@ def sampled_of_pair(first_token, count, topics: np.ndarray, of_pair) -> None:
 
 @inlined
 def conditional_weight(k, d, w, of_pair, scale, totals, alpha, beta, words_beta: float):
-    """Return the unnormalised conditional q of a token for sixteen topics from k on, given the counts without its own pair."""
+    """Return p(topic | others), unnormalised, for sixteen topics from k on, with the pair's counts removed."""
     n_dk, n_wk, n_k = totals
     c, n_padded = load(of_pair, k) * scale, len(of_pair)
     a = load(alpha, k) + max(load(n_dk, d * n_padded + k) - c, 0.0)
@@ -109,7 +109,7 @@ def gaps(
     of_row,
     result,
 ) -> None:
-    """Write the gap g / (n - 1) of each pair with n >= 2 tokens in the runs first..last to result (place,).
+    """Write the Jensen gap per extra token, g / (n - 1), of each pair with n >= 2 tokens of runs first..last to result.
 
     run_words (run,), run_begins (run + 1,), documents, counts and pairs (place,) : see `split.Blocks`
     totals, curves : the counts, and psi' of them, each (document, topic), (word, topic) and (topic,) padded
@@ -151,7 +151,7 @@ def gaps(
 
 @kernel
 def uniforms_of(key: np.uint64, pairs):
-    """Return the uniform of each pair (place,)."""
+    """Return a uniform (place,) for each pair, which depends on the key and the pair's index only."""
     result = np.empty(len(pairs))
     for i in range(len(pairs)):
         result[i] = uniform(key, max(pairs[i], 0))
@@ -178,7 +178,7 @@ def change_sides(
     n_k: np.ndarray,
     of_pair,
 ) -> None:
-    """Draw the tokens of newly sampled pairs from their responsibilities, and remove the tokens of newly averaged pairs.
+    """Draw topics for tokens of newly sampled pairs from their responsibilities; uncount tokens of newly averaged pairs.
 
     before, after (pair,) : whether a pair is sampled; n_dk, n_wk, n_k : the counts of sampled tokens only, updated
     """
@@ -227,7 +227,7 @@ def kept_after(
     of_pair,
     new,
 ) -> None:
-    """Fill new (pair, topic) with the responsibilities of the averaged pairs after a change of the split.
+    """Fill new (pair, topic) with the responsibilities of the pairs that are averaged after a change of the split.
 
     Pairs that were averaged before keep their responsibilities; others get the conditional of one of their tokens.
     """

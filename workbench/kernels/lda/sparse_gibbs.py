@@ -42,7 +42,7 @@ AHEAD = 6
 
 
 class Lists(NamedTuple):
-    """A list for each document of its topics and their counts."""
+    """For each document, a list of the topics of its tokens and their counts."""
 
     entries: np.ndarray  # (entry,) int32: count << bits | topic
     # (document + 1,) int64: the entries of document d are starts[d]:starts[d + 1], whole blocks
@@ -52,17 +52,17 @@ class Lists(NamedTuple):
 
 
 def bits_of(n_topics: int) -> int:
-    """Return the number of bits that a topic needs in an entry of a list."""
+    """Return the number of bits that store a topic in a list entry (count and topic in one integer)."""
     return int(n_topics - 1).bit_length()
 
 
 def entries_fit(document_tokens, n_topics: int) -> bool:
-    """Return whether the count of every token of the longest document in one topic fits into an entry."""
+    """Return whether a list entry can hold a count as large as the longest document."""
     return int(document_tokens.max()) < 2 ** (31 - bits_of(n_topics))
 
 
 def starts_of_lists(document_tokens, n_topics: int) -> np.ndarray:
-    """Return the index where the entries of each document begin (document + 1,) int64; the last is the number of entries."""
+    """Return where each document's list entries begin, and the end, (document + 1,) int64."""
     blocks = -(-np.minimum(document_tokens, n_topics) // LANES)
     return LANES * np.concatenate([[0], np.cumsum(blocks)])
 
@@ -108,7 +108,7 @@ def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 
 @kernel
 def mean_held(n_dk: np.ndarray, document_tokens):
-    """Return the mean over tokens of the number of topics in the token's document."""
+    """Return the number of topics in a document, averaged over tokens."""
     lanes, held, n_tokens = n_dk.shape[1], 0, 0
     for d in range(len(n_dk)):
         n_tokens += document_tokens[d]
@@ -133,7 +133,7 @@ def mend(
     beta,
     words_beta: float,
 ) -> None:
-    """Add change to the counts of word w in topic k; update q_k, and the sum of the block of topics that contains k."""
+    """Add change to the counts of word w in topic k; update q_k, and the sum over topics of k's block."""
     n_wk[w, k] += change
     n_k[k] += change
     inverse[k] = 1.0 / (words_beta + n_k[k])
@@ -144,7 +144,7 @@ def mend(
 
 @inlined
 def topic_everywhere(target, q, sums, alpha, n_topics: int):
-    """Return the topic where the running sum of alpha_k q_k over topics exceeds a target."""
+    """Return the topic at which the running sum of alpha_k q_k exceeds `target`."""
     index = 0
     sofar = running(load(sums, index))
     while lane(sofar, 15) <= target and index + LANES < len(sums):
@@ -162,7 +162,7 @@ def topic_everywhere(target, q, sums, alpha, n_topics: int):
 
 @inlined
 def entry_below(target, sofar, below, entries, start, end, one):
-    """Return the entry of a document where the running sum of weights exceeds a target.
+    """Return the entry of a document's list at which the running sum of weights exceeds `target`.
 
     The sum goes over the entries of lane 0, then over those of lane 1, and so on. sofar : the sums up to each lane.
     """
@@ -181,7 +181,7 @@ def entry_below(target, sofar, below, entries, start, end, one):
 
 @inlined
 def add_entry(d, k, entries, starts: np.ndarray, ends, topic_of, one, ones, nothing) -> None:
-    """Add a token in topic k to the list of document d: to the entry of the topic, else to the first free entry."""
+    """Add a token in topic k to the list of document d, in the topic's entry or in a free one."""
     free = ends[d]
     for index in range(starts[d], ends[d], LANES):
         held = load(entries, index)
@@ -217,7 +217,7 @@ def draw_words(
     n_topics: int,
     key: np.uint64,
 ):
-    """Draw the topic of every token of words first..last, in the order of documents; return how many changed topic.
+    """Draw the topics of all tokens of words first..last, document after document; return how many changed topic.
 
     documents, first_tokens, counts (pair,) in word-major order; topics (token,) uint16 in canonical order; n_wk (word,
     topic) int32 and n_k (topic,) int64, padded, and the lists are changed in place.

@@ -65,7 +65,7 @@ counts, so that kernels are compiled once for both."""
 
 @inlined
 def mean_digamma(prior, mean, sampled, index):
-    """Return psi(prior + m + c^s), averaged over chains s, of sixteen topics from flat `index` on.
+    """Return psi(prior + m + c^s) for expected counts m and sampled c^s, averaged over chains, of sixteen topics.
 
     mean (row, topic) : the expected counts m; sampled (chain, row, topic) : the sampled counts c
     """
@@ -124,7 +124,7 @@ def weigh_row(row, prior, mean, sampled, log_sizes, point, logs, weights) -> Non
 
 @aside
 def log_weight(row, k, logs, weights, n_topics: int):
-    """Return the logarithm of a weight: the stored one if any weight of the row is faint, else computed from the weight."""
+    """Return log weight (row, k): from `logs` if the row has a very small weight, else from `weights`."""
     lowest = weights[row, 0]
     for other in range(1, n_topics):
         lowest = min(lowest, weights[row, other])
@@ -166,7 +166,7 @@ def log_domain_gamma(
     n_topics: int,
     gamma,
 ):
-    """Compute gamma (topic,) of one pair in the log domain, from the logs of its two weights; return the log normaliser."""
+    """Compute one pair's gamma (topic,) in the log domain, from document and word weights; return the log normaliser."""
     for k in range(n_topics):
         of_document = log_weight(d, k, document_logs, document_weights, n_topics)
         gamma[k] = of_document + log_weight(w, k, word_logs, word_weights, n_topics)
@@ -175,7 +175,7 @@ def log_domain_gamma(
 
 @inlined
 def four_from(values, i):
-    """Return the four values from index i on."""
+    """Return the four elements from index i on."""
     i = np.uint64(i)
     return values[i], values[i + np.uint64(1)], values[i + np.uint64(2)], values[i + np.uint64(3)]
 
@@ -210,7 +210,7 @@ def update_pair(
     row,
     gamma,
 ) -> None:
-    """Update stored[row], the gamma of one pair, and the expected counts, in the sequential schedule.
+    """Update one pair's gamma, stored[row], and the expected counts, in the sequential schedule.
 
     All rows are padded, alpha and the scratch `gamma` too; the padding of alpha may hold anything.
     """
@@ -268,7 +268,7 @@ def update_in_order(
     beta,
     n_topics: int,
 ) -> None:
-    """Update gamma of each variational pair of documents first..last in canonical order: the sequential schedule.
+    """Update gamma of the averaged pairs of documents first..last, one by one in canonical order.
 
     drawn (pair,) : whether a pair is sampled; variational_before (pair,) : the row of a variational pair in `stored`
     """
@@ -316,7 +316,7 @@ SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
 
 @lean
 def log_weights(mean, logs, weights):
-    """Return sum_rk n_rk log weight_rk; `logs` holds the logarithms of rows with a faint weight."""
+    """Return sum_rk n_rk log weight_rk; in rows with a very small weight `logs` holds the logarithms."""
     expected = spread(0.0)
     for i in range(0, mean.size, LANES):
         n, weight = load(mean, i), load(weights, i)
@@ -329,7 +329,7 @@ def log_weights(mean, logs, weights):
 
 @inlined
 def times_power(product, logs, c, z):
-    """Add c log z of sixteen pairs to the sum log(product) + logs; return product and logs.
+    """Add c log z of sixteen pairs to a sum kept as log(product) + logs; return product and logs.
 
     Small powers z^c are multiplied into the product, so that many of them need one logarithm.
     """
@@ -349,7 +349,7 @@ def times_power(product, logs, c, z):
 
 @lean
 def log_normalisers(counts: np.ndarray, ratios: np.ndarray):
-    """Return sum_dw n_dw log Z_dw over the pairs whose ratio n_dw / Z_dw is not 0, and how many other pairs have tokens."""
+    """Return sum_dw n_dw log Z_dw over pairs with a stored n_dw / Z_dw > 0, and the number of other pairs."""
     product, logs, by_themselves, n_by_logs = spread(1.0), spread(0.0), 0.0, 0
     in_lanes = len(ratios) - len(ratios) % LANES
     for i in range(0, in_lanes, LANES):
@@ -376,7 +376,7 @@ def log_normalisers_by_logs(
     word_weights: np.ndarray,
     n_topics: int,
 ):
-    """Return sum_dw n_dw log Z_dw over pairs with a tiny normaliser, computed in the log domain."""
+    """Return sum_dw n_dw log Z_dw over pairs with a tiny normaliser Z, computed in the log domain."""
     gamma, result = np.empty(n_topics), 0.0
     for i in range(len(counts)):
         d, w = np.int64(documents[i]), np.int64(words[i])

@@ -22,7 +22,7 @@ TINY = 1e-100
 
 
 class Added(NamedTuple):
-    """Priors in the layout of the vector of `engines.networks.paths`, and which of its numbers are row sums."""
+    """Priors that are added to counts, in the layout of `engines.networks.paths`, and which numbers are row sums."""
 
     prior: np.ndarray  # (address,) float64; for a known probability, the probability itself
     is_row: np.ndarray  # (address,) bool
@@ -35,7 +35,7 @@ class Added(NamedTuple):
 
 @inlined
 def weigh_path(d, w, slot, author, slots, added, whole, by_logs):
-    """Return the weight of a path given the present counts, or its logarithm if `by_logs`."""
+    """Return the weight of one path for one pair given the current counts, or its logarithm if `by_logs`."""
     leaf = slots.leaf[slot]
     above, below = added.beta[leaf] + whole.n_wk[w, leaf], added.beta_total[leaf] + whole.n_k[leaf]
     log_weight = math.log(above / below) if by_logs else 0.0
@@ -72,7 +72,7 @@ def update_paths(
     whole,
     new,
 ):
-    """Update q of every pair of documents first..last once, in canonical order; return the largest change of a q.
+    """Update the responsibilities q of the pairs of documents first..last, in turn; return the largest change of a q.
 
     begins (pair + 1,) int64: where the slots of each pair begin in `gamma`; real (path,): the slots that are paths, not
     padding; new (author of a document, path) is scratch.
@@ -135,7 +135,7 @@ def add_paths(
     whole,
     n_dr: np.ndarray,
 ):
-    """Add the expected counts under the responsibilities `gamma` to zeroed arrays.
+    """Add the expected counts under the responsibilities `gamma` to count arrays that are 0; return the entropy.
 
     n_dr (document, R) gets the expected tokens of each document in each row of the last level. Returns the entropy of the
     responsibilities plus the expected log of the given probabilities, in nats.
@@ -166,7 +166,7 @@ def add_paths(
 def spread_over_paths(
     indptr: np.ndarray, owners, begins, slots, real, key: np.uint64, of_rows, gamma
 ) -> None:
-    """Compute an initial q of each pair: its share of each row of the last level is divided at random among the paths to it.
+    """Compute initial responsibilities: a pair's share of a last-level row is divided at random among its paths.
 
     of_rows (pair, R) : the shares. The proportions are exponential draws under the key, the same for all pairs of a document.
     """

@@ -44,7 +44,7 @@ AHEAD = 8
 
 
 class Field(NamedTuple):
-    """The addresses of the factors of each run of paths, without the factor of the word: ``at + owner * stride``."""
+    """The addresses of the factors of each run of paths, ``at + owner * stride``, except the factor of the word."""
 
     n_blocks: np.ndarray  # (run,) int64: blocks of sixteen paths
     scalar_ptr: np.ndarray  # (run + 1,) int64
@@ -59,7 +59,7 @@ class Field(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """The possible authors of each document's tokens; without authors, author 0: `engines.networks.compiled.owners_of`."""
+    """The possible authors of each document's tokens, in sparse form; author 0 in networks without authors."""
 
     indptr: np.ndarray
     ids: np.ndarray
@@ -76,7 +76,7 @@ def scale_of(field, run, owner, flat):
 
 @inlined
 def block_of(field, run, owner, k, flat):
-    """Return the product of a run's vector factors, for sixteen paths from path k on."""
+    """Return the product of a run's vector factors for its sixteen paths from path k on."""
     first = field.vector_ptr[run]
     product = load(flat, field.vector_at[first] + owner * field.vector_stride[first] + k)
     for i in range(first + 1, field.vector_ptr[run + 1]):
@@ -86,7 +86,7 @@ def block_of(field, run, owner, k, flat):
 
 @inlined
 def gather_ends(d, owners, field, flat, ends, address, width) -> None:
-    """Sum the weights of the paths of document d by the row r in which they end: P_r.
+    """Compute P_r, the summed weight of the paths of document d that end in row r of the last level.
 
     ends : the P_r of `width` rows are written from flat index `address` on
     """
@@ -112,7 +112,7 @@ def gather_ends(d, owners, field, flat, ends, address, width) -> None:
 
 @inlined
 def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
-    """Add the expected counts of the cells with addresses low..high to `expected`, given shares (row,) n_r / P_r."""
+    """Add the expected counts of cells with addresses low..high to `expected`, given n_r / P_r (row,) of a document."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -134,7 +134,7 @@ def share_out(d, owners, field, flat, shares, low, high, expected) -> None:
 
 @inlined
 def log_of_path(field, run, owner, slot, logs):
-    """Return the logarithm of the weight of one path."""
+    """Return the logarithm of the weight of one path, without the factor of the word."""
     result = 0.0
     for i in range(field.scalar_ptr[run], field.scalar_ptr[run + 1]):
         result += logs[field.scalar_at[i] + owner * field.scalar_stride[i]]
@@ -145,7 +145,7 @@ def log_of_path(field, run, owner, slot, logs):
 
 @lean
 def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
-    """Write log P_r of document d to a row of `log_ends`, `NEVER` where no path ends; sums (row,) is scratch."""
+    """Write log P_r of document d (see `gather_ends`) to a row of `log_ends`, `NEVER` where no path ends."""
     for r in range(len(sums)):
         log_ends[row, r], sums[r] = NEVER, 0.0
     for find_sums in range(2):
@@ -170,7 +170,7 @@ def gather_logs(d, owners, field, logs, log_ends, row, sums) -> None:
 
 @lean
 def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) -> None:
-    """Add expected counts as `share_out` does, given n_r (row,) and logarithms of the weights."""
+    """Add expected counts as `share_out` does, in the log domain, given n_r (row,) and log factors."""
     for j in range(owners.indptr[d], owners.indptr[d + 1]):
         owner = owners.ids[j]
         for run in range(len(field.n_blocks)):
@@ -192,7 +192,7 @@ def share_logs(d, owners, field, logs, log_ends, row, n_r, low, high, expected) 
 
 @inlined
 def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
-    """Compute the posterior means (prior + n) / sum(prior + n) of the cells, for one row of counts.
+    """Compute the posterior mean probabilities (prior + n) / sum(prior + n) of the cells, for one row of counts.
 
     counts : integer or real; inverse (address,) is scratch
     """
@@ -209,7 +209,7 @@ def mean_cells(cells, counts: np.ndarray, row, inverse, x) -> None:
 
 @lean
 def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
-    """Compute the posterior means of the cells that belong to the corpus, counts (1, address)."""
+    """Compute the posterior mean probabilities of the cells of the corpus, from counts (1, address)."""
     mean_cells(cells, counts, 0, inverse, x)
 
 
@@ -217,7 +217,7 @@ def mean_rest(cells, counts: np.ndarray, inverse, x) -> None:
 def mean_ends(
     first: int, last: int, owners, field, cells, n_own: np.ndarray, inverse, x, ends
 ) -> None:
-    """Compute the weights P_dr (document, row) of documents first..last by posterior means, averaged over authors.
+    """Compute P_dr (document, row) of documents first..last from posterior mean probabilities, averaged over authors.
 
     x (address,) holds the means of the cells of the corpus, and gets those of a document. A document without authors gets 0.
     """
@@ -240,7 +240,7 @@ def mix(
     phi: np.ndarray,
     probability: np.ndarray,
 ) -> None:
-    """Compute p(w | d) = sum_r P_dr phi_wr of each pair of documents first..last; ends is P, padded with zeros as phi is."""
+    """Compute p(w | d) = sum_r P_dr phi_wr of the pairs of documents first..last; ends is P, padded with zeros."""
     width, last_pair = ends.shape[1], len(words) - 1
     for d in range(first, last):
         for pair in range(indptr[d], indptr[d + 1]):

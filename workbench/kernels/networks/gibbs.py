@@ -38,7 +38,7 @@ from workbench.kernels.uniforms import uniform
 
 @inlined
 def count_levels(slot, author, step, shape, slots, numbers) -> None:
-    """Add a token (step = 1) to the counts of all levels but the last along a slot's path, or remove it (step = -1)."""
+    """Add a token to the counts along a path (step = 1), or remove it (step = -1), in all levels but the last."""
     for level in range(len(shape.levels)):
         shift = author * slots.strides[np.uint64(level)] if len(shape.authors) else 0
         cell = slots.cells[np.uint64(slot), np.uint64(level)]
@@ -62,7 +62,7 @@ def count_levels(slot, author, step, shape, slots, numbers) -> None:
 
 @inlined
 def remove_token(slot, author, row, shape, slots, numbers) -> None:
-    """Remove a token of the word whose row begins at `row` from all counts along its path."""
+    """Remove a token from all counts along its path; the counts of its word begin at flat index `row`."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(-1))
     n_k = numbers.n_k[leaf] - 1
@@ -74,7 +74,7 @@ def remove_token(slot, author, row, shape, slots, numbers) -> None:
 
 @inlined
 def add_token(slot, author, row, shape, slots, numbers) -> None:
-    """Add a token of the word whose row begins at `row` to all counts along its path."""
+    """Add a token to all counts along its path; the counts of its word begin at flat index `row`."""
     leaf = np.uint64(slots.leaf[np.uint64(slot)])
     bump(numbers.n_wk, row + leaf, np.int32(1))
     n_k = numbers.n_k[leaf] + 1
@@ -86,7 +86,7 @@ def add_token(slot, author, row, shape, slots, numbers) -> None:
 
 @inlined
 def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
-    """Compute the weights of the paths of a run without the factor of the word."""
+    """Compute the weights, without the factor of the word, of all paths of a run."""
     scale, run = 1.0, np.uint64(run)
     for s in range(len(shape.scalars)):
         shift = author * slots.scalar_strides[run, np.uint64(s)] if len(shape.authors) else 0
@@ -103,7 +103,7 @@ def weigh_run(run, author, base, shape, slots, flat, rest) -> None:
 
 @inlined
 def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
-    """Compute the weight of the path in one slot without the factor of the word."""
+    """Compute the weight, without the factor of the word, of the path in one slot."""
     weight = 1.0
     for f in range(len(shape.factors)):
         shift = (
@@ -117,7 +117,7 @@ def weigh_slot(slot, author, base, shape, slots, flat, rest) -> None:
 
 @inlined
 def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> None:
-    """Recompute the weights of one author's slots that depend on the counts of a slot."""
+    """Recompute the weights of one author's paths that change with the counts along the path of a slot."""
     for i in range(slots.run_ptr[np.uint64(slot)], slots.run_ptr[np.uint64(slot + 1)]):
         run = slots.runs[np.uint64(i)]
         weigh_run(run, author, base, shape, slots, flat, scratch.rest)
@@ -130,7 +130,7 @@ def weigh_touched(slot, author, base, shape, slots, bands, flat, scratch) -> Non
 
 @inlined
 def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
-    """Sum the weights of a band's runs over runs and authors, into `rest` from `address` on."""
+    """Sum the weights of a band's paths over runs and authors, column by column, into `rest` from `address` on."""
     for i in range(0, bands.first[band + 1] - bands.first[band], LANES):
         sums = spread(0.0)
         for o in range(n_here):
@@ -141,7 +141,7 @@ def add_up_band(band, address, n_here, n_slots: int, bands, rest) -> None:
 
 @inlined
 def run_within(band, column, n_here, n_slots: int, bands, rest, target):
-    """Return the place (slot and author), in a column of a band, at which the running sum of weights exceeds a target."""
+    """Return the place (slot and author), in a band's column, at which the running sum of weights exceeds `target`."""
     below, above, begin = 0.0, 0, bands.run_ptr[np.uint64(band)]
     n = bands.run_ptr[np.uint64(band + 1)] - begin
     for o in range(n_here):
@@ -181,7 +181,7 @@ def draw_paths(
     key: np.uint64,
     key_within: np.uint64,
 ):
-    """Draw the path of every token of the sampled pairs of documents first..last, in canonical order.
+    """Draw the paths of all tokens of the sampled pairs in documents first..last, in canonical order.
 
     places (token,) int32, n_own (document, D) and all of `numbers` are changed in place; returns how many tokens changed
     place. shared : whether authors of a document share factors of a path.

@@ -14,7 +14,7 @@ from workbench.kernels.uniforms import uniform
 
 
 class Counts(NamedTuple):
-    """Expected (float64) or sampled (integer) counts in the layout of the vector of `engines.networks.paths`."""
+    """Expected (float64) or sampled (integer) counts of a network, in the layout of `engines.networks.paths`."""
 
     n_own: np.ndarray  # (document, D) counts of cells and row sums of each document
     n_rest: np.ndarray  # (C + A * authors,) the same of the corpus and of authors
@@ -23,7 +23,7 @@ class Counts(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Properties of a network that are constants of the compiled kernel, each as the length of a tuple."""
+    """Properties of a network that are compile-time constants of the kernel, each the length of a tuple."""
 
     levels: tuple  # length: number of counted levels
     sums: tuple  # length 1 if row sums of any level are factors of a path
@@ -35,7 +35,7 @@ class Shape(NamedTuple):
 
 
 class PathSlots(NamedTuple):
-    """The addresses of the factors and counts of each path slot, and the slots and runs whose weights depend on its counts."""
+    """Addresses of the factors and counts of every path, and which weights depend on the counts of a path."""
 
     leaf: np.ndarray  # (slot,) int64 row of the last level; 0 in padding
     cells: np.ndarray  # (slot, level) int64 address of the path's cell, -1 if there is none
@@ -59,7 +59,7 @@ class PathSlots(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """The bands of a network: groups of runs of paths that end in the same rows of the last level."""
+    """Groups of runs of paths that end in the same rows of the last level ('bands')."""
 
     first: np.ndarray  # (band + 1,) int64 first column of each band
     of_column: np.ndarray  # (column,) int64 band of each column
@@ -72,7 +72,7 @@ class Bands(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """Counts, priors and factors in the layout of the vector of `engines.networks.paths`, and the counts of words."""
+    """Counts, priors and factors in the layout of `engines.networks.paths`, and the counts of words."""
 
     # (flat,) float64 counts; those of a document only while it is visited
     tally: np.ndarray
@@ -90,7 +90,7 @@ class Numbers(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Workspace for one document; `owners` below is the largest number of authors of a document."""
+    """Scratch arrays for the draws in one document."""
 
     # (owners * slot + column,) float64 weights of slots without the word, then those of bands
     rest: np.ndarray
@@ -103,7 +103,7 @@ class Scratch(NamedTuple):
 
 @inlined
 def add_path(d, w, slot, author, n, slots, rest_at, whole) -> None:
-    """Add n tokens of a word to all counts along one path; a negative result becomes 0."""
+    """Add n tokens of a word to all counts along one path; negative results become 0."""
     leaf = slots.leaf[slot]
     whole.n_wk[w, leaf] = max(whole.n_wk[w, leaf] + n, 0.0)
     whole.n_k[leaf] = max(whole.n_k[leaf] + n, 0.0)
@@ -131,7 +131,7 @@ def count_paths(
     places,
     whole,
 ) -> None:
-    """Add every token of sampled pairs to the counts along its path."""
+    """Add every token of the sampled document-word pairs to the counts along the token's path."""
     n_slots = len(slots.leaf)
     for d in range(len(indptr) - 1):
         for pair in range(indptr[d], indptr[d + 1]):
@@ -146,7 +146,7 @@ def count_paths(
 
 @kernel
 def uniform_places(key: np.uint64, tokens: np.ndarray, owners, real, n_slots: int, places) -> None:
-    """Draw the initial path and author (the place) of every token, uniformly over the paths of all authors of its document.
+    """Draw an initial path and author (the place) of every token, uniformly over all paths of its document's authors.
 
     tokens (document + 1,): the number of tokens before each document; real (path,): the slots that are paths, not padding
     """
@@ -176,7 +176,7 @@ def places_of_counts(
     key: np.uint64,
     places,
 ) -> None:
-    """Draw the initial path and author (the place) of every token, given another run's counts by rows of the last level.
+    """Draw an initial path and author (the place) of every token, given counts of another run by last-level row.
 
     The weight of a path is its prior weight times the probability of the word. given_dr (document, row), empty if unknown, is
     shared out among the paths that end in a row in proportion to their prior weights, so that LDA has the weights

@@ -34,7 +34,7 @@ from workbench.kernels.uniforms import uniform
 
 
 class Cells(NamedTuple):
-    """Which addresses of a document's (or the corpus's) vector of numbers are cells, and the row of each cell."""
+    """Which addresses of a vector of numbers are probability cells, and the row (distribution) of each cell."""
 
     prior: np.ndarray  # (address,) priors of cells, and the sums of rows
     blocks: np.ndarray  # (…,) int64: addresses of the blocks of sixteen that hold a cell
@@ -47,7 +47,7 @@ class Cells(NamedTuple):
 
 @inlined
 def digamma_at(cells, counts: np.ndarray, sampled, row, address):
-    """Return <psi(prior + m + c^s)> of the number at an address, in one row of counts m."""
+    """Return psi(prior + m + c^s) at one address, averaged over chains s, for expected and sampled counts m and c."""
     n_chains = sampled.shape[0]
     if n_chains == 0:
         return digamma(cells.prior[address] + counts[row, address])
@@ -59,7 +59,7 @@ def digamma_at(cells, counts: np.ndarray, sampled, row, address):
 
 @inlined
 def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
-    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells, for one row of counts; write <psi(sum xi)> to sizes."""
+    """Compute x = exp < psi(xi) - psi(sum xi) > of the cells for one row of counts, and sizes <psi(sum xi)>."""
     authors, n_chains = row * counts.shape[1], sampled.shape[0]
     for i in range(len(cells.weighed)):
         address = cells.weighed[i]
@@ -82,7 +82,7 @@ def weigh_cells(cells, counts: np.ndarray, sampled, row, sizes, x) -> None:
 
 @lean
 def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
-    """Compute log x = <psi(xi) - psi(sum xi)> of the cells, for one row of counts, after `weigh_cells`; `NEVER` elsewhere."""
+    """Compute log x = <psi(xi) - psi(sum xi)> of cells after `weigh_cells`, `NEVER` at other addresses."""
     for address in range(counts.shape[1]):
         logs[address] = NEVER
         if cells.real[address] > 0.5:
@@ -93,7 +93,7 @@ def log_cells(cells, counts: np.ndarray, sampled, row, sizes, logs) -> None:
 
 @inlined
 def add_rows(cells, counts: np.ndarray, row) -> None:
-    """Compute the row sums of the cells in place, for one row of counts (a document, or the corpus)."""
+    """Compute the row sums of the cells, in place, in one row of counts (a document, or the corpus)."""
     for i in range(len(cells.rows)):
         counts[row, cells.rows[i]] = 0.0
     for i in range(len(cells.blocks)):
@@ -134,7 +134,7 @@ def fit_each(
     by_logs,
     sizes,
 ):
-    """Run the loop of `fit_documents`, with arrays that it has allocated."""
+    """Fit documents first..last as `fit_documents` does, in scratch arrays that the caller has allocated."""
     n_padded, width = n_dr.shape[1], n_own.shape[1]
     product, logs_of_z, lost, n_visited = spread(1.0), spread(0.0), 0.0, 0
     for d in range(first, last):
@@ -242,7 +242,7 @@ def fit_documents(
     logs,
     expected,
 ):
-    """Fit q of documents first..last until the mean change of a cell's count is below the tolerance.
+    """Fit q of documents first..last until the mean change of the expected counts is below the tolerance.
 
     field, owners : `networks.field.Field` and `Owners`
     cells : the cells of a document
@@ -299,7 +299,7 @@ def fit_documents(
 
 @lean
 def random_cells(key: np.uint64, real, numbers) -> None:
-    """Fill the cells in each row of numbers (row, address) with exponential draws."""
+    """Fill the cells in every row of numbers (row, address) with draws from the exponential distribution."""
     for row in range(len(numbers)):
         for address in range(numbers.shape[1]):
             if real[address] > 0.5:
@@ -322,7 +322,7 @@ def share_start(
     x,
     expected,
 ) -> None:
-    """Compute the initial counts of the cells of documents first..last, from the tokens in each row of the last level.
+    """Compute initial counts of documents first..last from their tokens in each row of the last level, n_dr.
 
     The tokens n_dr of a row are divided among the paths that end there, in proportion to the products of their x. On
     entry n_own holds the x of the cells of each document; on return, their counts. ends and shares (row,) are scratch.
@@ -343,7 +343,7 @@ def share_start(
 
 @lean
 def weigh_rest(cells, counts: np.ndarray, sampled, sizes, x, logs) -> None:
-    """Compute x of the cells of the corpus, and log x; counts (1, address), sampled (chain, 1, address)."""
+    """Compute x and log x of the cells of the corpus (see `weigh_cells`) from counts (1, address)."""
     weigh_cells(cells, counts, sampled, 0, sizes, x)
     log_cells(cells, counts, sampled, 0, sizes, logs)
 

@@ -40,7 +40,7 @@ from workbench.kernels.simd.vectors import INT32, INT64, LANES, Vector, choose, 
 
 
 def _shuffled(builder, values, indices):
-    """Return a vector of the lanes of `values` at the indices; 0 for a negative index."""
+    """Return a vector of the lanes of `values` with the given indices; 0 for a negative index."""
     zeros = ir.Constant(values.type, None)
     picks = [values.type.count if i < 0 else i for i in indices]
     return builder.shuffle_vector(
@@ -68,7 +68,7 @@ def totals(typing_context, a, b, c, d):
 
     def build(context, builder, sig, arguments):
         def halved(sums):
-            """Add the later half of the lanes to the earlier half, repeatedly, until four are left."""
+            """Return four partial sums of the lanes: later halves are added to earlier halves repeatedly."""
             while (n := sums.type.count) > four.lanes:
                 sums = builder.fadd(
                     *(
@@ -79,7 +79,7 @@ def totals(typing_context, a, b, c, d):
             return sums
 
         def added(v, w, of_one, of_other):
-            """Return the sum of two selections of four lanes, given their indices in v followed by w."""
+            """Return the sum of two selections of four lanes, by their indices in v followed by w."""
             return builder.fadd(
                 *(
                     builder.shuffle_vector(v, w, ir.Constant(ir.VectorType(INT32, 4), picks))
@@ -140,7 +140,7 @@ def _joined(builder, rows):
 
 @intrinsic
 def stairs(typing_context, values):
-    """Return two vectors: the running sums over the lanes in the order of `STAIR`, and the sum of all lanes in every lane.
+    """Return the running sums over the lanes in the order of `STAIR`, and a vector with the total in every lane.
 
     The lanes are arranged in four rows of four and summed down each column. For values of at least 0 the sums never decrease.
     """
@@ -208,7 +208,7 @@ SQRT_HALF_BITS, TWO_TO_52_BITS = 0x3FE6A09E667F3BCD, (1023 + 52) << 52
 
 
 def _bits_of(number):
-    """Return the integer type for the bits of a float64, or of a vector of them, and a function that makes its constants."""
+    """Return the integer type with the bits of a float64 (or a vector of these), and a function that makes constants."""
     if not isinstance(number, Vector):
         return INT64, INT64
     kind = ir.VectorType(INT64, number.lanes)
@@ -217,7 +217,7 @@ def _bits_of(number):
 
 @intrinsic
 def power_of_two(typing_context, raised):
-    """Return 2^n, given raised = n + `SHIFTER` for an integer n; a float64 or a vector of them."""
+    """Return 2^n as a float64 or a vector of float64, given raised = n + `SHIFTER` for integer n."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -230,7 +230,7 @@ def power_of_two(typing_context, raised):
 
 @intrinsic
 def exponent(typing_context, positive):
-    """Return the integer n for which positive / 2^n is in [sqrt(1/2), sqrt(2)), as float64; a float64 or a vector of them."""
+    """Return the integer n, as float64 or a vector of float64, with positive / 2^n in [sqrt(1/2), sqrt(2))."""
 
     def build(context, builder, sig, arguments):
         value = arguments[0]
@@ -315,7 +315,7 @@ def logs(x):
 
 @inlined
 def shifted(x):
-    """Return exp(psi(x + 6)) and 1/x + 1/(x+1) + ... + 1/(x+5); psi(x) is the log of the first less the second."""
+    """Return a = exp(psi(x + 6)) and b = 1/x + 1/(x+1) + ... + 1/(x+5), so that psi(x) = log a - b."""
     y = x + SHIFT
     t = x * (x + 5.0)
     product = t * ((t + 4.0) * (t + 6.0))
@@ -345,7 +345,7 @@ def digamma(x):
 
 @aside
 def normalise_logs(n_topics, gamma):
-    """Replace the logarithms in gamma by numbers that sum to 1; return the log of the normaliser."""
+    """Replace log weights in gamma by normalised weights; return the log of the normaliser."""
     largest = -np.inf
     for k in range(n_topics):
         largest = max(largest, gamma[k])
@@ -360,7 +360,7 @@ def normalise_logs(n_topics, gamma):
 
 @inlined
 def paired(x):
-    """Return 2x + 7, and 1 / ((x + j) (x + 7 - j)) for j = 0, 1, 2, 3, for sums over x, x + 1, ... x + 7."""
+    """Return 2x + 7 and 1 / ((x + j) (x + 7 - j)), j = 0, …, 3, the terms of sums over x, x + 1, ... x + 7."""
     t = x * (x + 7.0)
     return 2.0 * x + 7.0, 1.0 / t, 1.0 / (t + 6.0), 1.0 / (t + 10.0), 1.0 / (t + 12.0)
 

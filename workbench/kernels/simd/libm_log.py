@@ -327,7 +327,7 @@ def fma(typing_context, a, b, c):
 
 @intrinsic
 def gather(typing_context, table, places):
-    """Return the elements of a float64 table at the indices `places`, a vector of int32, by the gather instruction if any."""
+    """Return the elements of a float64 table at the int32 indices `places`, by the gather instruction if there is one."""
     vector = Vector(table.dtype, places.lanes)
 
     def build(context, builder, sig, arguments):
@@ -349,7 +349,7 @@ def gather(typing_context, table, places):
 
 
 def _from_bits(build, gives):
-    """Return a numba intrinsic that applies ``build`` to the bits of a vector of float64; its result has the type ``gives``.
+    """Return a numba intrinsic that applies ``build`` to the bits of a vector of float64 and returns type ``gives``.
     ``build`` also gets the bits less `FIRST_BITS`: above the low 52 is the exponent k, in the highest of these 52 the place in
     the tables.
     """

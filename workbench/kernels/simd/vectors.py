@@ -70,7 +70,7 @@ def _aligned(make, shape, dtype) -> np.ndarray:
 
 
 def pad_topics(values, fill: float = 0.0) -> np.ndarray:
-    """Return the values (topic,) as float64, with ``fill`` for the padding topics."""
+    """Return `values` (topic,) as float64, padded to a multiple of sixteen with ``fill``."""
     row = np.full(padded(len(values)), fill)
     row[: len(values)] = values
     return row
@@ -88,7 +88,7 @@ KINDS = {
 
 
 class Vector(types.Type):
-    """The numba type of a vector of numbers of one type, sixteen or another power of two; of booleans it is a mask."""
+    """The numba type of a SIMD vector of a power of two of numbers, usually sixteen; a vector of booleans is a mask."""
 
     def __init__(self, kind, lanes=LANES):
         self.kind, self.lanes = kind, lanes
@@ -106,14 +106,14 @@ class VectorModel(models.PrimitiveModel):
 
 
 def _spread(builder, value, llvm):
-    """Return a vector with the same number in every lane."""
+    """Return a vector that has the number `value` in every lane."""
     one = builder.insert_element(ir.Constant(llvm, ir.Undefined), value, INT32(0))
     places = ir.Constant(ir.VectorType(INT32, llvm.count), [0] * llvm.count)
     return builder.shuffle_vector(one, ir.Constant(llvm, ir.Undefined), places)
 
 
 def _converted(builder, value, source, target, llvm):
-    """Convert a number or vector from type `source` to `target`; ``llvm`` is the LLVM type of the result."""
+    """Return a number or vector converted from type `source` to `target`, whose LLVM type is ``llvm``."""
     if source == target:
         return value
     if isinstance(source, types.Integer) and target in FLOATS:
@@ -204,7 +204,7 @@ for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _pointer(context, builder, array_type, array, index, llvm):
-    """Return a pointer to the elements of an array from a flat index on.
+    """Return a pointer to element `index` (flat) of an array and the elements after it.
 
     If numba's bounds checks are on, IndexError is raised where a vector reaches beyond the array.
     """

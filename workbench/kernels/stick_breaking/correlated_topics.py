@@ -137,7 +137,7 @@ def count_drawn_topics(
     key: np.uint64,
     n_here,
 ) -> None:
-    """Draw a topic for each token of document d given theta (topic,) and phi (word, topic), and count them in n_here."""
+    """Draw a topic for each token of document d given theta (topic,) and phi (word, topic); count them in n_here."""
     n_topics = len(theta)
     n_here[:] = 0
     for pair in range(indptr[d], indptr[d + 1]):
@@ -203,7 +203,7 @@ def count_words_again(
     topics: np.ndarray,
     n_wk: np.ndarray,
 ) -> None:
-    """Recompute the counts n_wk (word, topic) int32, padded, of words first..last; pairs are in word-major order."""
+    """Recompute the counts n_wk (word, topic) int32, padded, of words first..last from the topics of tokens."""
     for w in range(first, last):
         n_wk[w] = 0
         for i in range(word_indptr[w], word_indptr[w + 1]):
@@ -227,7 +227,7 @@ def draw_topics(
     beta,
     key: np.uint64,
 ):
-    """Draw the topics of all tokens of documents first..last given sticks (document, topic - 1); see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last, given sticks (document, topic - 1)."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         break_stick(sticks[d], theta[d - first])
@@ -334,7 +334,7 @@ def draw_sticks_of_years(
     omega_key: np.uint64,
     stick_key: np.uint64,
 ) -> None:
-    """Draw the sticks (document, stick) of documents first..last given the topics of their tokens and the states of the years.
+    """Draw the sticks (document, stick) of documents first..last given their topics and the sticks of years.
 
     precision : Sigma^-1; weighted (year, stick) : Sigma^-1 psi_t; year (document,) : the index of a document's year
     """
@@ -344,7 +344,7 @@ def draw_sticks_of_years(
 
 @kernel
 def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int):
-    """Return the potentials (J_t, h_t) of the states of years, where each document has its own sticks."""
+    """Return the potentials (J_t, h_t) of the sticks of years, when each document has its own sticks."""
     n_sticks = sticks.shape[1]
     J, h, total = (
         np.zeros((n_years, n_sticks, n_sticks)),
@@ -363,7 +363,7 @@ def own_potentials(sticks: np.ndarray, year, precision: np.ndarray, n_years: int
 
 @kernel
 def shared_potentials(n_tk, states, key: np.uint64):
-    """Return the potentials (J_t, h_t) of the states of years, where documents have the sticks of their year.
+    """Return the potentials (J_t, h_t) of the sticks of years, when all documents of a year share them.
 
     n_tk (year, topic) int64 : tokens
     """

@@ -74,7 +74,7 @@ def draw_topics(
 def count_rows(
     rows, counts: np.ndarray, tokens_before: np.ndarray, topics: np.ndarray, n_rk
 ) -> None:
-    """Add every token to the counts n_rk (row, topic), in the row of its pair and the column of its topic."""
+    """Add every token to n_rk (row, topic), in the row of its document-word pair and the column of its topic."""
     for pair in range(len(rows)):
         for token in range(tokens_before[pair], tokens_before[pair] + counts[pair]):
             n_rk[rows[pair], topics[token]] += 1
@@ -93,7 +93,7 @@ def draw_walks(
     weight_key: np.uint64,
     walk_key: np.uint64,
 ):
-    """Draw the random walks of sticks first..last of every topic; return the sum of their squared steps.
+    """Draw the random walks of sticks first..last of every topic; return the sum of the squared steps.
 
     n_rk (year * word, topic) int32, padded : tokens; later (year, topic) int64 : tokens of word `last` and all later words
     mean, variance (stick,) : of the first year; step : variance of a step; sticks (year, stick, topic) : changed in place
@@ -125,7 +125,7 @@ def draw_walks(
 
 @kernel
 def break_sticks(first: int, last: int, sticks: np.ndarray, phi: np.ndarray) -> None:
-    """Write phi (year * word, topic) of years first..last, given their sticks (year, stick, topic); padding is unchanged.
+    """Write phi (year * word, topic) of years first..last, computed from sticks (year, stick, topic).
 
     The rest of the stick is computed as a product, not as a difference, so that the last words are accurate.
     """

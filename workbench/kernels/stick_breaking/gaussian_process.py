@@ -49,7 +49,7 @@ class Inputs(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """Hyperparameters of the covariance; lengths are in the units of the inputs, noise is the variance of the observations."""
+    """Hyperparameters of the covariance; lengths are in the units of the inputs, noise is the observation variance."""
 
     length_time: float
     length_space: float
@@ -58,25 +58,25 @@ class Kernel(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """A covariance matrix (row, row) with all its entries."""
+    """A covariance matrix (row, row), stored in full."""
 
     covariance: np.ndarray  # (row, other)
     root: np.ndarray  # (row, other), lower triangular: its Cholesky factor
 
     @property
     def n_noise(self) -> int:
-        """Return how many standard normals a draw needs: one for each row, and one for its pseudo-observation."""
+        """Number of standard normals that a draw needs: one for each row, and one for each pseudo-observation."""
         return 2 * len(self.root)
 
 
 class LowRank(NamedTuple):
-    """A covariance matrix AA' of low rank."""
+    """A covariance matrix AA' of low rank, stored as A."""
 
     weights: np.ndarray  # (row, rank): A
 
     @property
     def n_noise(self) -> int:
-        """Return how many standard normals a draw needs: one for each column of A."""
+        """Number of standard normals that a draw needs: one for each column of A."""
         return self.weights.shape[1]
 
 
@@ -100,7 +100,7 @@ def squared_exponential(squares: np.ndarray, length: float) -> np.ndarray:
 
 
 def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> np.ndarray:
-    """Return the covariance (row, other) of the rows with other rows, or with each other; without jitter and noise."""
+    """Return the covariance (row, other) of rows and others (by default the same rows), without jitter and noise."""
     others = inputs if others is None else others
     in_time = matern(squared_distances(inputs.time, others.time), hyper.length_time)
     return (
@@ -111,14 +111,14 @@ def covariance(inputs: Inputs, hyper: Kernel, others: Inputs | None = None) -> n
 
 
 def dense(inputs: Inputs, hyper: Kernel) -> Dense:
-    """Return the covariance of all rows and its Cholesky factor, two matrices (row, row) in memory."""
+    """Return the covariance matrix of all rows with its Cholesky factor, both (row, row)."""
     full = covariance(inputs, hyper)
     full[np.diag_indices(len(full))] += JITTER * hyper.scale
     return Dense(full, np.linalg.cholesky(full))
 
 
 def low_rank(inputs: Inputs, hyper: Kernel, threshold: float = 1e-8) -> LowRank:
-    """Return a low-rank covariance of the rows: the eigenvectors with eigenvalues above `threshold` times the largest.
+    """Return a low-rank covariance of rows, from the eigenvectors whose eigenvalue is above `threshold` times the largest.
 
     If the rows are most of a grid of times by places, the eigenvectors are those of the grid, a Kronecker product; else those
     of the covariance of the rows, in time cubic in their number.
@@ -149,7 +149,7 @@ def _roots(values: np.ndarray, vectors: np.ndarray, threshold: float) -> np.ndar
 
 @kernel
 def normals(key: np.uint64, first: int, shape):
-    """Return standard normal numbers (n, draw); draw j has the stream with index first + j under the key."""
+    """Return standard normal draws (n, draw); draw j comes from the stream first + j of the key."""
     drawn = np.empty(shape)
     for j in range(shape[1]):
         stream = stream_of(key, first + j)
@@ -159,7 +159,7 @@ def normals(key: np.uint64, first: int, shape):
 
 
 def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
-    """Return draws f (row, draw) of N(0, k), given standard normal numbers noise (n_noise, draw)."""
+    """Return draws f (row, draw) from N(0, k), made from standard normals noise (n_noise, draw)."""
     return (
         prior.weights @ noise
         if isinstance(prior, LowRank)
@@ -170,7 +170,7 @@ def prior_draws(prior: Dense | LowRank, noise: np.ndarray) -> np.ndarray:
 def posterior_draws(
     prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray, noise: np.ndarray
 ) -> np.ndarray:
-    """Return draws f (row, draw) of N(J^-1 h, J^-1), given standard normal numbers noise (n_noise, draw).
+    """Return draws f (row, draw) from N(J^-1 h, J^-1), made from standard normals noise (n_noise, draw).
 
     With zeros as noise they are the mean. omega, h (row,) : parameters of the likelihood; h must be 0 where omega is 0, and f
     is then drawn given the other rows.
@@ -199,7 +199,7 @@ def log_normaliser(prior: Dense | LowRank, omega: np.ndarray, h: np.ndarray) -> 
 
 
 def _inner(prior: Dense, here: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return B = I + w k w of the observed rows `here`."""
+    """Return the matrix B = I + w k w over the observed rows `here`."""
     inner = w * prior.covariance[np.ix_(here, here)] * w.T
     inner[np.diag_indices(len(here))] += 1.0
     return inner
@@ -214,7 +214,7 @@ def _solve_positive(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _weights_given(
     weights: np.ndarray, omega: np.ndarray, h: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Cholesky factor L of the posterior precision I + A' Omega A, and L^-1 A'h; weights is A."""
+    """Return the Cholesky factor L of the posterior precision I + A' Omega A, and L^-1 A'h, where A is `weights`."""
     here, rank = np.flatnonzero(omega > 0), weights.shape[1]
     precision, roots = np.eye(rank), np.sqrt(omega[here])[:, None]
     for first in range(0, len(here), ROWS_AT_ONCE):
@@ -241,7 +241,7 @@ def squared_exponential_slope(squares: np.ndarray, length: float) -> np.ndarray:
 
 
 class Grid:
-    """The log marginal likelihood of outputs and its gradient, for rows that are a full grid of times by places."""
+    """The log marginal likelihood of outputs with its gradient, where rows are a full grid of times by places."""
 
     def __init__(self, times: np.ndarray, places: np.ndarray, outputs: np.ndarray):
         """Store the outputs (time, place, output), and compute the squared distances of times and of places."""
@@ -249,7 +249,7 @@ class Grid:
         self.squares = squared_distances(times, times), squared_distances(places, places)
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
-        """Return log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
+        """Return log p in nats, and the derivatives (4,) by the logarithms of the hyperparameters."""
         in_time, in_space = self.squares
         values_t, vectors_t = np.linalg.eigh(matern(in_time, hyper.length_time))
         values_s, vectors_s = np.linalg.eigh(squared_exponential(in_space, hyper.length_space))
@@ -292,7 +292,7 @@ class Grid:
 
 
 class Rows:
-    """The log marginal likelihood of outputs and its gradient, for any rows."""
+    """The log marginal likelihood of outputs with its gradient, for arbitrary rows."""
 
     def __init__(self, inputs: Inputs, outputs: np.ndarray):
         """Store the inputs and outputs (row, output), and compute the squared distances of rows in time and in space."""
@@ -300,7 +300,7 @@ class Rows:
         self.squares = tuple(squared_distances(each, each) for each in inputs)
 
     def __call__(self, hyper: Kernel) -> tuple[float, np.ndarray]:
-        """Return log p in nats, and its derivatives by the logarithms of the hyperparameters (4,)."""
+        """Return log p in nats, and the derivatives (4,) by the logarithms of the hyperparameters."""
         (m, n), (in_time, in_space) = self.outputs.shape, self.squares
         signal = covariance(self.inputs, hyper)
         total = signal + hyper.noise * np.eye(m)
@@ -333,7 +333,7 @@ class Rows:
 def log_likelihood_of(
     inputs: Inputs, outputs: np.ndarray
 ) -> Callable[[Kernel], tuple[float, np.ndarray]]:
-    """Return a function of the hyperparameters: the log marginal likelihood of outputs (row, output), and its gradient.
+    """Return the log marginal likelihood of outputs (row, output), with gradient, as a function of hyperparameters.
 
     It is a `Grid` if the rows are a full grid of times by places, else `Rows`.
     """
@@ -351,7 +351,7 @@ def log_likelihood_of(
 
 
 def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
-    """Return the hyperparameters that maximise the marginal likelihood of outputs (row, output), by L-BFGS from a start.
+    """Return the hyperparameters of largest marginal likelihood of outputs (row, output), by L-BFGS from `start`.
 
     The outputs have mean 0. Without times (or places) the length in time (or space) is that of the start. The hyperparameters
     are bounded (`SPREAD`), so that they are usable even if no kernel explains the outputs.
@@ -382,14 +382,14 @@ def fitted(inputs: Inputs, outputs: np.ndarray, start: Kernel) -> Kernel:
 
 
 def _range(points: np.ndarray, otherwise: float) -> float:
-    """Return the largest range of a column of points (point, dim), or `otherwise` if that is 0."""
+    """Return the largest range (maximum - minimum) of any coordinate of points (point, dim), or `otherwise` if 0."""
     return float(np.ptp(points, axis=0).max(initial=0.0)) or otherwise
 
 
 def smoothed(
     prior: Dense | LowRank, observed: np.ndarray, outputs: np.ndarray, noise: float
 ) -> np.ndarray:
-    """Return E[f] (row, output) of all rows given outputs (observed row, output), which are f plus noise of this variance.
+    """Return E[f] (row, output) at all rows given noisy observations `outputs` (observed row, output) of f.
 
     observed : the indices of the observed rows
     """

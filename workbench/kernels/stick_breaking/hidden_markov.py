@@ -23,7 +23,7 @@ from workbench.kernels.uniforms import next_uniform, stream_of
 def _add_logs(
     begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs
 ) -> None:
-    """Add the log probability of the pairs begin..end in each state to logs (state,)."""
+    """Add log p(pairs begin..end | state) to logs (state,)."""
     for pair in range(begin, end):
         count, of_word = np.float64(counts[pair]), log_emissions[words[pair]]
         for s in range(len(logs)):
@@ -32,7 +32,7 @@ def _add_logs(
 
 @aside
 def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.ndarray, logs):
-    """Write the probability of the pairs begin..end in each state, divided by its largest, to logs (state,).
+    """Write p(pairs begin..end | state), divided by the largest of these, to logs (state,); return its logarithm.
 
     Returns the logarithm of the largest probability.
     """
@@ -51,7 +51,7 @@ def _weigh(begin, end, words: np.ndarray, counts: np.ndarray, log_emissions: np.
 
 @fused
 def _move(before, transitions: np.ndarray, after) -> None:
-    """Write sum_r before_r P_rs, one step of the transitions P, to after (state,)."""
+    """Write sum_r before_r P_rs, the state distribution after one transition, to after (state,)."""
     after[:] = 0.0
     for r in range(len(before)):
         weight, row = before[r], transitions[r]
@@ -99,7 +99,7 @@ def filter_forward(
     log_emissions: np.ndarray,
     filtered: np.ndarray,
 ):
-    """Fill filtered (row, state) with p(s_t | x_1, …, x_t) of sequences first..last; return their log p(x)."""
+    """Fill filtered (row, state) with p(s_t | x_1, …, x_t) of sequences first..last; return the sum of log p(x)."""
     logs, total = np.empty(len(first_state)), 0.0
     for i in range(first, last):
         for t in range(starts[i], starts[i + 1]):
@@ -127,7 +127,7 @@ def draw_states(
     keys,
     key: np.uint64,
 ):
-    """Draw the states (row,) of sequences first..last, from the last row to the first; return how many changed.
+    """Draw the states (row,) of sequences first..last, last row first (backward sampling); return how many changed.
 
     keys (sequence,) uint64 : identify each sequence, whatever their order
     """
@@ -165,7 +165,7 @@ def count_states(
     n_words: int,
     n_states: int,
 ):
-    """Count the first states (state,), the transitions (from state, to state) and the words (state, word), int64."""
+    """Return counts of first states (state,), transitions (from state, to state) and words (state, word), int64."""
     of_first, of_steps = np.zeros(n_states, np.int64), np.zeros((n_states, n_states), np.int64)
     of_words = np.zeros((n_states, n_words), np.int64)
     for i in range(len(starts) - 1):
@@ -193,7 +193,7 @@ def backward_messages(
     log_emissions: np.ndarray,
     messages: np.ndarray,
 ) -> None:
-    """Fill messages (row, state) with p(x_{t+1}, …, x_T | s_t), up to a factor for each row, of sequences first..last."""
+    """Fill messages (row, state) with p(x_{t+1}, …, x_T | s_t), up to a factor per row, for sequences first..last."""
     n = len(transitions)
     logs = np.empty(n)
     for i in range(first, last):
@@ -227,7 +227,7 @@ def predict_pairs(
     test_counts,
     probability: np.ndarray,
 ) -> None:
-    """Fill probability (test pair,) with p(held-out word | all training counts, earlier held-out words of its sequence).
+    """Fill probability (test pair,) with p(word | all training words, earlier held-out words of the sequence).
 
     Earlier are the words of earlier rows, and the earlier pairs of the same row. The product of p^count over the pairs of a
     sequence is the joint probability of its held-out words, given the parameters. messages : `backward_messages` of the

@@ -21,7 +21,7 @@ from workbench.kernels.uniforms import absorb, normal, stream_of
 
 
 def stick_starts(indptr: np.ndarray, places, n_sticks) -> np.ndarray:
-    """Return starts (row + 1,) int64: omega[starts[r]:starts[r + 1]] belongs to the sticks of row r up to its last word."""
+    """Return starts (row + 1,): omega[starts[r]:starts[r + 1]] are the variables of row r's sticks up to its last word."""
     n_rows, used = len(indptr) - 1, np.zeros(len(indptr), np.int64)
     full = np.flatnonzero(np.diff(indptr))
     used[1:][full] = np.minimum(places[indptr[1:][full] - 1] + 1, n_sticks)
@@ -41,7 +41,7 @@ def _sticks_of_state(z, transposed, offset, n, sticks: np.ndarray) -> None:
 
 @fused
 def _add_weighted(weights, n, rows, total) -> None:
-    """Add the weighted sum of the first n rows (row, number) to total (number,)."""
+    """Add the sum of weights[k] times rows[k], over the first n rows (row, number), to total (number,)."""
     k = 0
     while k + 4 <= n:
         w0, w1, w2, w3 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -67,7 +67,7 @@ def _add_to_each(weights, n, row, totals) -> None:
 
 @kernel
 def products(rows, scale):
-    """Return (row, number): for each row x of rows (row, dim) the packed upper triangle of x x', then x times its scale.
+    """Return for each row x of rows (row, dim) the packed upper triangle of x x', then scale times x (row, number).
 
     It is padded with zeros to whole vectors.
     """
@@ -86,7 +86,7 @@ def products(rows, scale):
 
 @kernel
 def keys_of_rows(indptr: np.ndarray, sequence_keys, key: np.uint64):
-    """Return a key for each row (row,) uint64, hashed from the key of its sequence and its position there."""
+    """Return a random key for each row (row,) uint64, hashed from its sequence's key and its position."""
     keys = np.empty(indptr[-1], np.uint64)
     for s in range(len(sequence_keys)):
         sums_of_row = absorb(key, sequence_keys[s])
@@ -109,7 +109,7 @@ def draw_weights(
     keys,
     omega,
 ) -> None:
-    """Draw omega (entry,) of the rows first..last given their states (row, state_dim).
+    """Draw the Polya-gamma variables omega (entry,) of rows first..last given the states (row, state_dim).
 
     transposed (state_dim, stick) : C'; offset (stick,) : d; keys (row,) uint64 : each row has a stream of its own.
     """
@@ -129,7 +129,7 @@ def draw_weights(
 
 @kernel
 def sums_before(rows):
-    """Return the cumulative sums (row + 1, dim) of rows (row, dim): entry k is the sum of the rows before k."""
+    """Return cumulative sums of rows (row + 1, dim): entry k is the sum of the rows before row k."""
     result = np.zeros((len(rows) + 1, rows.shape[1]))
     for k in range(len(rows)):
         for i in range(rows.shape[1]):
@@ -152,7 +152,7 @@ def potentials(
     precision: np.ndarray,
     h,
 ) -> None:
-    """Compute the potentials J_t (row, state_dim, state_dim), upper triangles, and h_t (row, state_dim) of rows first..last.
+    """Compute the potentials of states of rows first..last: J_t (row, state_dim, state_dim) and h_t (row, state_dim).
 
     loadings (stick, state_dim) : C
     before : `sums_before` of C; kappa of a word is -1/2 on all sticks before its own, and 1/2 on its own
@@ -201,7 +201,7 @@ def draw_loadings(
     key: np.uint64,
     loadings: np.ndarray,
 ) -> None:
-    """Draw the rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
+    """Draw rows first..last of C (stick, state_dim) given omega and the states (row, state_dim).
 
     of_rows (row, number) : `products` of the states and 1; offset (stick,) : d; variance : sigma_c2, the prior variance of C
     """
@@ -245,7 +245,7 @@ def draw_sequence(
     key: np.uint64,
     root,
 ):
-    """Replace h (row, state_dim) by a draw of the states of a sequence, given its potentials; precision is overwritten too.
+    """Replace h (row, state_dim) by a draw of a sequence's states given its potentials, precision and h.
 
     root (state_dim, state_dim) gets U, and y (state_dim,) is returned, both of the last state: its marginal given omega has the
     precision U'U and the mean U^-1 y (`draw_last`).
@@ -281,14 +281,14 @@ def forward(before, system, noise_root, stream: np.uint64, after):
 
 @kernel
 def draw_onward(states, system, noise_root, key: np.uint64) -> None:
-    """Draw all states (row, state_dim) but the first, each given the state before it."""
+    """Draw all states (row, state_dim) after the first, each from its distribution given the one before."""
     for t in range(1, len(states)):
         forward(states[t - 1], system, noise_root, stream_of(key, t), states[t])
 
 
 @kernel
 def draw_last(root, last: int, key: np.uint64, particles: np.ndarray) -> None:
-    """Fill particles (particle, state_dim) with draws of N(U^-1 y, (U'U)^-1); root is U and last is y of `draw_sequence`."""
+    """Fill particles (particle, state_dim) with draws from N(U^-1 y, (U'U)^-1), for U, y of `draw_sequence`."""
     for r in range(len(particles)):
         stream = stream_of(key, r)
         for i in range(len(last)):

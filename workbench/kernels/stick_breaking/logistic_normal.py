@@ -89,7 +89,7 @@ def log_sum_of_others(psi, k):
 
 @inlined
 def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
-    """Return (h, P) of the conditional of one component k given omega and the other components.
+    """Return (h, P) of component k's Gaussian conditional N(h / P, 1 / P), given omega and the other components.
 
     diagonal : Lambda_kk; pulled : sum_{j != k} Lambda_kj (psi_j - mu_j)
     """
@@ -98,7 +98,7 @@ def conditional(n_here, n_tokens, omega, zeta, diagonal, mean, pulled):
 
 @aside
 def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, off, after):
-    """Draw the components psi (component,) of a document in turn, given n_here (topic,), its tokens; return the stream.
+    """Draw the components psi (component,) of one document in turn, given its topic counts n_here; return the stream.
 
     precision (component, component padded) : Sigma^-1; off (component padded,) and after (component,) are scratch; the padding
     of precision and off is 0. A single component, and those of a document without tokens, are drawn from the prior.
@@ -136,7 +136,7 @@ def draw_document(stream: np.uint64, n_here, precision: np.ndarray, mean, psi, o
 
 
 def padded_rows(matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix (row, column) with its rows padded by zeros."""
+    """Return the matrix (row, column), with each row padded by zeros to a multiple of sixteen."""
     rows = np.zeros((len(matrix), padded(len(matrix))))
     rows[:, : len(matrix)] = matrix
     return rows
@@ -171,7 +171,7 @@ def draw_topics(
     beta,
     key: np.uint64,
 ):
-    """Draw the topics of all tokens of documents first..last given psi (document, component): see `draw_topics_given`."""
+    """Draw the topics of all tokens of documents first..last, given psi (document, component)."""
     theta = np.zeros((last - first, len(n_k)))
     for d in range(first, last):
         softmax(psi[d], theta[d - first, : psi.shape[1]])
@@ -229,7 +229,7 @@ N_POINTS = 50
 
 @kernel
 def _fixed_points(n, key: np.uint64):
-    """Return points (point, component) that, with their mirror images, have mean 0 and variance 1 in each component."""
+    """Return points (point, component) with mean 0 and variance 1 per component, counting mirror images too."""
     points = np.empty((N_POINTS, n))
     for i in range(N_POINTS):
         stream = stream_of(key, i)
@@ -305,7 +305,7 @@ def largest_psi(loadings: np.ndarray, offset, states, top) -> None:
 
 @kernel
 def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
-    """Fill after (word + 1, document): after[k] is the sum of exp(psi - top) over the words from k on."""
+    """Fill after (word + 1, document): after[k] is the sum of exp(psi - top) over word k and all later words."""
     psi, n = np.empty(len(top)), len(top)
     after[len(offset)] = 0.0
     for k in range(len(offset) - 1, -1, -1):
@@ -317,7 +317,7 @@ def sums_after(loadings: np.ndarray, offset, states, top, after) -> None:
 
 @aside
 def _log_sums(along, across, constant, cosine, sine, top, before, after, first_after, n_tokens):
-    """Return sum_t N_t log(sum of exp(psi - top) over words), with psi of one word = along cosine + across sine + constant.
+    """Return sum_t N_t log(sum_w exp(psi - top)), where one word has psi = along cosine + across sine + constant.
 
     before, after[first_after:] : the sums over the words before and after that word
     """
@@ -346,7 +346,7 @@ def draw_loadings(
     after,
     key: np.uint64,
 ):
-    """Draw the rows first..last of C (word, state_dim) in place by elliptical slice sampling; return how many points it tried.
+    """Draw rows first..last of C (word, state_dim) by elliptical slice sampling; return the number of proposals.
 
     states (state_dim, document padded), n_tokens (document padded,), 0 in the padding
     weighted (word, state_dim) : sum_t x_tk z_t; top, after : from `largest_psi` and `sums_after`
@@ -407,7 +407,7 @@ def log_add(a, b):
 
 @aside
 def _log_likelihood(rows, counts: np.ndarray, n, column, others):
-    """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj over the rows with counts."""
+    """Return sum_m x_mk psi_mk - N_m log sum_j e^psi_mj, over the rows m that have counts."""
     total = 0.0
     for i in range(len(rows)):
         m = rows[i]
@@ -417,7 +417,7 @@ def _log_likelihood(rows, counts: np.ndarray, n, column, others):
 
 @kernel
 def draw_columns(rows, counts: np.ndarray, n, mean, prior, psi, key: np.uint64):
-    """Draw the columns of psi (word, row) in turn, in place, by elliptical slice sampling; return how many points were tried.
+    """Draw each word's psi in psi (word, row), in turn, by elliptical slice sampling; return the number of proposals.
 
     rows (row with counts,) : indices of the rows with counts; counts (word, row) float64; n (row,) float64 : N_m
     mean (word,); prior (word, row) : a draw nu of each column's process, of mean 0. Rows without counts are drawn too.

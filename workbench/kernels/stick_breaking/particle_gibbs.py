@@ -29,7 +29,7 @@ LEAST = float(np.finfo(float).tiny)
 
 @inlined
 def _psi(loadings: np.ndarray, offset, k, particles: np.ndarray, index, lanes):
-    """Return psi_k of the sixteen particles from `index` on; particles (state_dim, particle)."""
+    """Return psi_k = (C z + d)_k of sixteen particles z from `index` on; particles (state_dim, particle)."""
     sums = spread(offset[k])
     for j in range(loadings.shape[1]):
         sums += load(particles, index + j * lanes) * loadings[k, j]
@@ -108,7 +108,7 @@ def weigh(
     logs,
     log_weights: np.ndarray,
 ) -> None:
-    """Add log p(x | z) of the pairs begin..end to log_weights (particle,).
+    """Add log p(x | z) of the counts x of pairs begin..end to log_weights (particle,).
 
     rows (pair,) : the row of C of a pair's word; particles (state_dim, particle) : z; logs (word, 16) is scratch
     """
@@ -127,7 +127,7 @@ def weigh(
 
 @aside
 def _move(system, before, moved) -> None:
-    """Fill moved (state_dim, particle) with A z, for the particles z in before (state_dim, particle)."""
+    """Fill moved (state_dim, particle) with the means A z for the particles z in before (state_dim, particle)."""
     n, lanes = before.shape
     for index in range(0, lanes, LANES):
         for i in range(n):
@@ -139,7 +139,7 @@ def _move(system, before, moved) -> None:
 
 @aside
 def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, particles: np.ndarray):
-    """Draw the first n particles (state_dim, particle): the means of their parents plus noise of covariance root' root.
+    """Draw n particles (state_dim, particle): means of their parents plus Gaussian noise of covariance root' root.
 
     means (state_dim, particle); noise (state_dim, particle) is scratch. Returns the advanced stream.
     """
@@ -161,7 +161,7 @@ def _scatter(stream: np.uint64, root, means, parents: np.ndarray, n, noise, part
 
 @aside
 def _anchor(log_weights: np.ndarray, reference, means, precision_root, anchored) -> None:
-    """Fill anchored (particle,) with the log weights of the reference's ancestor: log w + log N(reference | mean, B) + const.
+    """Fill anchored (particle,) with log weights of each particle as ancestor of the reference path's next state.
 
     precision_root : V, where V'V = B^-1
     """
@@ -198,7 +198,7 @@ def _choose(stream: np.uint64, logs, n):
 
 @aside
 def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray) -> None:
-    """Fill parents (n_drawn,): the particle in whose part of the cumulative weights, from 0 to 1, each point lies.
+    """Fill parents (n_drawn,): for each point in [0, 1], the particle at which the cumulative weight exceeds it.
 
     points : ascending
     """
@@ -219,7 +219,7 @@ def _parents_at(points, log_weights: np.ndarray, n, n_drawn: int, parents: np.nd
 def _resample(
     stream: np.uint64, log_weights: np.ndarray, n, n_drawn: int, parents: np.ndarray, points
 ):
-    """Draw parents (n_drawn,) among n particles by multinomial resampling, in ascending order; return the stream.
+    """Draw parents (n_drawn,), ascending, among n particles by multinomial resampling; return the stream.
 
     Sorted uniforms are cumulative sums of exponential draws divided by their total; points (n_drawn + 1,) is scratch.
     """
@@ -266,7 +266,7 @@ def filter_particles(
     ancestors: np.ndarray,
     log_weights: np.ndarray,
 ) -> None:
-    """Run the conditional particle filter with n particles over the times begin..end; the last particle follows the reference.
+    """Run a conditional particle filter with ancestor sampling; the last of n particles is the reference path.
 
     path (time, state_dim) : the reference
     indptr (time + 1,) : the pairs of each time; rows (pair,) : the row of C of a pair's word; counts (pair,)
@@ -315,7 +315,7 @@ def filter_particles(
 def draw_path(
     particles: np.ndarray, ancestors: np.ndarray, log_weights: np.ndarray, n, path, key: np.uint64
 ):
-    """Draw one of the n last particles by its weight, and write it and its ancestors to path (time, state_dim).
+    """Draw one of the n final particles by weight, and write its path of ancestors to path (time, state_dim).
 
     Returns how many states of the path are new.
     """
@@ -340,7 +340,7 @@ def _log_pairs(
     logs,
     result,
 ) -> None:
-    """Fill result (pair of begin..end, particle) with log p(word | z) of each pair; logs (word, 16) is scratch."""
+    """Fill result (pair of begin..end, particle) with log p(word | z); logs (word, 16) is scratch."""
     lanes, n_needed = particles.shape[1], 0
     for pair in range(begin, end):
         n_needed = max(n_needed, rows[pair] + 1)
@@ -368,7 +368,7 @@ def forecast(
     key: np.uint64,
     probability: np.ndarray,
 ) -> None:
-    """Fill probability (pair,) of the held-out pairs of a sequence by a bootstrap particle filter.
+    """Fill probability (pair,) with p(held-out word) in one sequence, by a bootstrap particle filter after the training data.
 
     n_known : number of times up to the last with training counts
     path (time, state_dim) : the drawn states; indptr, rows, counts : the held-out pairs, as in `filter_particles`

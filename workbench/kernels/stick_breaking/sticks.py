@@ -54,7 +54,7 @@ def remaining(counts: np.ndarray) -> np.ndarray:
 
 
 def kappa(counts: np.ndarray) -> np.ndarray:
-    """Return kappa_k = x_k - N_k / 2 (..., category - 1), which counts x add to the information vector of the sticks."""
+    """Return kappa_k = x_k - N_k / 2 (..., category - 1), the information vector of the sticks given counts x."""
     return np.asarray(counts)[..., :-1] - 0.5 * remaining(counts)
 
 
@@ -93,7 +93,7 @@ def log_density_of_sticks(sticks: np.ndarray, alpha) -> np.ndarray:
 
 
 def log_density_of_probabilities(log_probability, mean, covariance) -> np.ndarray:
-    """Return the log density (...) of probabilities whose sticks are N(mean, covariance): (stick,), (stick, stick)."""
+    """Return the log density (...) of probabilities whose sticks are Gaussian with this mean and covariance."""
     sticks = sticks_of(log_probability)
     root = np.linalg.cholesky(covariance)
     white = np.linalg.solve(

@@ -39,7 +39,7 @@ def mean_weight(c):
 
 @aside
 def expect_logs(m, v, nodes, node_weights, logs, weights) -> None:
-    """Write E[log theta] to logs (topic,), by quadrature or, without nodes, by the local bound; write w to weights (stick,).
+    """Write E[log theta] to logs (topic,), by quadrature or, without nodes, by the local bound with weights w.
 
     m, v (stick,) : mean and variance of each stick; E[log sigma(psi)] = E[log sigma(-psi)] + m
     """
@@ -84,7 +84,7 @@ def fit_documents(
     document_weights: np.ndarray,
     kept_ratios: np.ndarray,
 ):
-    """Fit q(psi) and the responsibilities of documents first..last until no m changes by more than the tolerance.
+    """Fit q(psi) and responsibilities of documents first..last until no mean m moves by more than the tolerance.
 
     rows (document,) : the row of a document in the arrays below
     sticks, variances (document, stick), mean_dk (document, topic) : m, diagonal of V, n; on entry the start, then the result
@@ -203,7 +203,7 @@ def fit_documents(
 
 
 def expected_probabilities(sticks: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Return E[pi(psi)] (row, category) for independent sticks psi ~ N(sticks, variances), by Gauss-Hermite quadrature.
+    """Return E[pi(psi)] (row, category) for independent psi ~ N(sticks, variances), by Gauss-Hermite quadrature.
 
     sticks, variances : (row, category - 1). Correlations between the sticks of a row are ignored.
     """

@@ -39,7 +39,7 @@ EXACT = 1e-6
 
 @aside
 def log_expected_sum(psi, variance):
-    """Return log sum_k exp(lambda_k + nu_k^2 / 2), the best log zeta; psi is lambda, variance is nu^2."""
+    """Return log sum_k exp(lambda_k + nu_k^2 / 2), the optimal log zeta; psi is lambda, variance is nu^2."""
     top, whole = -math.inf, 0.0
     for k in range(len(psi)):
         top = max(top, psi[k] + 0.5 * variance[k])
@@ -75,7 +75,7 @@ def curvature(n_tokens, p, precision: np.ndarray, matrix: np.ndarray) -> None:
 
 @aside
 def has_moved(n_tokens, p, last_p, precision: np.ndarray):
-    """Return whether any N p_k has changed so much since `last_p` that the curvature must be recomputed."""
+    """Return whether some N p_k has changed so much that the curvature at `last_p` must be recomputed."""
     moved = False
     for k in range(len(p)):
         moved = moved or n_tokens * abs(p[k] - last_p[k]) > STALE * (
@@ -99,7 +99,7 @@ def climb(
     last_p,
     matrix: np.ndarray,
 ):
-    """Change lambda (component,) by a Newton step that raises the bound, given pull = Lambda (lambda - mu); return log zeta.
+    """Move lambda (component,) by a Newton step that raises the bound; return the new log zeta.
 
     matrix (component, component) holds the factor of the curvature at the probabilities `last_p` (component,), replaced
     where they have moved; p, slope and direction (component,) are scratch.
@@ -140,7 +140,7 @@ def climb(
 
 @aside
 def best_variance(log_precision, log_weight, start):
-    """Return the root nu^2 of 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton's method in x = log nu^2.
+    """Return the nu^2 that solves 1 / nu^2 = precision + weight exp(nu^2 / 2), by Newton's method in log nu^2.
 
     log(precision e^x + weight e^(x + e^x / 2)) is convex with slope at least 1, so that Newton's method converges from
     anywhere: from the left it overshoots the root, but not -log precision; from the right it descends to the root.
@@ -177,7 +177,7 @@ def fit_documents(
     weights,
     ratios: np.ndarray,
 ):
-    """Fit q of documents first..last until the relative rise of L_d in a pass is below the tolerance.
+    """Fit q of documents first..last until a pass raises the bound L_d by less than the relative tolerance.
 
     phi (word, topic), padded; log_determinant : log |Lambda|
     psi, variance (document, component) : lambda and nu^2, on entry the start, then the result
