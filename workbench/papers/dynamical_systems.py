@@ -20,7 +20,7 @@ GAINS = "gains"
 def _methods(
     alpha0: float, sbm: float, lnm: float, hmm: float, raw: float, particles: int = 100
 ) -> tuple[Method, ...]:
-    """Return the paper's four methods and `raw-lds` with mean forecasts; ``sbm`` to ``raw`` are seconds per sweep and token."""
+    """Return the paper's four methods and `raw-lds` with mean forecasts; ``sbm`` … ``raw`` are seconds per sweep and token."""
     return (
         Method(SBM, "sbm-lds", samples=True, visit=sbm),
         Method(LNM, "lnm-lds", options={"sweep_particles": particles}, samples=True, visit=lnm),

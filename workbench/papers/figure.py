@@ -23,7 +23,7 @@ START = 2.0
 
 @dataclass(frozen=True)
 class Claim:
-    """A paper's claim about two methods, two models, or more and fewer topics.
+    """A claim of a paper that compares two methods, two models, or a larger and a smaller number of topics.
 
     ``kind`` is the claim about the first: its final perplexity is ``lower``, or on a ``level`` with the second's (see
     `workbench.papers.verdicts.LEVEL`); its final state has the ``same`` perplexity; it reaches its own final perplexity (or
@@ -41,13 +41,13 @@ class Claim:
 
 
 def claims(kind: str, says: str, *pairs: tuple[str, str]) -> tuple[Claim, ...]:
-    """Return one claim per pair of methods, with the same kind and text."""
+    """Return several claims of the same kind and text, one for each pair of methods."""
     return tuple(Claim(says, kind, *pair) for pair in pairs)
 
 
 @dataclass(frozen=True)
 class Method:
-    """An inference method of a paper: its name in the paper, our engine with options, and the look of its curve."""
+    """An inference method of a paper: the paper's name for it, our engine and options, and the style of the curve."""
 
     label: str
     engine: str
@@ -66,7 +66,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a figure is run: seeds, numbers of topics, iterations. Seed s sets split and initial state of run s."""
+    """How much of a figure is run: numbers of seeds, topics and iterations; run s has seed s for split and initial state."""
 
     n_seeds: int
     n_topics: tuple[int, ...]
@@ -80,7 +80,7 @@ class Extent:
     without: tuple[str, ...] = ()  # labels of methods that are left out
 
     def iterations(self, method: Method, n_topics: int) -> int:
-        """Return the number of iterations of a run; the maximum if its number of topics changes."""
+        """Return the number of iterations of a run; the largest possible one if the method infers the number of topics."""
         if method.label in self.lengths:
             return self.lengths[method.label]
         if self.steps:
@@ -88,7 +88,7 @@ class Extent:
         return self.n_iterations or self.sweeps[method.samples]
 
     def half(self, method: Method, n_topics: int) -> int:
-        """Return half of the expected number of iterations, for burn-in; the other half is averaged."""
+        """Return half of the expected number of iterations, which is the length of burn-in."""
         if self.steps:
             return max(1, self.steps // (2 * (method.typical or n_topics)))
         return self.iterations(method, n_topics) // 2
@@ -96,7 +96,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper: its grid of runs, the paper's claims and numbers, and its caption."""
+    """A figure or table of a paper: which runs it needs, the paper's claims and numbers, and the caption."""
 
     name: str
     what: str
@@ -143,7 +143,7 @@ class Figure:
         return ", ".join(self.corpora)
 
     def grid(self, extent: Extent) -> list[tuple[str, Method, int]]:
-        """Return (model, method, number of topics) of each run on one corpus with one seed."""
+        """Return the (model, method, number of topics) of each run that is made per corpus and seed."""
         cells = [
             (model, method, n_topics)
             for model in self.models
@@ -162,7 +162,7 @@ class Figure:
         return extent.n_seeds * len(self.corpora) * len(self.grid(extent))
 
     def cost(self, extent: Extent) -> float:
-        """Return the estimated seconds of all runs on two cores."""
+        """Return the estimated time in seconds of all runs of the figure, on two cores."""
         seconds = 0.0
         for data in (data_sets()[name] for name in self.corpora):
             tokens = data.n_tokens * min(
@@ -186,7 +186,7 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a paper that a function computes, without runs in the store: the function and the caption."""
+    """A figure of a paper that a function computes directly, without runs of engines."""
 
     name: str
     what: str

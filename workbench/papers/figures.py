@@ -22,7 +22,7 @@ CURVES, FINALS = "perplexity-by-iterations", "ordering"
 
 
 def _engines(visit: float) -> tuple[Method, ...]:
-    """Return one method per engine, named after it; ``visit`` is their mean seconds per iteration, token and topic."""
+    """Return one `Method` for each of the engines, with ``visit`` mean seconds per iteration, token and topic."""
     return tuple(
         Method(
             name, name, options={"r": 1} if name.endswith("-cgs") else {}, alpha=EACH, visit=visit
@@ -187,12 +187,12 @@ DRAWINGS = STICKS | {TOPICS.name: TOPICS, MAPS.name: MAPS}
 
 
 def names() -> list[str]:
-    """Return the names of all reproducible figures: first those with runs, then those without."""
+    """Return the names of all figures that can be reproduced: those that need runs, then those that need none."""
     return [*FIGURES, *DRAWINGS]
 
 
 def get_figure(name: str) -> Figure | Drawing:
-    """Return a figure by its name; for an unknown name raise ReportError with the nearest one."""
+    """Return the figure with a given name; raise ReportError, with the nearest name, if there is none."""
     if name not in (figures := FIGURES | DRAWINGS):
         from workbench.report.files import ReportError
 

@@ -32,7 +32,7 @@ COURSES = "courses"
 
 
 class TableRow(NamedTuple):
-    """The hits of a method in a year in table 3, and their standard deviation over states."""
+    """A method's hits in a year, as in table 3 of the paper, with standard deviations over states."""
 
     top: float
     top_deviation: float

@@ -30,7 +30,7 @@ METHODS = (
 
 
 class Published(NamedTuple):
-    """The numbers in one column of the paper's table."""
+    """The numbers that the paper's table has for one model, size and method."""
 
     hours: float  # until convergence
     seconds: float  # per iteration
@@ -62,7 +62,7 @@ PUBLISHED = {
 
 
 def network_for(model: str, n_topics: int) -> Network:
-    """Return the network of a model and size; it learns a scalar prior per level, and for PAM a vector per super-topic."""
+    """Return a model of the paper as a network of a given size, with learnt priors: scalars, or for PAM some vectors."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         network = Network.of(MODELS[PAM], n_topics, {"super": n_super})
@@ -78,7 +78,7 @@ def network_for(model: str, n_topics: int) -> Network:
 
 
 def pachinko_sizes(n_topics: int) -> tuple[int, int]:
-    """Return PAM's numbers of super-topics and topics: the paper's, or for other sizes in the ratio of its smaller one."""
+    """Return (super-topics, topics) of pachinko allocation: the paper's sizes, or proportional to its smaller ones."""
     return PACHINKO.get(n_topics, (max(1, n_topics // 5), max(1, 2 * n_topics // 5)))
 
 
@@ -88,7 +88,7 @@ def format_size(model: str, n_topics: int) -> str:
 
 
 def _weight(model: str, n_topics: int, samples: bool) -> int:
-    """Return the cost per token: the number of topics, or of (author or super-topic, topic) pairs if these are sampled."""
+    """Return the relative cost of a token: the number of topics, or for samplers of (author or super-topic, topic) pairs."""
     if model == PAM:
         n_super, n_topics = pachinko_sizes(n_topics)
         return n_super * n_topics if samples else n_topics

@@ -45,7 +45,7 @@ LEARNING = replace(
 
 
 def _with_alpha(method: Method, alpha: str, line: str = "-") -> Method:
-    """Return the method with this alpha, and its label extended by it."""
+    """Return the method with another ``alpha``, which is appended to the label."""
     return replace(method, label=f"{method.label}, {alpha}", alpha=alpha, line=line)
 
 
@@ -71,7 +71,7 @@ INITIALISED = tuple(
 
 
 def _claims(kind: str, says: str, first: str, second: str) -> tuple[Claim, ...]:
-    """Return the claim for both readings of the paper's alpha (0.1 in all, 0.1 each); HDP methods have no alpha."""
+    """Return a claim twice, with alpha of the non-HDP methods summing to 0.1, and with each alpha 0.1."""
     return tuple(
         Claim(
             says.format(alpha),

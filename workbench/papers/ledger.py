@@ -18,7 +18,7 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Item:
-    """A figure, table or number of a paper: its target, and our figures that reproduce it, or why none does."""
+    """A figure, table or number of a paper: the published result, and what reproduces it, or why nothing does."""
 
     # such as H19: the paper's letter and a number, the same for related items
     id: str

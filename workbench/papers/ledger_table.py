@@ -34,7 +34,7 @@ OF_PACKAGE = "results that come with the package"
 
 
 class Line(NamedTuple):
-    """The verdict on a claim or number of an item, with our numbers."""
+    """A claim or a number of a ledger item: the verdict, the text, and our numbers."""
 
     verdict: str  # of `VERDICTS`
     says: str
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An item of the ledger, the name of a reproducible figure for it, if any, and the result of that figure."""
+    """A ledger item with one of the figures that reproduce it, and the result of that figure, if any."""
 
     item: Item
     figure: str  # name of the figure; "" without one
@@ -53,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """Return the extent of the result (whole, part or quick); "" without a result."""
+        """Return "whole", "part" or "quick", for how much of the figure was run; "" without a result."""
         return self.result.extent if self.result else ""
 
     @property
     def command(self) -> str:
-        """Return the command that reproduces the result, or the whole figure if it was not run."""
+        """Return the command that reproduces the result; if there is none, the command for the whole figure."""
         if self.item.test:
             return f"python -m pytest tests/{self.item.test}"
         return (
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
 
 
 def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
-    """Return the ledger in the order of `ITEMS`, with the results of the package and those of a file.
+    """Return all ledger entries in the order of `ITEMS`, with results from the package and from a file.
 
     For each figure the fullest result is used (whole, part, quick), then the newest.
 
@@ -92,7 +92,7 @@ def entries(folder: Path | None = None, shipped: Path = SHIPPED) -> list[Entry]:
 
 
 def _rank(result: Result) -> tuple[int, str]:
-    """Return the sort key that puts fuller results, and among equals newer ones, last."""
+    """Return a key that sorts results by extent, the whole last, and then by date, the newest last."""
     return -EXTENTS.index(result.extent), result.date
 
 
@@ -130,7 +130,7 @@ def _lines(item: Item, result: Result) -> Iterable[Line]:
 
 
 def _means(result: Result) -> Iterable[str]:
-    """Yield one line per kind of number that the paper does not print, with the value of each method."""
+    """Yield, for each kind of number that the paper does not print, a line with every method's value."""
     numbers = [number for number in result.numbers if number.published is None]
     for what in dict.fromkeys(number.what for number in numbers):
         yield f"{what}: " + "; ".join(
@@ -141,13 +141,13 @@ def _means(result: Result) -> Iterable[str]:
 
 
 def _value(number: Number) -> str:
-    """Return the value of a number with its standard error as a text."""
+    """Return a number as text, with its standard error."""
     error = float("nan") if number.error is None else number.error
     return format_with_error(number.value, error, 1 if abs(number.value) >= 10 else 3)
 
 
 def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return the entries of each paper by its name, in their order."""
+    """Return name of the paper → its ledger entries, in order."""
     return {
         paper: list(paper_entries)
         for paper, paper_entries in groupby(rows, key=lambda row: row.item.paper)
@@ -155,13 +155,13 @@ def by_paper(rows: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def verdict_of(line: Line, extent: str) -> str:
-    """Return the verdict as a text, with the extent in addition if it was not the whole."""
+    """Return the verdict as text; if not the whole figure was run, with the extent in parentheses."""
     is_partial = extent not in ("", WHOLE) and line.verdict in (HOLDS, FAILS, UNDECIDED, NUMBER)
     return f"{line.verdict} ({extent})" if is_partial else line.verdict
 
 
 def describe_result(entry: Entry) -> str:
-    """Return extent, date and code of the result as a text; "" without a result."""
+    """Return the extent and date of a result, and the version of the code, as text; "" without a result."""
     if entry.result is None:
         return ""
     result = entry.result
@@ -173,7 +173,7 @@ def describe_result(entry: Entry) -> str:
 
 
 def counts(rows: Iterable[Entry]) -> dict[str, int]:
-    """Return the number of lines with each verdict and extent, in the order of `VERDICTS`, the whole extent first."""
+    """Return verdict (with extent) → number of lines, in the order of `VERDICTS`, whole runs before others."""
     counter = Counter(verdict_of(line, row.extent) for row in rows for line in row.lines)
     names = [
         name

@@ -52,34 +52,34 @@ class Measured(NamedTuple):
     hits: dict[float, RowHits] | None = None
 
     def curve(self, name: str) -> np.ndarray:
-        """Return a quantity of `workbench.measures.quantity` at each iteration (iteration,); NaN if the run lacks it."""
+        """Return a quantity (iteration,) of the run, as `workbench.measures.quantity` defines it; NaN if it has none."""
         values = quantity(self.run, name)
         return np.full(self.run.sizes["iteration"], np.nan) if values is None else values.values
 
     def objective(self) -> np.ndarray:
-        """Return log p of a test word (iteration,); for figures with unseen documents the bound, or log joint, per token."""
+        """Return mean log p of test words (iteration,); in figures with unseen documents the bound or log joint per token."""
         if self.unseen is None:
             return self.curve("log_likelihood")
         return self.run["bound" if "bound" in self.run else "log_joint"].values / n_tokens(self.run)
 
     def settled(self) -> int:
-        """Return the index of the first record from which exp(-objective) stays within `SETTLED` of its final value."""
+        """Return the index of the first record after which exp(-objective) stays within `SETTLED` of the last value."""
         objective = self.objective()
         outside = np.flatnonzero(np.abs(np.expm1(objective[-1] - objective)) > SETTLED)
         return int(outside[-1]) + 1 if len(outside) else 0
 
     def fitted(self) -> int:
-        """Return the index of the first record from which the training perplexity stays within `FITTED` of its final value."""
+        """Return the index of the first record after which training perplexity stays within `FITTED` of the last value."""
         values = self.run["train_perplexity"].values
         outside = np.flatnonzero(np.abs(values / values[-1] - 1) > FITTED)
         return int(outside[-1]) + 1 if len(outside) else 0
 
     def number(self, name: str) -> float:
-        """Return one of `NUMBERS`, else the last value of the curve of this name."""
+        """Return the number called ``name``: one of `NUMBERS`, or the last value of the curve of that name."""
         return float(NUMBERS[name](self) if name in NUMBERS else self.curve(name)[-1])
 
     def priors(self) -> dict[str, float]:
-        """Return the final learnt prior of each level by name, as the mean over its values and groups."""
+        """Return level → learnt prior at the last iteration, averaged over values and groups."""
         levels = (level.name for level in network_for(self.model, self.n_topics).levels)
         return {
             name: float(np.nanmean(self.run[f"alpha_{name}"].values[-1]))
@@ -89,7 +89,7 @@ class Measured(NamedTuple):
 
 
 def _seconds(measured: Measured) -> float:
-    """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN for one record."""
+    """Return the mean CPU seconds per iteration after the first record, which includes the start; NaN if there is no other."""
     clock, iterations = measured.run["cpu_time"].values, measured.run["iteration"].values
     return (clock[-1] - clock[0]) / (iterations[-1] - iterations[0]) if len(clock) > 1 else math.nan
 
@@ -130,7 +130,7 @@ NUMBERS = {
 def measure(
     figure: Figure, cells: list[Planned], runs: list[Run], corpora: dict[str, Corpus]
 ) -> list[Measured]:
-    """Return the results of the runs with committed iterations; if unseen documents are scored, only of finished runs."""
+    """Return the results of runs that have iterations; if unseen documents are scored, only of finished runs."""
     results = []
     for cell, run in zip(cells, runs, strict=True):
         rows, n_iterations = run.progress(), cell.spec.n_iterations
@@ -164,7 +164,7 @@ def measure(
 
 
 def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> dict[str, float]:
-    """Return the perplexities `UNSEEN` of held-out documents; their known authors are used only for "by_authors"."""
+    """Return name → perplexity of held-out documents, by each protocol of `UNSEEN`; only "by_authors" uses known authors."""
     seed = cell.key_values["seed"]
     unseen = known_words(hold_out_documents(documents, holdout, seed)[1], cell.train)
     without_authors = unseen.with_pairs(unseen.indptr, unseen.words, unseen.counts, authors=None)
@@ -181,7 +181,7 @@ def score_unseen(run: Run, cell: Planned, documents: Corpus, holdout: float) -> 
 
 
 class Row(NamedTuple):
-    """Runs that differ only in their seeds."""
+    """A group of runs that differ in the seed only."""
 
     corpus: str
     model: str
@@ -190,12 +190,12 @@ class Row(NamedTuple):
     runs: list[Measured]
 
     def mean(self, name: str) -> tuple[float, float]:
-        """Return the mean of a number over the runs, and its standard error, NaN for one run."""
+        """Return the mean over runs of the number called ``name``, and the standard error (NaN for a single run)."""
         return mean_and_error([run.number(name) for run in self.runs])
 
 
 def table(measured: list[Measured]) -> list[Row]:
-    """Group the results by corpus, model, method and number of topics, in the order of the runs."""
+    """Return the results grouped by corpus, model, method and number of topics: one `Row` of runs per group."""
     groups = grouped([result[:4] for result in measured], measured)  # the first four fields of both
     return [Row(*key, runs) for key, runs in groups.items()]
 
@@ -216,7 +216,7 @@ PRINTED = {"perplexity": "perplexity", "converged": "iterations"}
 
 
 def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
-    """Return the mean over seeds with standard error of each number in the figure's table."""
+    """Return the numbers in a figure's table, each as a mean over seeds with standard error."""
     rows = table(measured)
     if figure.shows == HITS:
         return [number for row in rows for number in _hits(figure, row)]
@@ -239,7 +239,7 @@ def figure_numbers(figure: Figure, measured: list[Measured]) -> list[Number]:
 
 
 def _hits(figure: Figure, row: Row) -> Iterator[Number]:
-    """Yield the mean hits over states of a method in each year; the standard error is over draws of births."""
+    """Yield a method's mean hits per year, averaged over states, with standard errors over draws of births."""
     for year in row.runs[0].hits:
         published = figure.published.get((row.method, int(year)))
         for field in ("top", "bottom"):
@@ -255,7 +255,7 @@ def _hits(figure: Figure, row: Row) -> Iterator[Number]:
 
 
 def _place(figure: Figure, row: Row, sized: bool) -> str:
-    """Return the name of a row as text: the method, with corpus, model and size if the figure has several."""
+    """Return what a row of runs is called: the method, with corpus, model and size where the figure has several."""
     parts = [row.corpus] * (len(figure.corpora) > 1) + [row.model] * bool(row.model) + [row.method]
     return ", ".join(
         [*parts, *([f"K={format_size(row.model, row.n_topics)}"] if sized and row.n_topics else [])]
@@ -265,6 +265,6 @@ def _place(figure: Figure, row: Row, sized: bool) -> str:
 def _number(
     what: str, place: str, mean_error: tuple[float, float], n: int, published: float | None
 ) -> Number:
-    """Return a `Number` with None for unknown values."""
+    """Return a `Number` in which non-finite values are None."""
     value, error = (float(number) if math.isfinite(number) else None for number in mean_error)
     return Number(what, place, value, error, n, published)

@@ -59,14 +59,14 @@ class Reproduction(NamedTuple):
 
     @property
     def left_out(self) -> list[str]:
-        """Sentences on what is missing: reductions of the published extent, and failed runs; [] if it is complete."""
+        """Sentences on what was not run as published, and on runs that failed; [] if nothing is missing."""
         return [f"Not the published extent: {'; '.join(self.reduced)}."] * bool(
             self.reduced
         ) + self.failures
 
     @property
     def command(self) -> str:
-        """The command that reproduces the figure in this extent."""
+        """Command that reproduces the figure with the same seeds, iterations and topics."""
         words = ["workbench reproduce", self.figure.name] + ["--quick"] * self.quick
         if self.extent is None:
             return " ".join(words)
@@ -98,7 +98,7 @@ def reproduce(
     topics: Iterable[int] | None = None,
     ledger: str | Path | None = None,
 ) -> Reproduction:
-    """Reproduce a figure of a paper: compute missing runs in the store, and write figure, data and verdicts.
+    """Reproduce a figure of a paper: make the runs that the store lacks, write figure, data and verdicts.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _written(
     formats: list[str],
     ledger: str | Path | None,
 ) -> Reproduction:
-    """Write the figure with its caption, its verdicts and its entry of a ledger; return the reproduction with these files."""
+    """Write the figure, its caption, verdicts and ledger entry; return the reproduction with the paths of these files."""
     name, verdicts = reproduction.figure.name, verdict_lines(reproduction.verdicts)
     lines = [reproduction.figure.title, *reproduction.left_out, "", *verdicts, ""]
     files = [
@@ -194,7 +194,7 @@ def _written(
 
 
 def _created(folder: str | Path) -> Path:
-    """Create the folder if it is missing and return it."""
+    """Return the folder, created if it is missing."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,7 +206,7 @@ def _created(folder: str | Path) -> Path:
 
 
 def _drawn(figure: Drawing, quick: bool) -> tuple[Reproduction, Picture, str]:
-    """Return the reproduction of a figure without runs, with its verdicts, the picture and its caption."""
+    """Return the reproduction of a figure that needs no runs, with the picture and the caption."""
     picture, checks = figure.draw(quick)
     verdicts = [
         Verdict(
@@ -232,7 +232,7 @@ def _extent(
     iterations: int | None,
     topics: Iterable[int] | None,
 ) -> Extent:
-    """Return the seeds, iterations and topics to run: the given ones, else those of --quick or of the figure."""
+    """Return how much is run: the figure's extent or that of --quick, with given seeds, iterations and topics instead."""
     extent = figure.quick if quick else figure.full
     if iterations is not None and extent.n_iterations is None:
         raise SpecError(
@@ -257,7 +257,7 @@ def _extent(
 
 
 def some_documents(corpus: Corpus, n: int | None) -> Corpus:
-    """Return n random documents, always the same ones, with the whole vocabulary; all documents for None."""
+    """Return n documents of the corpus, drawn with a fixed seed, and the whole vocabulary; for None all documents."""
     if n is None or n >= corpus.n_documents:
         return corpus
     _, chosen = hold_out_documents(corpus, fraction=n / corpus.n_documents, seed=0)
@@ -267,7 +267,7 @@ def some_documents(corpus: Corpus, n: int | None) -> Corpus:
 
 
 def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
-    """Return the corpus for a seed: other drawn counts or another sequence per seed, if the figure asks for it."""
+    """Return the corpus of one seed: redrawn counts, or another sequence, in figures where seeds differ in data."""
     if figure.of_seed == DRAW and seed:
         return load_corpus(f"{corpus.name}:{DRAW}={seed}")
     if figure.of_seed == SEQUENCE:
@@ -286,7 +286,7 @@ def corpus_of_seed(figure: Figure, corpus: Corpus, seed: int) -> Corpus:
 def stages(
     figure: Figure, corpora: dict[str, Corpus], extent: Extent, store: Path
 ) -> Iterator[list[Planned]]:
-    """Yield the planned runs with random initial states; then, when these have been run, the warm-started ones."""
+    """Yield the planned runs with random initial states; then, once these are finished, those that start from their states."""
     parent_of, all_cells = (
         {method.label: method.start for method in figure.methods},
         lay_out_figure(figure, corpora, extent),
@@ -316,7 +316,7 @@ def stages(
 
 
 def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -> list[Planned]:
-    """Return the planned runs of a figure, on each corpus with each seed, which also sets the split."""
+    """Return the planned runs of a figure for each corpus and seed; the seed also determines the split."""
     cells = []
     for corpus, documents in corpora.items():
         for seed in range(extent.n_seeds):
@@ -368,7 +368,7 @@ def lay_out_figure(figure: Figure, corpora: dict[str, Corpus], extent: Extent) -
 
 
 def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: int) -> dict:
-    """Return the model settings of a run: a network, or number of topics and priors of LDA, or the HDP's defaults."""
+    """Return a run's model settings: a network; number of topics and priors of LDA; or nothing for the HDP's defaults."""
     if model:
         return {"model": network_for(model, n_topics)}
     takes = get_engine(method.engine).model.takes
@@ -383,7 +383,7 @@ def _model(figure: Figure, model: str, method: Method, n_topics: int, n_words: i
 
 
 def reduced(figure: Figure, extent: Extent, n_documents: int = 0) -> list[str]:
-    """Return what an extent reduces compared with the published one, a clause each; ``n_documents`` is the total."""
+    """Return, as one clause each, in which respects an extent is smaller than the published one."""
     full, parts = figure.full, []
     if extent.n_documents != full.n_documents:
         parts.append(
@@ -454,7 +454,7 @@ def caption(reproduction: Reproduction, lines: list[str]) -> str:
 def _caption(
     reproduction: Reproduction, meaning: list[str], numbers: list[str], claims: str
 ) -> str:
-    """Return a caption: meaning of the numbers, the numbers, a heading for the claims with their verdicts, the command."""
+    """Return a caption: title, meaning of the numbers, the numbers, ``claims`` with the verdicts, and the command."""
     figure = reproduction.figure
     lines = [
         figure.title,

@@ -31,7 +31,7 @@ LOCK_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim and its verdict."""
+    """A claim of a paper with its verdict and our numbers."""
 
     says: str
     kind: str  # see `workbench.papers.figure.Claim`
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a figure: its mean over runs with standard error, and the paper's number if it prints one."""
+    """A number in a figure: our mean over runs with standard error, and the paper's number if it prints one."""
 
     what: str
     of: str
@@ -75,7 +75,7 @@ class Result:
 
     @property
     def code(self) -> str:
-        """Return the version or commit of the code that computed the verdicts, as a text."""
+        """Return the commit of the code that judged the runs, or else its version, as text."""
         return (
             f"commit {self.commit}{', changed since' * self.changed}"
             if self.commit
@@ -139,7 +139,7 @@ def read_results(path: Path) -> list[Result]:
 
 
 def write_result(path: Path, result: Result) -> Path:
-    """Write a result into the file, replacing the one of the same figure and extent.
+    """Write a result into a ledger file, where it replaces the one of the same figure and extent.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def write_result(path: Path, result: Result) -> Path:
 
 
 def code_commit() -> tuple[str | None, bool]:
-    """Return the commit of the package's checkout, and whether it has uncommitted changes; None outside a checkout."""
+    """Return the commit of the package's git checkout (None outside one), and whether files have been changed since."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(Path(workbench.__file__).parent), *words]
@@ -181,7 +181,7 @@ def code_commit() -> tuple[str | None, bool]:
 
 
 def _file_content(results: Iterable[Result]) -> bytes:
-    """Return the bytes of a file with these results, sorted, so that equal results give equal bytes."""
+    """Return the content of a ledger file with these results, sorted, so that it depends on the results only."""
     figures: dict[str, dict] = {}
     for result in sorted(results, key=lambda result: (result.figure, EXTENTS.index(result.extent))):
         values = asdict(result)
@@ -195,7 +195,7 @@ def _file_content(results: Iterable[Result]) -> bytes:
 
 
 def _read(name: str, extent: str, values: dict) -> Result:
-    """Return the result from its values in the file; raise ValueError or TypeError for invalid ones."""
+    """Return a result from its JSON values in a ledger file; raise ValueError or TypeError for invalid values."""
     outcomes, numbers = (
         tuple(_checked(kind(**fields_of_record)) for fields_of_record in values[key])
         for key, kind in (("outcomes", Outcome), ("numbers", Number))
@@ -210,7 +210,7 @@ def _read(name: str, extent: str, values: dict) -> Result:
 
 
 def _checked(record):
-    """Return the record unchanged; raise TypeError unless its fields have the declared types."""
+    """Return the record unchanged; raise TypeError if a field is not of the declared type."""
     for field in fields(record):
         value, kind = (
             getattr(record, field.name),

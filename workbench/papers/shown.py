@@ -55,7 +55,7 @@ HEADS = {
 
 
 def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """Draw a figure of scores; return the picture, and the lines of its caption on numbers and settings."""
+    """Draw a figure of scores; return the picture, and lines for the caption with numbers and settings."""
     rows = table(measured)
     if figure.shows == HITS:
         picture = _hits(figure, rows)
@@ -75,7 +75,7 @@ def show_scored(figure: Figure, measured: list[Measured]) -> tuple[Picture, list
 
 
 def _hits(figure: Figure, rows: list[Row]) -> Picture:
-    """Draw the paper's table of hits by year, our numbers above the paper's, with the log likelihood of each year."""
+    """Draw the paper's table of hits per year, our numbers above the paper's, with log likelihoods."""
     years = list(next(iter(rows)).runs[0].hits)
     columns = ("top 10", "bottom 10", "log likelihood")
     lines, records = [], []
@@ -123,7 +123,7 @@ def _hits(figure: Figure, rows: list[Row]) -> Picture:
 
 
 def _courses(figure: Figure, measured: list[Measured]) -> Picture:
-    """Draw hits and log likelihood against seconds (logarithmic), labelled as in the paper."""
+    """Draw hits and log likelihood against time in seconds (log scale), labelled as in the paper."""
     runs, labels = [result.run for result in measured], [result.method for result in measured]
     header, rows = SideBySide(runs).records(*SCORES["courses"])
     label_of = dict(zip((run.attrs["name"] for run in runs), labels, strict=True))
@@ -135,7 +135,7 @@ def _courses(figure: Figure, measured: list[Measured]) -> Picture:
 
 
 def _gains(figure: Figure, rows: list[Row]) -> Picture:
-    """Draw the gains of each method over each baseline, labelled as in the paper."""
+    """Draw the gain of each method in log likelihood over each baseline, labelled as in the paper."""
     styles = looks(row.method for row in rows)
     panels = [
         gain_marks(
@@ -174,12 +174,12 @@ def _gains(figure: Figure, rows: list[Row]) -> Picture:
 
 
 def _drawn(rows: list[Row]) -> list[Row]:
-    """Return the rows that are drawn: all except those with a gain below `SMALLEST_GAIN`."""
+    """Return the rows of runs to be drawn: those with a mean gain over clipped frequencies above `SMALLEST_GAIN`."""
     return [row for row in rows if row.mean(OVER_CLIPPED)[0] > SMALLEST_GAIN]
 
 
 def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
-    """Return the mean scores of each method as text, one line per method."""
+    """Return the mean scores as text, a line per method."""
     heads = (
         "method",
         "runs",
@@ -210,7 +210,7 @@ def _means(rows: list[Row], scores: tuple[str, ...]) -> list[str]:
 
 
 def _spread(figure: Figure, rows: list[Row]) -> list[str]:
-    """Return a line that compares the variation between orders with that between starts; [] without several orders."""
+    """Return lines that compare the deviation of gains between stick orders with that between starts; [] for one order."""
     if len({method.engine for method in figure.methods}) > 1 or not any(
         "order" in method.options for method in figure.methods
     ):
@@ -232,7 +232,7 @@ def _spread(figure: Figure, rows: list[Row]) -> list[str]:
 
 
 def _options(figure: Figure, label: str) -> str:
-    """Return the engine and options of a method as a text."""
+    """Return a method's engine and options as text."""
     method = next(candidate for candidate in figure.methods if candidate.label == label)
     options = ", ".join(f"{name}={value}" for name, value in method.options.items())
     return f"{method.engine}{options and ', '}{options}"
@@ -276,7 +276,7 @@ OF_RUNS = [
 def show(
     figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
-    """Draw a figure; return the picture, and the lines of its caption on numbers and settings."""
+    """Draw a figure; return the picture, and lines for the caption with numbers and settings."""
     if figure.shows == TABLE:
         return _table(figure, extent, measured, corpora)
     if figure.shows in SCORES:
@@ -289,7 +289,7 @@ def show(
 
 
 def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """Draw a figure as a report on the same runs would; return the picture, and lines on the settings of the runs."""
+    """Draw a figure in the way a report does; return the picture, and lines on the settings of the runs."""
     runs = each_run([result.run for result in measured])
     reported = [ReportedRun(result.run, spec_of(result.run), result.corpora) for result in measured]
     clocks = {CURVES: ("iteration",), CLOCKS: ("iteration", "elapsed")}.get(figure.shows)
@@ -310,7 +310,7 @@ def _engines(figure: Figure, measured: list[Measured]) -> tuple[Picture, list[st
 
 
 def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[Picture, list[str]]:
-    """Draw log p of test words, or the bound, against topics or steps, with a panel per corpus; the table has all records."""
+    """Draw log p of test words, or the bound, against topics or steps, one panel per corpus, with a table of all records."""
     rows, looks = (
         table(measured),
         {
@@ -375,7 +375,7 @@ def _curves(figure: Figure, extent: Extent, measured: list[Measured]) -> tuple[P
 def against_topics(
     figure: Figure, rows: list[Row], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """Return curves of a final number against the number of topics, one per method; constant if the method infers it."""
+    """Return one curve per method of a final number against the number of topics; a constant if the method infers that."""
     curves = []
     for method in figure.methods:
         method_rows = [row for row in rows if (row.corpus, row.method) == (corpus, method.label)]
@@ -399,7 +399,7 @@ def against_topics(
 def against_steps(
     figure: Figure, measured: list[Measured], corpus: str, extent: Extent, number: str
 ) -> list[Curve]:
-    """Return curves of a number against steps, one per method, for the fewest topics; means over seeds.
+    """Return one curve per method of a number against steps, averaged over seeds, for the fewest topics.
 
     Bounds begin after a tenth of the steps; earlier ones are so low that they would compress the axis.
     """
@@ -429,7 +429,7 @@ def against_steps(
 
 
 def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Interpolate the values linearly at the steps of a grid; NaN before the first and after the last record."""
+    """Return the values interpolated linearly on a grid of steps; NaN before the first and after the last record."""
     # the last record can be slightly before or after the budget
     last = steps[-1] * (1 + 1e-9)
     return np.interp(
@@ -440,7 +440,7 @@ def _interpolated(grid: np.ndarray, steps: np.ndarray, values: np.ndarray) -> np
 def _table(
     figure: Figure, extent: Extent, measured: list[Measured], corpora: dict[str, Corpus]
 ) -> tuple[Picture, list[str]]:
-    """Draw the table as in the paper: a heading per number and a line per size, the paper's numbers below ours."""
+    """Draw the paper's table, with a heading per number, a line per size, and the paper's numbers below ours."""
     rows = table(measured)
     row_of = {(row.model, row.n_topics, row.method): row for row in rows}
     models = [model for model in figure.models if any(row.model == model for row in rows)]
@@ -541,7 +541,7 @@ def _table(
 
 
 def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
-    """Return the means over seeds as text, one line per row; for a table, with the paper's numbers."""
+    """Return the means over seeds as text, a line per row of runs; in a table figure, with the paper's numbers."""
     if figure.shows == TABLE:
         heads = (
             "model",
@@ -617,7 +617,7 @@ def lines_of(figure: Figure, rows: list[Row]) -> list[str]:
 
 
 def _format(row: Row, number: str, digits: int) -> str:
-    """Return the mean of a number as text, with ≥ if longer runs could give a larger one."""
+    """Return the mean of a number as text, after ≥ if longer runs could have a larger one."""
     mean = row.mean(number)[0]
     is_lower_bound = (
         number in ("converged", "until_converged")

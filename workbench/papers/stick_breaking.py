@@ -286,7 +286,7 @@ def draw_marginals(quick: bool):
 
 
 def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: int):
-    """Yield the steps of Gibbs sampling of the sticks given `COUNTS`: (omega, centre and precision of the Gaussian, sticks)."""
+    """Yield each Gibbs sweep for sticks given `COUNTS`: omega, the Gaussian's centre and precision, and the sticks drawn."""
     from workbench.kernels.polya_gamma import polya_gammas
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.kernels.stick_breaking.correlated_topics import draw_sticks
@@ -308,7 +308,7 @@ def sampled(mean: np.ndarray, precision: np.ndarray, n_chains: int, n_sweeps: in
 
 
 def draw_steps(quick: bool):
-    """Draw the posterior of two sticks, and the ellipses of the Gaussian given Polya-gamma variables at four steps."""
+    """Draw the posterior of two sticks, and at four Gibbs sweeps the Gaussian given the Polya-gamma variables."""
     from workbench.kernels.stick_breaking import sticks as kernel
     from workbench.views.elements import axis, element, panel
     from workbench.views.picture import Picture
@@ -420,7 +420,7 @@ def draw_steps(quick: bool):
     )
 
     def zs(values: np.ndarray) -> tuple[bool, str]:
-        """Return whether all z scores are small, and the scores as a text."""
+        """Return whether all z scores are below 4 in absolute value, and the scores as text."""
         return bool((np.abs(values) < 4).all()), "z " + ", ".join(
             f"{value:+.1f}" for value in np.atleast_1d(values)
         )

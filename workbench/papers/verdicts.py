@@ -40,7 +40,7 @@ from 40 splits of the 500 documents of KOS (0.016 each)."""
 
 
 class Kind(NamedTuple):
-    """What a kind of claim compares: a number of the runs, its format, and the claimed relation."""
+    """What claims of one kind compare: which number of the runs, its format, and the claimed relation."""
 
     number: str  # see `workbench.papers.numbers.Measured.number`
     unit: str = ""
@@ -74,7 +74,7 @@ KINDS = {
 
 
 class Verdict(NamedTuple):
-    """A claim and its verdict."""
+    """A claim of a paper, and whether it holds in our runs."""
 
     claim: Claim
     outcome: str  # HOLDS, FAILS or UNDECIDED
@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
 
 
 def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verdict]:
-    """Return a verdict on each claim of a figure, each number in the paper, and each inferred number of topics.
+    """Return the verdicts on all claims of a figure, all numbers in the paper, and all inferred numbers of topics.
 
     A claim holds, or does not, if the whole 95 % interval of the mean difference over pairs of runs is on one side; otherwise,
     and with a single pair, it is undecided. Runs of a pair differ only in what the claim compares. Numbers are compared if the
@@ -105,7 +105,7 @@ def judge(figure: Figure, measured: list[Measured], extent: Extent) -> list[Verd
 
 
 def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Verdict:
-    """Judge a claim by all pairs of runs that differ only in what it compares."""
+    """Return the verdict on a claim, from all pairs of runs that differ only in what the claim compares."""
     kind = KINDS[claim.kind]
     first, second = (
         [
@@ -198,7 +198,7 @@ def _weigh(claim: Claim, measured: list[Measured], sizes: dict[int, str]) -> Ver
 
 
 def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, int] | None:
-    """Return the settings that a run of the method, model or size ``name`` must share with its pair; None for other runs."""
+    """Return what a run shares with its partner in a comparison of ``name`` with another; None if ``name`` is not its own."""
     attributes = {
         "model": result.model,
         "method": result.method,
@@ -219,7 +219,7 @@ def _place(result: Measured, name: str, sizes: dict[int, str]) -> tuple[tuple, i
 
 
 def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[Verdict]:
-    """Yield verdicts on whether means agree with the specification, and inferred numbers of topics with the paper.
+    """Yield verdicts on our means beside the specification's, and on inferred numbers of topics beside the paper's.
 
     The difficulty of test words depends on the split and is the same for all methods: the common difference is the first
     verdict, and subtracted in the others. Bounds are of training words and are compared directly. A number of topics may differ
@@ -237,7 +237,7 @@ def _against_numbers(figure: Figure, rows: list[Row], whole: bool) -> Iterator[V
         n: int,
         enough: bool = True,
     ) -> Verdict:
-        """Return the verdict on one number: it agrees if the difference is at most ``within``."""
+        """Return the verdict on one number, which agrees if the difference is at most ``within``."""
         outcome = (
             UNDECIDED if not whole or not enough else HOLDS if abs(difference) <= within else FAILS
         )
