@@ -34,7 +34,7 @@ from workbench.models.lda import LDA
 
 
 class Bounds(NamedTuple):
-    """Three bounds on the log evidence given the same responsibilities, nats."""
+    """Three lower bounds on the log evidence, in nats, for the same responsibilities."""
 
     jensen: float  # F
     collapsed: float  # by improved second order; approximate
@@ -89,7 +89,7 @@ def _exact_log_joint(corpus: Corpus, gamma: np.ndarray, alpha: np.ndarray, beta:
 
 
 def _expected_log_ratio(q: np.ndarray, x: np.ndarray | float) -> float:
-    """Return sum_k E[log Gamma(x_k + n_k) - log Gamma(x_k)] for counts n_k of independent draws q (draw, topic)."""
+    """Return sum_k E[log Gamma(x_k + n_k) - log Gamma(x_k)], where n_k counts independent draws from q (draw, topic)."""
     probability = poisson_binomial(q)
     log_ratio = gammaln(x + np.arange(len(probability))[:, None]) - gammaln(x)
     return float(np.sum(probability * log_ratio))
@@ -111,7 +111,7 @@ BOUNDS = {
 
 
 class StartResult(NamedTuple):
-    """The result of a run of one engine from one start."""
+    """What one run of an engine from one random start gave: bounds, predictions and token topics."""
 
     samples: bool  # whether any token is sampled
     bounds: dict[str, float]  # name of `BOUNDS` → nats; NaN if the engine has no such bound
@@ -123,7 +123,7 @@ class StartResult(NamedTuple):
 
 
 def lda_engines() -> list[str]:
-    """Return the names of the package's LDA engines, whose states `token_probabilities` can read."""
+    """Return the names of the package's LDA engines; `token_probabilities` can read the states of these."""
     return [name for name in ENGINES if get_engine(name).model is LDA and not module_of(name)]
 
 
@@ -242,13 +242,13 @@ def run_start(corpus: Corpus, model: LDA, engine_name: str, seed: int) -> StartR
 
 
 def _best_bound(start: StartResult) -> float:
-    """Return the exact F of a start, or, if NaN, the bound B of a hybrid, or minus infinity."""
+    """Return the exact bound F of a start, else the bound B of a hybrid, else minus infinity."""
     values = [start.bounds[name] for name in ("exact", "hybrid") if np.isfinite(start.bounds[name])]
     return values[0] if values else -np.inf
 
 
 def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
-    """Count the tables that differ from every earlier distinct table by more than ``alike`` in some cell."""
+    """Count distinct tables; two tables are alike if no cell differs by more than ``alike``."""
     distinct: list[np.ndarray] = []
     for table in tables:
         if not any(np.max(np.abs(table - other)) <= alike for other in distinct):
@@ -257,7 +257,7 @@ def n_different(tables: Iterable[np.ndarray], alike: float) -> int:
 
 
 def _bounds(corpus: Corpus, model: LDA, options, state) -> dict[str, float]:
-    """Return name → nats for each of `BOUNDS` of a state; NaN if it has no such bound."""
+    """Return each of `BOUNDS` for a state, as name → nats; NaN for one that it lacks."""
     split, inner = split_of(corpus, options, state)
     bounds = dict.fromkeys(BOUNDS, np.nan)
     if not split.n_sampled:

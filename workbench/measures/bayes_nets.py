@@ -14,7 +14,7 @@ STEPS_DRAWN = 3
 
 
 class NetNode(NamedTuple):
-    """A node of the network of a run."""
+    """A node of the Bayesian network of a run."""
 
     name: str
     table: str
@@ -95,7 +95,7 @@ def nodes_of(run: xr.Dataset) -> list[NetNode]:
 
 
 class Information(NamedTuple):
-    """The entropy of a node and its mutual information with each parent, in nats."""
+    """The entropy of a node, and its mutual information with each of its parents, in nats."""
 
     entropy: float  # of the node
     largest: float  # entropy of a uniform distribution

@@ -41,7 +41,7 @@ MOST_SEEDS = 5
 
 
 class RunNumbers(NamedTuple):
-    """The scores of one run."""
+    """The scores of one run by which K is chosen."""
 
     n_topics: int
     replicate: tuple  # its split and seed
@@ -61,7 +61,7 @@ class Recommendation(NamedTuple):
 
 
 def numbers_by_k(runs: Runs, corpus: Corpus | Mapping[str, Corpus] | None = None) -> xr.Dataset:
-    """Return the scores of runs at their last iterations for each number of topics K, to choose K by; see `recommend_k`.
+    """Return a table of scores of the runs for each number of topics K, from their last iterations; see `recommend_k`.
 
     ``runs`` must differ only in K and seed, and may be unfinished; runs of a warm sweep include the cold first run.
     ``corpus`` has the documents for coherence: one corpus for all runs, or a dict from hash to training tokens.
@@ -96,7 +96,7 @@ def numbers_by_k(runs: Runs, corpus: Corpus | Mapping[str, Corpus] | None = None
 
 
 def pairs_to_match(n_topics: Mapping[Any, int]) -> list[tuple]:
-    """Return the pairs of runs with equal K whose topics are matched for stability; ``n_topics`` maps runs to K."""
+    """Return pairs of runs with equal K, whose topics are compared for stability; ``n_topics``: run → K."""
     groups = grouped(n_topics.values(), n_topics)
     return [pair for runs in groups.values() for pair in combinations(runs[:MOST_SEEDS], 2)]
 
@@ -121,7 +121,7 @@ def numbers_of_run(run: xr.Dataset, corpus: Corpus | None = None) -> RunNumbers:
 
 
 def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
-    """Return the mean similarity of the matched topics of two runs: 1 minus their distance.
+    """Return the mean similarity (1 - distance) of the matched topics of two runs.
 
     1 means the same topics in any order, 0 no common words. Topics without a match count as 0. See `match_topics`.
     """
@@ -133,7 +133,7 @@ def topic_similarity(a: xr.Dataset, b: xr.Dataset) -> float:
 def table_by_k(
     rows: list[RunNumbers], similarities: Mapping[tuple[int, int], float], label: str = ""
 ) -> xr.Dataset:
-    """Return the table of `numbers_by_k` from each run's scores, and similarities keyed by pairs of indices of ``rows``."""
+    """Return the table of `numbers_by_k` from the runs' scores, and the similarity of each pair of indices in ``rows``."""
     places_by_k = {
         k: [place for place, row in enumerate(rows) if row.n_topics == k]
         for k in sorted({row.n_topics for row in rows})
@@ -258,7 +258,7 @@ def _cautions(table: xr.Dataset, k: int, pending: list[int]) -> Iterable[str]:
 
 
 def _label_of(runs: list[xr.Dataset]) -> str:
-    """Return the common label of the runs; raise MeasureError for runs without K, or that differ in more than K and seed."""
+    """Return the label shared by all runs; raise MeasureError for runs without K, or that differ in more than K and seed."""
     for run in runs:
         spec = spec_of(run)
         if not spec.n_topics or finds_topics(spec):
@@ -272,7 +272,7 @@ def _label_of(runs: list[xr.Dataset]) -> str:
 
 
 def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> np.ndarray:
-    """Return the log likelihood minus that of the best K, for each seed and split with both; arguments are row indices."""
+    """Return the log likelihood at one K minus that at the best K, for each replicate (seed and split) that has both."""
     best_scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in best}
     scores = {rows[place].replicate: rows[place].numbers["log_likelihood"] for place in places}
     differences = np.array(
@@ -288,7 +288,7 @@ def _differences(rows: list[RunNumbers], places: list[int], best: list[int]) -> 
 def _jackknife(
     places: list[int], similarities: Mapping[tuple[int, int], float]
 ) -> tuple[float, float]:
-    """Return the mean similarity over pairs of runs, NaN without a pair, and its jackknife error, NaN below three runs."""
+    """Return the mean similarity over pairs of runs (NaN: no pair) and its jackknife error (NaN: fewer than three runs)."""
     values = {pair: similarities[pair] for pair in combinations(places, 2) if pair in similarities}
     runs = sorted({place for pair in values for place in pair})
     if not values:

@@ -58,7 +58,7 @@ def final(runs: Runs) -> xr.Dataset:
     scores = further_scores(runs)
 
     def last(name: str) -> tuple:
-        """Return the last value of a quantity in each run, as (dim, values, attributes)."""
+        """Return the last value of a quantity in every run, as (dim, values, attributes)."""
         ends = [quantity(run.isel(iteration=[-1]), name) for run in runs]
         attrs = scores[name] if name in scores else VARIABLES[name].attrs
         return (
@@ -91,7 +91,7 @@ def final(runs: Runs) -> xr.Dataset:
 
 
 def further_scores(runs: Runs) -> dict[str, dict]:
-    """Return name → attributes of the runs' scores: recorded variables with an attribute ``better``."""
+    """Return the scores that the runs recorded besides perplexities, as name → attributes."""
     return {
         name: values.attrs
         for run in runs
@@ -150,7 +150,7 @@ def paired_differences(
     measure: str = "test_perplexity",
     scored: Mapping[str, Scored] | None = None,
 ) -> xr.Dataset:
-    """Return the final value of a measure minus that of the reference, for runs paired by split and seed.
+    """Return the differences in the final value of a measure from the reference, for runs paired by split and seed.
 
     Dim ``label``: ``reference`` (its label, see `summary`), ``difference`` (mean over pairs; 0 for the reference itself, NaN
     without a pair), ``difference_se`` (standard error over pairs; NaN for a single pair), ``difference_low`` and
@@ -221,7 +221,7 @@ def paired_differences(
 
 
 def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tuple[float, float]:
-    """Return the bootstrap interval, over test documents, of the difference of two runs; NaN if one is not scored."""
+    """Return the bootstrap interval, over test documents, of the perplexity difference of two runs; NaN without scores."""
     scores = [scored.get(spec_of(run).hash) for run in pair]
     if None in scores:
         return np.nan, np.nan
@@ -232,7 +232,7 @@ def _over_documents(pair: list[xr.Dataset], scored: Mapping[str, Scored]) -> tup
 def time_to(
     runs: Runs, perplexity: float, clock: str = "elapsed", measure: str = "test_perplexity"
 ) -> xr.DataArray:
-    """Return the time, updates or iterations of each run until its perplexity first reached a threshold or less.
+    """Return the time, updates or iterations that each run took until its perplexity was first at or below a threshold.
 
     ``clock`` is "elapsed", "cpu_time", "updates", "iteration" or "steps". Dim ``run``; NaN for runs that did not reach the
     threshold and for imported models. Not interpolated between records.
@@ -251,7 +251,7 @@ def time_to(
 
 
 def reached_by_all(runs: Runs, measure: str = "test_perplexity") -> float:
-    """Return the lowest perplexity that every run reached, rounded up to three digits; NaN if a run has none.
+    """Return the lowest perplexity that all runs reached, rounded up to three digits; NaN if a run has no perplexity.
 
     Imported models, whose course is unknown, are left out.
     """
@@ -262,7 +262,7 @@ def reached_by_all(runs: Runs, measure: str = "test_perplexity") -> float:
 
 
 def reached_by_each(best: list[float]) -> float:
-    """Return the result of `reached_by_all` from the lowest perplexity of each run."""
+    """Return the lowest perplexity that all runs reached, from the lowest perplexity of each run."""
     if not best or not np.isfinite(best).all():
         return np.nan
     step = 10.0 ** (np.floor(np.log10(max(best))) - 2)
@@ -270,7 +270,7 @@ def reached_by_each(best: list[float]) -> float:
 
 
 def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
-    """Return the indices of the runs of each label."""
+    """Return label → indices of the runs with that label."""
     labels = last["label"].values
     return {
         label: np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())
@@ -278,7 +278,7 @@ def rows_by_label(last: xr.Dataset) -> dict[str, list[int]]:
 
 
 def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) -> dict[str, str]:
-    """Return label → label of its reference: the wanted label or engine, or the default described in `summary`."""
+    """Return label → label of the runs it is compared with: those ``wanted``, or the default that `summary` describes."""
     by_label = rows_by_label(last)
     labels, peers = list(by_label), counterparts(runs)
     engines = {label: spec_of(runs[rows[0]]).engine for label, rows in by_label.items()}
@@ -311,7 +311,7 @@ def _references(runs: list[xr.Dataset], last: xr.Dataset, wanted: str | None) ->
 
 
 def _best(labels: list[str], by_label: dict[str, list[int]], values: np.ndarray) -> str:
-    """Return the label with the lowest mean value; the first label if all values are NaN."""
+    """Return the label whose runs have the lowest mean value; the first label if all values are NaN."""
     return labels[
         int(
             np.argmin(
@@ -327,7 +327,7 @@ SEEDS, CHAIN, NONE = "seeds", "batch means", ""
 def perplexity_errors(
     runs: Runs, scored: Mapping[str, Scored] | None = None, seed: int = 0
 ) -> xr.Dataset:
-    """Return the held-out perplexity of each label with its Monte Carlo error and its interval over documents.
+    """Return for each label the held-out perplexity, its Monte Carlo error and its interval over documents.
 
     For ``scored`` see `paired_differences`; ``seed`` is the seed of the bootstrap. Dim ``label``:
 
@@ -387,7 +387,7 @@ def perplexity_errors(
 
 
 def _sampled(run: xr.Dataset) -> np.ndarray | None:
-    """Return the recorded perplexities of the state after burn-in; None if no token is sampled or none is held out.
+    """Return the perplexities of the state recorded after burn-in; None without sampled or without held-out tokens.
 
     If no token is sampled, the headline equals the perplexity of the state at every iteration.
     """

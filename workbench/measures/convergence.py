@@ -42,7 +42,7 @@ def label_free(
     n_held_out: int = N_HELD_OUT,
     seed: int = 0,
 ) -> xr.Dataset:
-    """Return draws of chains after burn-in, of quantities that are invariant to the numbering of topics.
+    """Return the draws of chains after burn-in for quantities that do not depend on the numbering of topics.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def label_free(
 
 
 def _snapshots(runs: list[xr.Dataset]) -> list[int]:
-    """Return the iterations after burn-in that are recorded and have a snapshot in all runs, at equal distances."""
+    """Return evenly spaced iterations after burn-in that all runs have recorded and kept as snapshots."""
     snapshots_of_runs = (
         {*run["snapshot_iteration"].values} if "snapshot" in run.dims else set() for run in runs
     )
@@ -137,7 +137,7 @@ def _snapshots(runs: list[xr.Dataset]) -> list[int]:
 
 
 def _of_iterations(rows: list[xr.Dataset]) -> dict:
-    """Return name → draws of the numbers that all chains record, and of the sorted shares of topics."""
+    """Return name → draws (chain, draw, …) of recorded scalars and of the sorted topic proportions."""
     variables = {}
     for name in STATE:
         values = (
@@ -164,7 +164,7 @@ def _of_iterations(rows: list[xr.Dataset]) -> dict:
 def _documents(
     corpus: AnyCorpus, n: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield (index, words, share of each word) of documents in random order, without empty ones."""
+    """Yield (index, words, proportion of each word) of non-empty documents in random order."""
     for d in rng.permutation(corpus.n_documents)[: TRIES * n].tolist():
         document = corpus.rows(d, d + 1)
         if document.n_pairs:
@@ -188,7 +188,7 @@ def _held_out(
     n: int,
     rng: np.random.Generator,
 ) -> list[tuple[int, int]]:
-    """Draw up to n held-out tokens of training documents, (document, word); empty if whole documents are held out."""
+    """Draw up to n held-out tokens of training documents, as (document, word); [] if whole documents are held out."""
     if test is None or not train.same_rows(test):
         return []
     return [
@@ -204,7 +204,7 @@ def _of_tokens(
     pairs: list[tuple],
     held_out: list[tuple],
 ) -> dict:
-    """Return ``same_topic`` and ``log_predictive`` of the drawn tokens at the snapshots of given iterations."""
+    """Return the variables ``same_topic`` and ``log_predictive`` of the drawn tokens at these iterations' snapshots."""
     same_topic = np.empty((len(runs), len(iterations), len(pairs)))
     log_predictive = np.empty((len(runs), len(iterations), len(held_out)))
     for chain, run in enumerate(runs):
@@ -238,7 +238,7 @@ def _of_tokens(
 
 
 def _rows(theta, documents: np.ndarray) -> np.ndarray:
-    """Return theta (row, topic) of documents, reading each distinct document once."""
+    """Return theta (row, topic) of these documents, reading each distinct document only once."""
     distinct, inverse = np.unique(documents, return_inverse=True)
     return (theta.rows(distinct) if hasattr(theta, "rows") else np.asarray(theta)[distinct])[
         inverse
@@ -266,7 +266,7 @@ BINS = 20
 
 
 def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
-    """Return R-hat and effective samples in bulk and tails of quantities invariant to the numbering of topics.
+    """Return R-hat and effective sample sizes (bulk, tails) of quantities that do not depend on the numbering of topics.
 
     Runs that differ in their seeds alone are chains of one label; a label with several splits has a row for each. A quantity
     with many numbers (``sorted_share``, ``same_topic``, ``log_predictive``; see `label_free`, also for ``corpora``) has the
@@ -317,7 +317,7 @@ def convergence(runs: Runs, corpora: Iterable[AnyCorpus] = ()) -> xr.Dataset:
 
 
 def agreement(draws: xr.Dataset) -> dict[str, tuple[float, float, float]]:
-    """Return quantity → (R-hat, effective samples in bulk, in tails), each the worst of the quantity's numbers.
+    """Return quantity → (R-hat, bulk ESS, tail ESS), each the worst over the components of the quantity.
 
     ``draws`` are the result of `label_free`; R-hat is NaN for one chain; constant quantities are left out.
     """
@@ -326,7 +326,7 @@ def agreement(draws: xr.Dataset) -> dict[str, tuple[float, float, float]]:
 
 
 def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
-    """Count the draws of each chain by twentieths of the ranks of all draws, lowest first.
+    """Count each chain's draws in twenty bins of their ranks among all draws, lowest first.
 
     Ranks are of the log joint in ``draws`` (see `label_free`), or of another recorded number. Chains that agree have equally
     many draws in each twentieth. Dims ``chain`` and ``twentieth``: counts; the attribute ``quantity`` names the number.
@@ -344,7 +344,7 @@ def rank_histograms(draws: xr.Dataset) -> xr.DataArray:
 
 
 def _worst(draws: np.ndarray) -> tuple[float, float, float]:
-    """Return the largest R-hat and smallest effective samples over the numbers in draws (chain, draw, …); NaN if constant."""
+    """Return the largest R-hat and the smallest bulk and tail ESS over the components of draws (chain, draw, …)."""
     from arviz_stats.base import array_stats  # two seconds to import
 
     varying = draws.reshape(*draws.shape[:2], -1)

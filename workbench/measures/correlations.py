@@ -73,7 +73,7 @@ def correlation_differences(a: xr.Dataset, b: xr.Dataset, draws: int = DRAWS) ->
 
 
 def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Dataset:
-    """Return `topic_correlations` averaged over chains (runs with different seeds), with the topics of the first chain.
+    """Return `topic_correlations` averaged over chains that differ in the seed; topics are those of the first chain.
 
     A chain without a match for a topic (`match_topics`) is left out of that topic's mean.
     """
@@ -92,7 +92,7 @@ def mean_correlations(runs: Sequence[xr.Dataset], draws: int = DRAWS) -> xr.Data
 def _sampled_correlations(
     theta_of: Callable, mean: bytes, covariance: bytes, draws: int
 ) -> np.ndarray:
-    """Return the correlations (topic, topic) of theta given the mean and covariance of psi, as bytes of float64, by sampling.
+    """Return the correlations (topic, topic) of theta, estimated by drawing psi from its normal distribution.
 
     The results are cached, as a run in progress adds one snapshot at a time.
     """
@@ -105,7 +105,7 @@ def _sampled_correlations(
 
 
 def strongest_pairs(correlation: np.ndarray) -> list[tuple[int, int]]:
-    """Return the index pairs of the most positively and the most negatively correlated topics.
+    """Return two pairs of topic indices: the most positively and the most negatively correlated pair.
 
     The first is left out if no correlation is positive, the second if none is negative.
     """
@@ -137,7 +137,7 @@ def topic_of_words(run: xr.Dataset, words: str) -> int:
 
 
 def clustered_order(correlation: np.ndarray) -> np.ndarray:
-    """Return an order (topic,) with correlated topics next to each other, by average linkage of 1 - correlation."""
+    """Return an order (topic,) that puts correlated topics next to each other, by average-linkage clustering."""
     if len(correlation) < 3:
         return np.arange(len(correlation))
     distance = 1.0 - (correlation + correlation.T) / 2

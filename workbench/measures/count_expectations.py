@@ -15,7 +15,7 @@ MOST_DRAWS = 2000
 
 
 class Curve(NamedTuple):
-    """A function of x = a + n (prior plus count), its second derivative, and its meaning."""
+    """A function of x = prior + count whose expectation is approximated, with its second derivative."""
 
     value: Callable
     second_derivative: Callable
@@ -43,7 +43,7 @@ APPROXIMATIONS = {
 
 
 def poisson_binomial(q: np.ndarray) -> np.ndarray:
-    """Return the distribution (count, …) of the number of successes in independent draws with probabilities q (draw, …)."""
+    """Return the distribution (count, …) of the number of successes in independent draws of probability q (draw, …)."""
     q = np.asarray(q, float)
     distribution = np.zeros((len(q) + 1, *q.shape[1:]))
     distribution[0] = 1.0
@@ -54,7 +54,7 @@ def poisson_binomial(q: np.ndarray) -> np.ndarray:
 
 
 def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
-    """Return expectations of `FUNCTIONS` of a + n by each of `APPROXIMATIONS`; n counts successes of independent draws.
+    """Return the expectation of each of `FUNCTIONS` at prior plus count, exact and by each of `APPROXIMATIONS`.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def count_expectations(q: ArrayLike, a: float) -> xr.Dataset:
 def error_map(
     function: str, approximation: str, n_draws: int, means: np.ndarray, priors: np.ndarray
 ) -> xr.DataArray:
-    """Return the error of an approximation on a grid of count means and priors, for equally probable draws.
+    """Return an approximation's error on a grid of count means and priors, for draws of equal probability.
 
     function, approximation : keys of `FUNCTIONS`, `APPROXIMATIONS`. means : (mean,) from 0 to n_draws.
     priors : (prior,).
@@ -144,7 +144,7 @@ def error_map(
 
 
 class _Expectations(NamedTuple):
-    """Distributions and moments of a count, and expectations of functions of it."""
+    """The distribution of a count, its moments, and expectations of functions of it."""
 
     exact: np.ndarray  # (count, …)
     gaussian: np.ndarray  # (count, …)
@@ -153,7 +153,7 @@ class _Expectations(NamedTuple):
 
 
 def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
-    """Return all expectations for draws q (draw, …) and priors a, which broadcast with the axes of q after the first."""
+    """Return all expectations for draws of probability q (draw, …) and priors a, broadcast against q's other axes."""
     exact, mean, variance = poisson_binomial(q), q.sum(axis=0), (q * (1.0 - q)).sum(axis=0)
     counts = np.arange(len(exact)).reshape(-1, *[1] * (exact.ndim - 1))
     zero = exact[0]
@@ -187,7 +187,7 @@ def _expectations(q: np.ndarray, a: np.ndarray) -> _Expectations:
 
 
 def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarray:
-    """Return the mass (count, …) of a normal distribution in n ± 1/2; the tails are added to 0 and to the largest count."""
+    """Return a normal's mass on each count ± 1/2 (count, …); the first and last count also get the tails."""
     edges = np.arange(n).reshape(-1, *[1] * np.ndim(mean)) + 0.5
     deviation = np.sqrt(np.maximum(variance, 1e-300))
     cumulative = np.concatenate(
@@ -201,7 +201,7 @@ def normal_on_counts(mean: np.ndarray, variance: np.ndarray, n: int) -> np.ndarr
 
 
 def _checked(q: ArrayLike) -> np.ndarray:
-    """Return the probabilities as floats; raise MeasureError if there are too many or one is outside [0, 1]."""
+    """Return the probabilities as floats; raise MeasureError for too many, or for one outside [0, 1]."""
     q = np.asarray(q, float)
     if q.ndim == 0 or not 1 <= len(q) <= MOST_DRAWS:
         raise MeasureError(

@@ -31,7 +31,7 @@ N_RESAMPLES = 1000
 
 
 def mean_and_error(values: ArrayLike) -> tuple:
-    """Return the mean over the first axis and its standard error; NaN if there are too few values."""
+    """Return the mean over the first axis and its standard error; NaN for too few values."""
     values = np.asarray(values, float)
     n, unknown = len(values), np.full(values.shape[1:], np.nan)
     mean, error = (
@@ -64,7 +64,7 @@ def batch_means(values: np.ndarray) -> float:
 
 
 def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) -> np.ndarray:
-    """Return the perplexities (resample,) of bootstrap resamples of the documents that have held-out tokens.
+    """Return perplexities (resample,) of bootstrap resamples of the documents with held-out tokens.
 
     NaN for fewer than two such documents. Runs scored on the same documents get the same resamples, so their differences are
     paired.
@@ -81,7 +81,7 @@ def resampled_perplexities(scored: Scored, n: int = N_RESAMPLES, seed: int = 0) 
 
 
 def percentile_interval(resamples: np.ndarray) -> tuple[float, float]:
-    """Return the 95 % percentile interval of bootstrap resamples; NaN without values."""
+    """Return the 95 % percentile interval of bootstrap values; (NaN, NaN) without values."""
     return (
         tuple(np.quantile(resamples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist())
         if len(resamples)
@@ -113,7 +113,7 @@ BOUNDS = ("collapsed_bound", "bound")
 
 
 def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
-    """Return a quantity by iteration, as recorded or derived from recorded ones; None if the run lacks it.
+    """Return a quantity at each iteration, recorded or derived from what was recorded; None if the run lacks it.
 
     ``name`` is a variable of the run; or ``steps`` (iterations times topics where it is not recorded), ``log_likelihood``,
     ``bound_per_token``, ``n_active_topics``, ``n_large_topics`` or ``effective_topics``.
@@ -132,7 +132,7 @@ def quantity(run: xr.Dataset, name: str) -> xr.DataArray | None:
 
 
 def topic_counts(run: xr.Dataset) -> xr.Dataset:
-    """Return the number of topics at each iteration by three definitions: dim ``iteration``.
+    """Return the number of topics at each iteration: active, large and effective ones.
 
     ``n_active_topics``, ``n_large_topics`` and ``effective_topics``, computed from the sizes of the topics also for engines
     that do not record them; see `workbench.models.topic_numbers`.
@@ -142,17 +142,17 @@ def topic_counts(run: xr.Dataset) -> xr.Dataset:
 
 
 def bound_of(run: xr.Dataset) -> str | None:
-    """Return the name of the run's bound that is comparable across engines, or None."""
+    """Return the name of the recorded bound that can be compared across engines, or None."""
     return next((name for name in BOUNDS if name in run), None)
 
 
 def n_tokens(run: xr.Dataset) -> float:
-    """Return the number of training tokens, summed over topics."""
+    """Return the number of training tokens: the sum of the topic sizes."""
     return float(np.rint(run["n_k"].values[-1].sum()))
 
 
 def _named(run: xr.Dataset, name: str, values: np.ndarray) -> xr.DataArray:
-    """Return values as a DataArray over iterations, with the attributes of the quantity ``name``."""
+    """Return values as a DataArray over iterations, with the attributes of the quantity called ``name``."""
     variable = DERIVED.get(name) or VARIABLES[name]
     return xr.DataArray(
         values, {"iteration": run["iteration"]}, ("iteration",), name, variable.attrs
@@ -179,7 +179,7 @@ CLOCKS = ("iteration", "updates", "elapsed", "cpu_time", "steps")
 
 
 class Curve(NamedTuple):
-    """A curve with a mean over runs and its standard error at each point."""
+    """A curve: the mean over runs and its standard error at each point."""
 
     label: str
     group: str  # the label without a seed; curves of a group have the same style
@@ -192,7 +192,7 @@ class Curve(NamedTuple):
 def mean_curves(
     runs: Runs, measure: str, against: str = "iteration", labels: list[str] | None = None
 ) -> list[Curve]:
-    """Return a curve of the measure for each label, averaged over its runs; runs without the measure or clock are left out.
+    """Return a curve per label: the measure against a clock, averaged over runs; runs without either are left out.
 
     Runs of one label are averaged at the iterations that all of them recorded; if they share none, each run has a curve of its
     own. ``against`` is one of `CLOCKS`; ``labels`` of the runs are by default those of `labels_of`. Imported models have no
@@ -232,7 +232,7 @@ def mean_curves(
 
 
 def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
-    """Return a curve for each label: the mean final value over seeds and splits, for each number of topics.
+    """Return a curve per label: the final value at each number of topics, averaged over seeds and splits.
 
     The number of topics is the requested one. A sampler of the HDP infers it: its curve is one point, at the mean number of
     topics with tokens over iterations after burn-in and over runs. The runs of a warm sweep, each started from the run with
@@ -255,7 +255,7 @@ def against_topics(runs: Runs, measure: str = "log_likelihood") -> list[Curve]:
 
 
 def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
-    """Return label → runs of each curve of `against_topics`."""
+    """Return label → the runs that each curve of `against_topics` averages."""
     runs = each_run(runs)
     return {
         label: [runs[place] for place in rows]
@@ -264,12 +264,12 @@ def runs_by_curve(runs: Runs) -> dict[str, list[xr.Dataset]]:
 
 
 def finds_topics(spec: RunSpec) -> bool:
-    """Return whether the engine infers the number of topics, without a truncation."""
+    """Return whether the engine infers the number of topics without a truncation level."""
     return get_engine(spec.engine).grows
 
 
 def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
-    """Return the curve of one label: the mean final value of its runs at each number of topics."""
+    """Return the curve of one label: the mean final value of the runs at each number of topics."""
     specs = [spec_of(run) for run in runs]
     if finds_topics(specs[0]):
         n_topics = np.full(
@@ -290,13 +290,13 @@ def _curve(label: str, runs: list[xr.Dataset], measure: str) -> Curve:
 
 
 def _mean_topics(run: xr.Dataset, spec: RunSpec) -> float:
-    """Return the mean number of topics with a token after burn-in, or the last number during burn-in."""
+    """Return the mean number of non-empty topics after burn-in; during burn-in, the last number."""
     counts, after = quantity(run, "n_active_topics").values, run["iteration"].values > spec.burn_in
     return float(counts[after].mean() if after.any() else counts[-1])
 
 
 def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
-    """Return label → indices of the runs of each curve; the cold first run of a warm sweep is added to the warm runs."""
+    """Return label → indices of the runs of a curve; the first, cold run of a warm sweep belongs to the warm runs' curve."""
     cold = labels_of_specs([replace(spec, start=None) for spec in specs], apart_from=("K",))
     index_of = {spec.hash: position for position, spec in enumerate(specs)}
     parents = [index_of.get(spec.start["hash"]) if spec.start else None for spec in specs]
@@ -304,7 +304,7 @@ def _curves(specs: list[RunSpec]) -> dict[str, list[int]]:
     roots_of: dict[str, set[int]] = {}
 
     def fewer_before(index: int) -> int | None:
-        """Return the index of the run from which a run was started, if it differs only in having fewer topics."""
+        """Return the index of the run's warm-start parent; None if they differ in more than the parent's fewer topics."""
         parent = parents[index]
         same = parent is not None and cold[parent] == cold[index]
         return parent if same and specs[parent].n_topics < specs[index].n_topics else None

@@ -24,7 +24,7 @@ MOST_STEPS = 2**20
 
 
 class Bound(NamedTuple):
-    """A lower bound on log p(words), nats, as the sum of a term of the documents and a term of q(phi)."""
+    """A lower bound on log p(words), in nats, split into the terms of the documents and of q(phi)."""
 
     of_documents: float  # E_q[log p(w, z, theta | phi)] + H(q(theta), q(z))
     of_topics: float  # E_q[log p(phi)] + H(q(phi)) = -KL(q(phi) || prior)
@@ -40,7 +40,7 @@ def left_to_right_logs(
     seed: int = 0,
     n_threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return left-to-right particle estimates (document, estimate) of log p(w | phi, alpha), and their variances.
+    """Return left-to-right particle estimates (document, estimate) of log p(w | phi, alpha), and variances.
 
     With ``resample`` the exp of an estimate is unbiased for any number of particles; its variance is NaN and has to be
     estimated from several estimates. Without ``resample`` it is the estimator of Wallach et al., which varies less and is
@@ -75,7 +75,7 @@ def left_to_right_logs(
 
 
 def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
-    """Return the sum over documents of the log of the mean of unbiased estimates (document, estimate), and its standard error.
+    """Return the total log probability of documents, each averaged over estimates, and its standard error.
 
     The error is by the delta method, NaN for one estimate. The log of the mean is on average too low by half its variance.
     """
@@ -87,7 +87,7 @@ def mean_of_estimates(logs: np.ndarray) -> tuple[float, float]:
 
 
 def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return the exact log p(w | phi, alpha) (document,), summing over all topics of all tokens.
+    """Return the exact log p(w | phi, alpha) (document,), summed over all topic assignments.
 
     p(z, w) depends on z only by the topic counts and a product of phi, so a recursion over tokens stores one number for each
     count vector (n_1 … n_K): binomial(N + K - 1, K - 1) numbers for K topics and N tokens instead of K^N.
@@ -112,14 +112,14 @@ def exact_logs(documents: Corpus, phi: np.ndarray, alpha: np.ndarray) -> np.ndar
 
 
 def steps_of_exact(documents: Corpus, n_topics: int) -> int:
-    """Return an upper limit of the topic count vectors that `exact_logs` would visit."""
+    """Return an upper bound on the number of topic count vectors that `exact_logs` visits."""
     lengths, n_of_length = np.unique(documents.document_tokens, return_counts=True)
     sizes = [int(n) * math.comb(int(n) + n_topics - 1, n_topics - 1) for n in lengths]
     return sum(size * int(n) for size, n in zip(sizes, n_of_length, strict=True))
 
 
 def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
-    """Return log p(w | phi, alpha) of one document by a recursion over its tokens and all topic count vectors."""
+    """Return log p(w | phi, alpha) of one document, by a recursion over tokens and topic count vectors."""
     counts, probability, log = np.zeros((1, len(alpha)), np.int64), np.ones(1), 0.0
     for n, w in enumerate(words):
         joint = probability[:, None] * phi[w] * (alpha + counts) / (alpha.sum() + n)
@@ -134,7 +134,7 @@ def _exact_log(words: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> float:
 
 
 def variational_counts(documents: Corpus, learnt: LearntTopics, n_threads: int = 1) -> np.ndarray:
-    """Return the parameters alpha + n_dk (document, topic) of the converged q(theta), to 1e-6 tokens."""
+    """Return the parameters (document, topic) of the converged variational Dirichlets q(theta_d)."""
     theta = by_variational_bayes(learnt, None, documents, StepContext(0, 0, n_threads))
     return theta * (learnt.priors.alphas.sum() + documents.document_tokens[:, None])
 

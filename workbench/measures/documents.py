@@ -57,12 +57,12 @@ def representative_documents(run: xr.Dataset, topic: int, n: int = 5) -> xr.Data
 
 
 def documents_of_topic(run: xr.Dataset, topic: int) -> np.ndarray:
-    """Return the indices (document,) int64 of all documents with a token of the topic, the most representative first."""
+    """Return the indices (document,) int64 of all documents that have a token of the topic, most representative first."""
     return _ranked(run, _place_of(run, topic))[0]
 
 
 def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the documents with tokens of the topic, ranked; and all documents' tokens of the topic, tokens and scores."""
+    """Return the ranked documents of a topic, and (document,) arrays of topic tokens, all tokens and scores."""
     topic_tokens, tokens = np.empty((2, run.sizes["document"]))
     for block, n_dk in blocks_of(run["n_dk"].isel(snapshot=-1)):
         topic_tokens[block], tokens[block] = n_dk[:, index], np.rint(n_dk.sum(axis=1))
@@ -76,7 +76,7 @@ def _ranked(run: xr.Dataset, index: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (slice, rows) of an array (row, column) block by block, so that an array on disk is never wholly in memory."""
+    """Yield (slice, rows) of an array (row, column) block by block, so that a stored array never has to fit into memory."""
     for block in blocks(len(values), rows_at_once(values)):
         yield block, values[block].values
 
@@ -84,7 +84,7 @@ def blocks_of(values: xr.DataArray) -> Iterator[tuple[slice, np.ndarray]]:
 def token_topics(
     run: xr.Dataset, corpus: AnyCorpus, document: int, theta: np.ndarray | None = None
 ) -> xr.Dataset:
-    """Return the topic probabilities p(k|d,w) of each word of a document, given the last snapshot.
+    """Return p(topic | document, word) for each word of a document, under the last snapshot.
 
     They are proportional to theta_dk phi_kw, and equal for all tokens of a word in the document.
 
@@ -147,7 +147,7 @@ def token_topics(
 def documents_table(
     run: xr.Dataset, table: DocumentTable | None = None, documents: ArrayLike | None = None
 ):
-    """Return a pandas DataFrame with a row per document: title, largest topic in the last snapshot, and further columns.
+    """Return a DataFrame with a row per document: title, largest topic at the last snapshot, further columns.
 
     ``documents``: indices in the training corpus, from 0; by default all.
 
@@ -184,7 +184,7 @@ def documents_table(
 
 
 def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dict[str, Sequence]:
-    """Return name → column (document,), named as in `documents_table`: title, label and time if any, columns of the table."""
+    """Return name → column (document,) of a document's metadata, with the names that `documents_table` uses."""
     columns = {"title": run["document"].values}
     columns |= {
         name: run[f"document_{name}"].values
@@ -207,7 +207,7 @@ def document_columns(run: xr.Dataset, table: DocumentTable | None = None) -> dic
 def largest_topics(
     used: xr.Dataset, documents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for each document, the index of its largest topic, its theta (NaN without tokens), and its training tokens.
+    """Return for each document the index of the largest topic, the proportion of that topic, and the number of tokens.
 
     used : result of `used_topics`
     """
@@ -226,7 +226,7 @@ def largest_topics(
 
 
 def _place_of(run: xr.Dataset, topic: int) -> int:
-    """Return the index of the topic with this number in the run; raise MeasureError if there is none."""
+    """Return the index of a topic, given its number; raise MeasureError for an unknown number."""
     topic_numbers = topic_sizes(run)["topic"].values
     matches = (
         np.flatnonzero(topic_numbers == topic)
@@ -241,7 +241,7 @@ def _place_of(run: xr.Dataset, topic: int) -> int:
 
 
 def _theta_of_used(theta: ArrayLike, run: xr.Dataset, used: xr.Dataset) -> np.ndarray:
-    """Return theta (topic,) of the topics in use; raise MeasureError if the given theta has a wrong shape."""
+    """Return theta (topic,) restricted to the topics in use; raise MeasureError for a wrong shape."""
     theta = np.asarray(theta, float)
     if theta.shape != (run.sizes["topic"],):
         raise MeasureError(
@@ -311,7 +311,7 @@ def find_documents(
 
 @lru_cache(maxsize=2)
 def _all_columns(table: DocumentTable) -> list[str]:
-    """Return for each document all its columns joined, in lower case."""
+    """Return the metadata of each document as one lower-case text, all columns joined."""
     return [
         BETWEEN.join(str(value) for value in row if value is not None).lower()
         for row in zip(*table.columns.values(), strict=True)
@@ -319,7 +319,7 @@ def _all_columns(table: DocumentTable) -> list[str]:
 
 
 def _has_word(corpus: AnyCorpus, word: str) -> np.ndarray:
-    """Return whether each document has this word, ignoring case, (document,) bool."""
+    """Return whether each document contains the word, ignoring case, (document,) bool."""
     ids = [index for index, known in enumerate(corpus.vocabulary) if known.lower() == word]
     has_word = np.zeros(corpus.n_documents, bool)
     for first, shard in corpus.parts_in_order():

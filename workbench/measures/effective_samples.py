@@ -52,7 +52,7 @@ FEWEST = 4
 
 
 class Chains(NamedTuple):
-    """Chains (runs of one label on the same tokens), cut to the iterations after burn-in that all have recorded."""
+    """Runs of one label on the same data, cut to common iterations after burn-in."""
 
     runs: list[xr.Dataset]
     between: int  # iterations from one record to the next
@@ -60,7 +60,7 @@ class Chains(NamedTuple):
     seconds: float
 
     def effective(self, name: str) -> float:
-        """Return the effective sample size of a recorded number; NaN if it is not recorded."""
+        """Return the effective sample size of a recorded scalar; NaN if it was not recorded."""
         return (
             _effective(np.stack([run[name].values for run in self.runs]))
             if name in self.runs[0]
@@ -69,7 +69,7 @@ class Chains(NamedTuple):
 
 
 def effective_samples(runs: Runs) -> xr.Dataset:
-    """Return effective sample sizes after burn-in: numbers of independent draws that give the mean with the same accuracy.
+    """Return effective sample sizes after burn-in, in total and per CPU second.
 
     Runs of one label with the same training and test tokens are chains of one estimate for quantities that do not depend on the
     numbering of topics. They are cut to the shortest chain; chains that disagree have fewer effective samples. A label with
@@ -150,7 +150,7 @@ def effective_samples(runs: Runs) -> xr.Dataset:
 
 
 def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
-    """Group runs into chains; return (label, runs) for each label and each set of training and test tokens."""
+    """Yield (label, runs) for all runs that have this label and the same training and test tokens."""
     runs = each_run(runs)
     keys = [
         (label, spec_of(run).train, spec_of(run).test)
@@ -160,7 +160,7 @@ def chains_by_label(runs: Runs) -> list[tuple[str, list[xr.Dataset]]]:
 
 
 def chains_of(runs: list[xr.Dataset]) -> Chains:
-    """Cut chains to the evenly spaced iterations after burn-in that all have recorded, without records at pauses."""
+    """Return the runs cut to evenly spaced iterations after burn-in that every run recorded."""
     between = int(np.lcm.reduce([spec_of(run).record_every for run in runs]))
     evenly_spaced = [run.isel(iteration=after_burn_in(run, between)) for run in runs]
     n = min(run.sizes["iteration"] for run in evenly_spaced)
@@ -171,7 +171,7 @@ def chains_of(runs: list[xr.Dataset]) -> Chains:
 
 
 def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
-    """Return the indices of the iterations after burn-in that are multiples of ``between``; raise MeasureError if too few."""
+    """Return the indices of the iterations after burn-in that are multiples of ``between``."""
     spec, name, iteration = spec_of(run), run.attrs["name"], run["iteration"].values
     # a hybrid that records ``moved`` may have sampled no token
     sampled = (
@@ -193,13 +193,13 @@ def after_burn_in(run: xr.Dataset, between: int) -> np.ndarray:
 
 
 def _seconds(run: xr.Dataset, cut: xr.Dataset) -> float:
-    """Return CPU seconds from the end of burn-in (interpolated between records) to the last iteration of ``cut``."""
+    """Return the CPU seconds between the end of burn-in, interpolated, and the last iteration of ``cut``."""
     iteration, spent = ([0, *run[name].values] for name in ("iteration", "cpu_time"))
     return float(cut["cpu_time"].values[-1] - np.interp(spec_of(run).burn_in, iteration, spent))
 
 
 def _effective(draws: np.ndarray) -> float:
-    """Return the effective sample size of draws (chain, draw); NaN if they are constant or a value is missing."""
+    """Return the effective sample size of draws (chain, draw); NaN for constant or missing values."""
     from arviz_stats.base import array_stats  # two seconds to import
 
     if not np.isfinite(draws).all() or not np.ptp(draws, axis=1).any():

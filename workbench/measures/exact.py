@@ -35,7 +35,7 @@ RESULT = (
 
 
 def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
-    """Return the exact posterior of LDA on a corpus with few enough topic assignments to enumerate.
+    """Return the exact posterior of LDA on a toy corpus by enumerating all topic assignments.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def exact(corpus: Corpus, model: LDA) -> xr.Dataset:
 
 
 def every_pair(corpus: Corpus) -> Corpus:
-    """Return a corpus that has each word once in each document, for predictions of all p(w|d)."""
+    """Return a corpus in which each document has each word once, to predict p(w|d) for all pairs."""
     documents, words = np.indices((corpus.n_documents, corpus.n_words)).reshape(2, -1)
     return Corpus.from_pairs(
         documents,
@@ -137,12 +137,12 @@ def every_pair(corpus: Corpus) -> Corpus:
 
 
 def total_variation(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the total variation distance of predictives (…, document, word), averaged over documents, (…)."""
+    """Return the total variation distance between p(w|d) and q(w|d) (…, document, word), averaged over documents."""
     return np.abs(p - q).sum(axis=-1).mean(axis=-1) / 2
 
 
 def _check(corpus, model) -> None:
-    """Raise MeasureError if there is no token, or if there are too many assignments."""
+    """Raise MeasureError for a corpus without tokens or with too many topic assignments."""
     if not isinstance(corpus, AnyCorpus) or not isinstance(model, LDA):
         argument = corpus if not isinstance(corpus, AnyCorpus) else model
         raise MeasureError(
@@ -169,7 +169,7 @@ def _check(corpus, model) -> None:
 
 
 def _places(present: np.ndarray, size: int) -> np.ndarray:
-    """Return, for each of the numbers 0 … size - 1, its index in ``present``, or len(present) if absent."""
+    """Return the index in ``present`` of each number from 0 to size - 1; len(present) for a missing number."""
     positions = np.full(size, len(present))
     positions[present] = np.arange(len(present))
     return positions

@@ -39,7 +39,7 @@ OPTIONS = {"r": math.nan, "n_chains": math.nan, "split": "", "average": ""}
 def frontier(
     runs: Runs, reference: Runs | None = None, pooled: Iterable[Pooled] = ()
 ) -> xr.Dataset:
-    """Return the cost of each setting, its distance from long Gibbs chains, and whether another setting dominates it.
+    """Return for each setting its cost, its distance from long Gibbs chains, and whether it is Pareto-efficient.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def frontier(
 
 
 def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.DataArray:
-    """Return the log perplexity of each label minus the reference at a given cost, from `frontier`, nats per token.
+    """Return the log perplexity of each label minus that of the reference chains, interpolated at a given cost.
 
     ``clock`` is "updates" or "cpu_time" (s). Linear interpolation between recorded iterations; NaN before the first and after
     the last.
@@ -145,7 +145,7 @@ def at_equal_cost(table: xr.Dataset, cost: float, clock: str = "updates") -> xr.
 
 
 def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
-    """Return whether each setting is dominated by no other in cost and distance, (setting,) bool; False for NaN."""
+    """Return whether each setting is Pareto-efficient in cost and distance, (setting,) bool; False for NaN."""
     cost, distance = np.asarray(cost, float), np.asarray(distance, float)
     is_finite = np.isfinite(cost) & np.isfinite(distance)
     no_worse = (cost[:, None] <= cost) & (distance[:, None] <= distance)
@@ -154,7 +154,7 @@ def efficient(cost: ArrayLike, distance: ArrayLike) -> np.ndarray:
 
 
 def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[xr.Dataset]]:
-    """Split runs into those of settings to compare and the long chains of cgs, the default reference."""
+    """Return two lists: the runs of settings to compare, and the long cgs chains that are the default reference."""
     iterations_of_others = [
         int(run["iteration"][-1]) for run in runs if not is_plain_gibbs(spec_of(run))
     ]
@@ -174,7 +174,7 @@ def settings_and_chains(runs: list[xr.Dataset]) -> tuple[list[xr.Dataset], list[
 
 
 def is_plain_gibbs(spec: RunSpec) -> bool:
-    """Return whether a run is cgs with default options, whose chains draw from the exact posterior."""
+    """Return whether a run is cgs with default options, which samples the exact posterior."""
     return spec.engine == REFERENCE and not any(
         spec.options.get(name, field.default) != field.default
         for name, field in named_options(get_engine(REFERENCE)).items()
@@ -182,7 +182,7 @@ def is_plain_gibbs(spec: RunSpec) -> bool:
 
 
 def _check_alike(runs: list[xr.Dataset]) -> None:
-    """Raise MeasureError for runs without held-out tokens, or with other data or another model than the first."""
+    """Raise MeasureError if a run has no held-out tokens, or other data or another model than the first run."""
     for run in runs:
         if "test_perplexity" not in run:
             name = run.attrs["name"]
@@ -206,19 +206,19 @@ def split_of(run: xr.Dataset) -> tuple[str, str | None]:
 
 
 def log_perplexity(run: xr.Dataset) -> np.ndarray:
-    """Return the log held-out perplexity (iteration,), nats per token."""
+    """Return the log held-out perplexity (iteration,) of a run, in nats per token."""
     return -quantity(run, "log_likelihood").values
 
 
 def _jitter(run: xr.Dataset) -> float:
-    """Return the jitter of one run (see `frontier`); NaN with fewer than two iterations after burn-in."""
+    """Return the standard deviation of a run's log perplexity over the second half of the iterations after burn-in."""
     late = run["test_perplexity_state"].values[run["iteration"].values > spec_of(run).burn_in]
     late = np.log(late[len(late) // 2 :])
     return float(late.std(ddof=1)) if len(late) > 1 else np.nan
 
 
 def _reference(pooled: Pooled | None, final_values: list[float]) -> tuple[float, float, int, bool]:
-    """Return the reference of a split: log perplexity, standard error, number of chains, and whether they are pooled."""
+    """Return a split's reference: log perplexity, standard error, number of chains, and whether predictions were pooled."""
     if pooled is not None:
         return pooled.log_perplexity, pooled.error, pooled.n_chains, True
     return *mean_and_error(final_values), len(final_values), False
@@ -229,7 +229,7 @@ def _table(
     curves_by_clock: dict[str, dict[str, Curve]],
     references: dict[tuple, tuple],
 ) -> xr.Dataset:
-    """Return the Dataset of `frontier`."""
+    """Return the Dataset of `frontier`, from the runs of each setting, curves and references."""
     members = {
         label: label_runs
         for label, label_runs in members.items()
@@ -331,7 +331,7 @@ def _table(
 
 
 def _option_of(specs: list[RunSpec], name: str) -> np.ndarray:
-    """Return the value (label,) of an option in each setting."""
+    """Return each setting's value of an option (label,)."""
     values = []
     for spec in specs:
         options = named_options(get_engine(spec.engine))  # includes former names of options

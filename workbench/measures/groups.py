@@ -29,7 +29,7 @@ PAIRS_AT_A_TIME = 1 << 16
 
 
 def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dataset:
-    """Return the share of each topic in the tokens of each group of documents, at the last snapshot.
+    """Return each topic's share of the tokens of each group of documents, at the last snapshot.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def topics_by_group(run: xr.Dataset, groups: Sequence | str = "label") -> xr.Dat
 def topics_over_time(
     run: xr.Dataset, times: Sequence | str = "time", period: str = "year"
 ) -> xr.Dataset:
-    """Return the share of each topic in the tokens of each period, at the last snapshot; see `topics_by_group`.
+    """Return each topic's share of the tokens of each period, at the last snapshot; see `topics_by_group`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def topics_over_time(
 def words_by_group(
     run: xr.Dataset, corpus: AnyCorpus, groups: Sequence | str = "label", n: int = 5
 ) -> xr.Dataset:
-    """Return the n words with the most expected tokens of each topic in the documents of each group.
+    """Return for each topic and group of documents the n words with the most expected tokens.
 
     ``corpus`` has the training tokens of the run. Dims ``group``, ``topic`` and ``rank`` (from 1): ``word``, "" if a group
     has fewer, and ``n_tokens``, the expected tokens n_dw p(k|d,w) summed over the documents of the group. For ``groups`` see
@@ -138,7 +138,7 @@ def words_by_group(
 def _add_expected(
     expected: np.ndarray, corpus: Corpus, pairs: np.ndarray, theta: np.ndarray, phi: np.ndarray
 ) -> None:
-    """Add the expected tokens of the given pairs of a corpus to ``expected`` (topic, word); theta (document, topic)."""
+    """Add the expected tokens of some document-word pairs to ``expected`` (topic, word), in place."""
     for first in range(0, len(pairs), PAIRS_AT_A_TIME):
         block = pairs[first : first + PAIRS_AT_A_TIME]
         tokens = (
@@ -152,7 +152,7 @@ def _add_expected(
 def periods_of(
     run: xr.Dataset, times: Sequence | str = "time", period: str = "year"
 ) -> list[str | None]:
-    """Return the name of each document's period, None without a time; see `topics_over_time`."""
+    """Return the period, by name, of each document; None for a document without a time."""
     period_of_document, _, names = numbered_periods(
         _entries(run, times, run.sizes["document"], "times"), period
     )
@@ -163,7 +163,7 @@ def periods_of(
 
 
 def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
-    """Return the run with coordinates ``document_NAME`` for the columns of its documents that can form groups.
+    """Return the run with a coordinate ``document_NAME`` for each metadata column that can group documents.
 
     Left out are duplicate and constant columns, and those with more than `MOST_GROUPS` distinct values or more than half the
     number of documents. ``table`` is ``Run.table``; None adds nothing.
@@ -190,7 +190,7 @@ def with_columns(run: xr.Dataset, table: DocumentTable | None) -> xr.Dataset:
 
 
 def columns_of(run: xr.Dataset) -> list[str]:
-    """Return the names of the columns of documents by which topics can be grouped."""
+    """Return the names of the metadata columns by which documents can be grouped."""
     names = [
         str(name).removeprefix(COLUMN)
         for name, values in run.coords.items()
@@ -204,7 +204,7 @@ def columns_of(run: xr.Dataset) -> list[str]:
 
 
 def group_differences(run: xr.Dataset, groups: Sequence | str, one, other) -> xr.Dataset:
-    """Return the share of each topic in one group minus that in another, with Welch's 95 % interval over documents.
+    """Return each topic's share in one group minus its share in another, with Welch's 95 % interval.
 
     Dim ``topic``, the largest difference first: ``difference`` (share in ``one`` minus share in ``other``), ``low``, ``high``,
     and ``one`` and ``other``, the two shares. For ``run`` and ``groups`` see `topics_by_group`.
@@ -266,7 +266,7 @@ def _tokens(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _entries(run: xr.Dataset, entries: Sequence | str, n_documents: int, argument: str) -> list:
-    """Return the entry of each document, from a sequence or the name of a column; None if missing."""
+    """Return the group, time or other entry of each document, given as a sequence or a column's name; None if missing."""
     if isinstance(entries, str) and "document" in run.dims:
         if COLUMN + entries not in run.coords:
             columns = ", ".join(map(repr, columns_of(run))) or "none"
@@ -300,7 +300,7 @@ def _is_missing(entry: object) -> bool:
 
 
 def _numbered_groups(groups: list) -> tuple[np.ndarray, np.ndarray]:
-    """Return each document's group index (document,), -1 for none, and the sorted groups: numbers first, then names."""
+    """Return each document's group as an index (document,), -1 for none, and the sorted names of the groups."""
     try:
         distinct = {entry for entry in groups if entry is not None}
     except TypeError:
@@ -324,7 +324,7 @@ def _numbered_groups(groups: list) -> tuple[np.ndarray, np.ndarray]:
 def _shares(
     n_dk: np.ndarray, topics: np.ndarray, group_of_document: np.ndarray, dim: str, names: ArrayLike
 ) -> xr.Dataset:
-    """Return the table of `topics_by_group` along ``dim``."""
+    """Return the table that `topics_by_group` returns, with ``dim`` in place of ``group``."""
     n_groups, n_topics = len(names), len(topics)
     share, error = np.full((2, n_groups, n_topics), np.nan)
     n_documents, n_tokens, freedom = (
@@ -364,7 +364,7 @@ def _shares(
 
 
 def _ratio(n_dk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share (topic,) of each topic in the tokens of documents, and its standard error; NaN for one document.
+    """Return each topic's share (topic,) of the tokens, and its standard error over documents (NaN for one document).
 
     r = sum y_d / sum n_d; var r = m / (m - 1) sum (y_d - r n_d)^2 / (sum n_d)^2, over the m documents with a token.
     """

@@ -17,7 +17,7 @@ KINDS = {1: "split", 2: "merge"}
 
 
 class Hyperparameter(NamedTuple):
-    """A prior of a run, with its last value and how it is treated."""
+    """A hyperparameter of a run: its last value, and whether it is fixed or how it is learnt."""
 
     # alpha and beta of LDA; alpha_total, beta_total, top_concentration of the HDP
     name: str
@@ -27,7 +27,7 @@ class Hyperparameter(NamedTuple):
 
 
 def hyperparameters(run: xr.Dataset) -> list[Hyperparameter]:
-    """Return the priors of a run with their last values, whether learnt or fixed."""
+    """Return all hyperparameters of a run, learnt or fixed, with their last values."""
     _, model, options = spec_of(run).parts()
     priors = []
     for name, method in model.hyperparameters(options).items():
@@ -52,7 +52,7 @@ def learnt_by(run: xr.Dataset) -> list[str]:
 
 
 class Move(NamedTuple):
-    """A split or merge of topics that was tried after an iteration."""
+    """A split or merge of topics that was proposed after an iteration."""
 
     iteration: int
     kind: str  # "split" or "merge"
@@ -63,12 +63,12 @@ class Move(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text such as ``split 3 → 17, +12.4 nats, kept``."""
+        """The move as text: ``split 3 → 17, +12.4 nats, kept``."""
         return f"{self.kind} {self.giver} → {self.taker}, {self.gain_text} nats, {self.outcome}"
 
     @property
     def gain_text(self) -> str:
-        """Text such as ``+12.4``, with two digits below one nat."""
+        """The gain in the bound as text: ``+12.4``, with two digits below one nat."""
         return format(self.gain, "+,.1f" if abs(self.gain) >= 1 else "+.2g").replace("-", "−")
 
     @property
@@ -77,7 +77,7 @@ class Move(NamedTuple):
 
 
 def moves(run: xr.Dataset) -> list[Move]:
-    """Return the splits and merges that a run tried, in order; empty for engines without such moves."""
+    """Return the splits and merges that a run tried, in order; [] for engines without such moves."""
     if "move" not in run:
         return []
     tried = run.isel(iteration=np.flatnonzero(run["move"].values > 0))
@@ -91,7 +91,7 @@ def moves(run: xr.Dataset) -> list[Move]:
 
 
 def describe_moves(tried: list[Move]) -> str:
-    """Return a text with the numbers of moves, such as ``12 tried, 5 kept (4 splits, 1 merge)``."""
+    """Describe how many moves were tried and kept: ``12 tried, 5 kept (4 splits, 1 merge)``."""
     accepted_kinds = [move.kind for move in tried if move.accepted]
     parts = [
         f"{n} {kind}{'s' * (n != 1)}"
@@ -110,7 +110,7 @@ GENERAL = ("engine", "corpus", "K", "seed", "split", "alpha", "beta", "iteration
 
 
 def settings_of(spec: RunSpec) -> dict[str, float | str]:
-    """Return setting → value (number or text) of a run: the settings in GENERAL, and all options of its engine."""
+    """Return setting → value of a run: those in GENERAL, and all options of the engine."""
     options = options_of(get_engine(spec.engine)) if spec.engine in ENGINES else {}
     model, values = (
         spec.model,
@@ -130,7 +130,7 @@ def settings_of(spec: RunSpec) -> dict[str, float | str]:
 
 
 def differing(settings: Iterable[dict]) -> list[str]:
-    """Return the names of settings that have several values among the runs: those in GENERAL first, then options."""
+    """Return the names of the settings in which the runs differ: first those in GENERAL, then options."""
     values_of: dict[str, set] = {}
     for run_settings in settings:
         for name, value in run_settings.items():
@@ -143,12 +143,12 @@ def differing(settings: Iterable[dict]) -> list[str]:
 
 @lru_cache
 def every_setting() -> frozenset[str]:
-    """Return the names of all settings that a run of any engine can have."""
+    """Return the names of all settings that runs of any engine can have."""
     return frozenset(GENERAL).union(*(options_of(get_engine(engine)) for engine in ENGINES))
 
 
 def _plain(value: object) -> float | str:
-    """Convert a value to a number (int if whole) if it is finite, else to a text such as "inf"."""
+    """Return a finite number, as an int if it is whole; any other value as text, such as "inf"."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return int(value) if value == int(value) else value

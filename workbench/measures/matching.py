@@ -23,7 +23,7 @@ SINGLE_THREADED = 2**18
 
 
 def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
-    """Return the distance between the word distributions of each topic of run a and each topic of run b, at the last snapshots.
+    """Return the distance between the word distributions of each topic of run a and each of run b.
 
     It is the square root of the Jensen-Shannon divergence of phi to base 2, over the words of both runs; a word outside the
     vocabulary of a run has probability 0 there. 0 means equal distributions, 1 no common words. Dims ``topic`` (of a) and
@@ -39,7 +39,7 @@ def topic_distances(a: xr.Dataset, b: xr.Dataset) -> xr.DataArray:
 
 
 def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
-    """Match the topics of run a one to one to topics of run b, with the smallest sum of distances.
+    """Match the topics of run a one to one with topics of run b, minimising the sum of distances.
 
     If b has fewer topics, some topics of a have no match. Dim ``topic`` (of a): ``matched``, the number of the topic of b, -1
     for none; ``distance`` from 0 to 1 (see `topic_distances`), NaN for none.
@@ -68,7 +68,7 @@ def match_topics(a: xr.Dataset, b: xr.Dataset) -> xr.Dataset:
 
 
 def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
-    """Return the expected number of tokens with topic k in run a and topic l in run b, in their common training corpus.
+    """Return the expected number of training tokens that have topic k in run a and topic l in run b.
 
     ::
 
@@ -103,14 +103,14 @@ def topic_flow(a: xr.Dataset, b: xr.Dataset, corpus: AnyCorpus) -> xr.DataArray:
 
 
 class _BlockReader:
-    """Reader of an array (document, topic) on disk for increasing ranges of documents; one block is in memory at a time."""
+    """A reader of a stored array (document, topic) that keeps one block of rows in memory."""
 
     def __init__(self, values: xr.DataArray):
         self._values, self._n_at_once = values, rows_at_once(values)
         self._first, self._block = 0, values[:0].values
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """Return the rows (row, topic) of documents first to last; both must not decrease between calls."""
+        """Return the rows (row, topic) of documents first to last inclusive; neither number may decrease between calls."""
         if last >= self._first + len(self._block):
             self._first, self._block = (
                 first,
@@ -120,7 +120,7 @@ class _BlockReader:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return a.T @ b (topic, other), in products that are small enough for BLAS to use a single thread.
+    """Return a.T @ b (topic, other), as a sum of products small enough for BLAS to stay single-threaded.
 
     With threads, thousands of such products spend their time on synchronisation: 11 CPU seconds for 1.2 million pairs of 40
     topics instead of 0.2.
@@ -158,7 +158,7 @@ def check_training_corpus(run: xr.Dataset, corpus: AnyCorpus) -> None:
 def _between(
     a: xr.Dataset, b: xr.Dataset, values: np.ndarray, name: str, meaning: str, unit: str = ""
 ) -> xr.DataArray:
-    """Return values (topic of a, topic of b) as a DataArray."""
+    """Return values for each pair (topic of a, topic of b) as a labelled DataArray."""
     coords = {"topic": a["topic"].values, "other": b["topic"].values}
     return xr.DataArray(values, coords, ("topic", "other"), name, attributes(meaning, unit))
 
@@ -178,7 +178,7 @@ def _same_words(a: xr.Dataset, b: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Edge(NamedTuple):
-    """A warm start: a run that was started from the counts of another run, its parent."""
+    """A warm start: a run, and the parent run from whose counts it was started."""
 
     run: str  # name of the warm-started run
     parent: str  # name of the run with the initial counts
@@ -195,7 +195,7 @@ class Edge(NamedTuple):
 
 
 def lineage(runs: Runs) -> list[Edge]:
-    """Return the warm starts among the runs, an `Edge` for each run that has a parent, in the order of the runs.
+    """Return an `Edge` for each warm-started run, in the order of the runs.
 
     The parent is identified by the hash of its spec; if it is among the runs, ``parent`` is its name there. If it is not and
     another run has its name, the first digits of its hash are appended.
@@ -204,7 +204,7 @@ def lineage(runs: Runs) -> list[Edge]:
 
 
 def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
-    """Return the edges of `lineage` from names and specs of runs."""
+    """Return the edges that `lineage` returns, from (name, spec) of each run."""
     names, edges = {spec.hash: name for name, spec in specs}, []
     for name, warm_start in ((name, spec.start) for name, spec in specs if spec.start):
         parent, known = warm_start["name"], warm_start["hash"] in names
@@ -229,7 +229,7 @@ def edges_of(specs: list[tuple[str, RunSpec]]) -> list[Edge]:
 
 
 def descent(edges: list[Edge]) -> list[tuple[str, int, Edge | None]]:
-    """Return the tree of warm starts as rows (name, generation, edge to the parent), children after their parent."""
+    """Return the tree of warm starts as rows (name, depth, edge to the parent), parents before their children."""
     edge_of = {edge.run: edge for edge in edges}
     children = grouped([edge.parent for edge in edges], [edge.run for edge in edges])
     rows: list[tuple[str, int, Edge | None]] = []
@@ -246,7 +246,7 @@ ALIKE = 1e-9
 
 
 def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
-    """Return a two-dimensional map of the topics, whose distances approximate those of phi, at the last snapshot.
+    """Return a two-dimensional map of the topics in which distances approximate those between rows of phi.
 
     The distance of two topics is the square root of the Jensen-Shannon divergence of their phi to base 2, a metric from 0 (the
     same words) to 1 (no word in common). Classical multidimensional scaling uses the two largest eigenvalues of the doubly
@@ -274,7 +274,7 @@ def topic_map(run: xr.Dataset, like: xr.Dataset | None = None) -> xr.Dataset:
 
 
 def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return coordinates (topic, 2) by classical scaling of squared distances, and the share of positive eigenvalues shown."""
+    """Return coordinates (topic, 2) by classical scaling of squared distances, and their share of the positive eigenvalues."""
     centred = squared - squared.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     values, axes = np.linalg.eigh(-0.25 * (centred + centred.T))
@@ -289,7 +289,7 @@ def _scaled(squared: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _aligned(points: np.ndarray, topics: np.ndarray, like: xr.Dataset) -> np.ndarray:
-    """Translate, rotate and reflect points so that common topics are as close as possible to an earlier map."""
+    """Return points moved, rotated and reflected to bring topics as close as possible to their place on an earlier map."""
     if not isinstance(like, xr.Dataset) or not {"x", "y", "topic"} <= {*like.variables}:
         raise MeasureError(
             f"like must be an earlier result of topic_map; got {type(like).__name__}"

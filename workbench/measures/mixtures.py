@@ -18,7 +18,7 @@ EVERYWHERE = "all documents"
 
 
 def mixtures(run: Runs) -> dict[str, xr.Dataset]:
-    """Return level → table of its counts (row, value) at the last snapshot, for the levels of a network above the words.
+    """Return level → table of counts (row, value) at the last snapshot, for each hidden level above the words.
 
     Observed levels are left out, counts are summed over documents; empty if the model is no network. Dims ``row`` (such as
     "super 2" or the name of an author, in the order of the network) and ``value``: ``tokens`` (row, value); ``topic`` (row,
@@ -39,7 +39,7 @@ def mixtures(run: Runs) -> dict[str, xr.Dataset]:
 
 
 def mixture_table(run: Runs) -> pd.DataFrame:
-    """Return `mixtures` as one DataFrame: level, row, value, topic (-1: none), node (the topic's name, if any), tokens.
+    """Return `mixtures` as one DataFrame: level, row, value, topic (-1: none), node and tokens.
 
     Cells without tokens are left out.
     """
@@ -64,7 +64,7 @@ def mixture_table(run: Runs) -> pd.DataFrame:
 
 
 def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEnds) -> xr.Dataset:
-    """Return the table of one level, see `mixtures`."""
+    """Return the table that `mixtures` has for one level."""
     name = f"n_{level.name}"
     if name not in run:
         raise MeasureError(f"the run has no counts '{name}' of its levels; open it with open_run")
@@ -115,7 +115,7 @@ def _mixture(run: xr.Dataset, network: Network, level: Level, path_ends: _PathEn
 
 
 class _PathEnds:
-    """Finds the row over words (topic) at the end of the paths through a given row and value of a level."""
+    """Finds the topic (row of the last level) in which the paths through a row and value of a level end."""
 
     def __init__(self, network: Network):
         self._network, self._regions, self._last = network, regions_of(network), network.levels[-1]
@@ -125,7 +125,7 @@ class _PathEnds:
         self._deciding, self._cache = deciding, {}
 
     def to(self, level: Level, block: Rows, values: dict[str, int], value: int) -> int:
-        """Return the topic where all paths with this row and value end, else the one numbered by the value, else NO_TOPIC."""
+        """Return the topic in which all these paths end, else the topic numbered by the value, else NO_TOPIC."""
         values = values | {level.draws: value}
         values = {name: number for name, number in values.items() if name in self._deciding}
         key = level.name, block, tuple(values.items())
@@ -138,12 +138,12 @@ class _PathEnds:
         return self._cache[key]
 
     def own(self, level: Level, block: Rows, values: dict[str, int]) -> int:
-        """Return the topic that is numbered by the same variables as a row of a level; NO_TOPIC without one."""
+        """Return the topic that has the same number as a row of a level; NO_TOPIC if there is none."""
         ends = self._ends(level, block, values)
         return self._number([end for end in ends if end.by and set(end.by) == set(values)], values)
 
     def _ends(self, level: Level, block: Rows, values: dict[str, int]) -> set[Rows]:
-        """Return the blocks of the last level where paths through a block of rows with these values end."""
+        """Return the blocks of the last level in which paths through a block of rows with these values end."""
         return {
             region.visited[self._last.name]
             for region in self._regions
@@ -156,7 +156,7 @@ class _PathEnds:
         }
 
     def _number(self, ends: list[Rows], values: dict[str, int]) -> int:
-        """Return the number of the topic with these values in the first of ``ends``; NO_TOPIC if there are none."""
+        """Return the number of the topic with these values in the first of the blocks ``ends``; NO_TOPIC without a block."""
         if not ends:
             return NO_TOPIC
         return int(

@@ -19,7 +19,7 @@ from workbench.measures.selection import (
 
 
 def overtaking(runs: Runs) -> xr.Dataset:
-    """Return the speedup of each setting over Gibbs sampling at equal held-out perplexity, by data and number of topics.
+    """Return the speedup of each setting over Gibbs sampling at equal perplexity, by data and number of topics.
 
     ``runs`` may differ in data and number of topics. A setting (any engine and options except ``cgs`` without options) is
     paired with ``cgs`` on the same split with the same seed and model; runs without a counterpart are left out.
@@ -101,12 +101,12 @@ def overtaking(runs: Runs) -> xr.Dataset:
 
 
 def _pair_key(run: xr.Dataset) -> tuple:
-    """Return the split, seed and model, which a run and its counterpart have in common."""
+    """Return (split, seed, model), which a run must share with the Gibbs run it is paired with."""
     return replicate_of(run), repr(sorted(spec_of(run).model.items()))
 
 
 def _log_speedup(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """Return log(CPU seconds of cgs / CPU seconds of the run) until the lowest perplexity that both reach."""
+    """Return log(CPU seconds of cgs / CPU seconds of the run) up to the lowest perplexity that both reach."""
     threshold = max(log_perplexity(chain).min() for chain in (run, gibbs))
     run_seconds, gibbs_seconds = (
         chain["cpu_time"].values[np.argmax(log_perplexity(chain) <= threshold)]
@@ -118,7 +118,7 @@ def _log_speedup(run: xr.Dataset, gibbs: xr.Dataset) -> float:
 
 
 def _advantage(run: xr.Dataset, gibbs: xr.Dataset) -> float:
-    """Return the log perplexity of cgs minus that of the run, at the CPU time when the shorter of the two ends."""
+    """Return the log perplexity of cgs minus the run's, at the CPU time at which the first of them ends."""
     cost = min(float(chain["cpu_time"].values[-1]) for chain in (run, gibbs))
     run_value, gibbs_value = (
         float(np.interp(cost, chain["cpu_time"].values, log_perplexity(chain)))

@@ -15,7 +15,7 @@ MOST_PERIODS = 10_000
 
 
 def fitting_period(times: list, most: int = 40) -> str:
-    """Return the shortest of `PERIODS` of which at most ``most`` cover the times; "year" if all times are years."""
+    """Return the shortest period length for which at most ``most`` periods span the times; "year" for years."""
     if all(time is None or is_year(time) for time in times):
         return "year"
     dates = dates_of(times)
@@ -24,7 +24,7 @@ def fitting_period(times: list, most: int = 40) -> str:
 
 
 def numbered_periods(times: list, period: str):
-    """Return the period index (document,) of each time, -1 for none; the pandas periods; and their names."""
+    """Return each document's period index (document,), -1 for none; the pandas periods; and the period names."""
     import pandas as pd
 
     if period not in PERIODS:
@@ -50,7 +50,7 @@ def numbered_periods(times: list, period: str):
 
 
 def is_year(time: object) -> bool:
-    """Return whether a time is a year: a whole number or a text of four digits."""
+    """Return whether a time is a year: a whole number, or text of four digits."""
     try:
         return _year(time) is not None
     except TypeError:
@@ -58,7 +58,7 @@ def is_year(time: object) -> bool:
 
 
 def dates_of(times: list):
-    """Convert times to a DatetimeIndex; missing times become NaT."""
+    """Return the times as a DatetimeIndex, with NaT for missing ones."""
     import pandas as pd
 
     date_of = {None: pd.NaT}
@@ -78,7 +78,7 @@ def dates_of(times: list):
 
 
 def _year(time: object) -> int | None:
-    """Return the year if the time is a whole number or a text of four digits, else None."""
+    """Return a time as a year if it is a whole number or text of four digits, else None."""
     if isinstance(time, str):
         return int(time) if len(time.strip()) == 4 and time.strip().isdecimal() else None
     if isinstance(time, numbers.Real) and (

@@ -49,7 +49,7 @@ NOT_AVERAGED = "equals that of the state: the engine samples nothing, or burn-in
 
 
 class AuditEntry(NamedTuple):
-    """The perplexity by one protocol, or the reason why there is none."""
+    """The perplexity by one protocol, or a note on why it cannot be computed."""
 
     value: float = math.nan
     n_tokens: int | None = None
@@ -150,7 +150,7 @@ def perplexity_audit(
 
 
 def _topics_of(run: xr.Dataset) -> Topics:
-    """Return the topics of a run; raise MeasureError unless its model is LDA."""
+    """Return the topics of a run; raise MeasureError unless the run's model is LDA."""
     spec, model = spec_of(run), model_of(run)
     if not isinstance(model, LDA):
         raise MeasureError(
@@ -161,7 +161,7 @@ def _topics_of(run: xr.Dataset) -> Topics:
 
 
 def _known(topics: Topics, unseen) -> Corpus:
-    """Return the unseen documents, without words outside the run's vocabulary."""
+    """Return the unseen documents without words that the run does not know."""
     corpus = data_from(unseen, None, counted=topics.spec.counted)
     corpus = corpus.require_memory("unseen documents are scored in memory")
     known = known_part(corpus, topics.vocabulary)
@@ -173,7 +173,7 @@ def _known(topics: Topics, unseen) -> Corpus:
 
 
 def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, AuditEntry]:
-    """Return the entries for held-out tokens of training documents: recorded values, or for other tokens from theta and phi."""
+    """Return the entries for held-out tokens of training documents, recorded by the run or computed for another test set."""
     if test is None or test.content_hash == topics.spec.test:
         return _recorded(run, topics, None if test is None else test.n_tokens)
     if (test.n_documents, test.vocabulary) != (run.sizes["document"], topics.vocabulary):
@@ -194,7 +194,7 @@ def _of_test(run: xr.Dataset, topics: Topics, test: Corpus | None) -> dict[str, 
 
 
 def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str, AuditEntry]:
-    """Return the entries of the last held-out perplexities that the run recorded; empty if nothing was held out."""
+    """Return the entries for the last held-out perplexities that the run recorded; {} if nothing was held out."""
     values_by_protocol = {
         name: run[variable].dropna("iteration").values
         for name, variable in RECORDED.items()
@@ -227,7 +227,7 @@ def _recorded(run: xr.Dataset, topics: Topics, n_tokens: int | None) -> dict[str
 def _completed(
     run: xr.Dataset, topics: Topics, known: Corpus, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the entries for unseen documents with theta inferred from half of each document, or from the scored tokens."""
+    """Return the entries for unseen documents with theta inferred from half of each, or from the scored tokens themselves."""
     score = partial(document_completion, run, known, n_threads=n_threads)
     entries = {}
     for protocol, error_over in (
@@ -254,7 +254,7 @@ def _completed(
 def _marginal(
     topics: Topics, known: Corpus, n_particles: int, seed: int, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the entries for unseen documents given phi and alpha, with theta integrated out."""
+    """Return the entries for unseen documents under phi and alpha, with theta integrated out."""
     phi, alpha = word_probabilities(*topics.of_words), topics.of_words.priors.alphas
     entries = dict.fromkeys(
         ("left_to_right", "left_to_right_by_token"),
@@ -288,7 +288,7 @@ def _marginal(
 
 
 def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEntry]:
-    """Return the entries of the variational bound of unseen documents, in the forms of several programs."""
+    """Return the entries for the variational bound on unseen documents, as several programs report it."""
     bound = variational_bound(
         known, topics.of_words, variational_counts(known, topics.of_words, n_threads)
     )
@@ -305,7 +305,7 @@ def _bounds(topics: Topics, known: Corpus, n_threads: int) -> dict[str, AuditEnt
 def _of_training(
     run: xr.Dataset, topics: Topics, train: Corpus | None, n_threads: int
 ) -> dict[str, AuditEntry]:
-    """Return the entries for training documents: the variational bound, and the log joint of a sampler."""
+    """Return the entries for training documents: the variational bound, and a sampler's log joint."""
     if train is None:
         return {}
     bound = variational_bound(

@@ -18,7 +18,7 @@ LATITUDES, LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 
 
 class Places(NamedTuple):
-    """The places and times of the rows (documents) of a run."""
+    """The place and time of each row (document) of a run."""
 
     names: list[str]  # of each place
     of_row: np.ndarray  # (document,) index of the place
@@ -29,7 +29,7 @@ class Places(NamedTuple):
 
 
 class RowHits(NamedTuple):
-    """How many of the ten most and the ten least frequent words of a row are predicted, over the rows of one time."""
+    """How well the ten most and ten least frequent words of the rows of one time were predicted."""
 
     top: float  # mean over rows
     top_deviation: float  # standard deviation over rows
@@ -39,7 +39,7 @@ class RowHits(NamedTuple):
 
 
 def places_of(run: xr.Dataset) -> Places:
-    """Return the places and times of a run's rows from their inputs; rows at the same place differ only in the time.
+    """Return the place and time of each row from its inputs; rows at one place differ only in time.
 
     The name of a place is the common part of its rows' titles without the time ("OH" in "OH 1995") if it is unique, else the
     coordinates.
@@ -64,7 +64,7 @@ def places_of(run: xr.Dataset) -> Places:
     times = inputs[:, names.index(time)] if time else None
 
     def coordinate(names_of_axis: tuple[str, ...]) -> np.ndarray | None:
-        """Return the coordinate (place,) whose input has one of these names, or None."""
+        """Return the input (place,) that has one of these names; None if there is none."""
         column = next(
             (
                 number
@@ -84,7 +84,7 @@ def places_of(run: xr.Dataset) -> Places:
 def _names(
     run: xr.Dataset, of_row: np.ndarray, times: np.ndarray | None, coordinates: np.ndarray
 ) -> list[str]:
-    """Return a unique name for each place."""
+    """Return a distinct name for each place."""
     titles = [str(title) for title in run["document"].values]
     if times is not None:
         titles = [
@@ -100,7 +100,7 @@ def _names(
 
 
 def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
-    """Return the share of a word in the tokens of each row (document,); NaN for an empty row.
+    """Return a word's share of the tokens of each row (document,); NaN for an empty row.
 
     The tokens of a row are added over the corpora, such as training and test tokens of the same rows.
     """
@@ -115,7 +115,7 @@ def shares_of(word: int, *corpora: Corpus) -> np.ndarray:
 
 
 def hits_by_time(run: xr.Dataset, test: Corpus) -> dict[float, RowHits]:
-    """Return time → hits of the held-out rows of that time, predicted by the run's mean ``probability``.
+    """Return time → how many of the most and least frequent words of that time's held-out rows are predicted.
 
     ``test`` has their counts. Ties are broken at random, see `workbench.models.stick_breaking.scores.expected_hits`. If no
     input is a time, all rows have the time 0.
@@ -159,7 +159,7 @@ class NextWords(NamedTuple):
 
 
 def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """Return name of a sequence → indices of its documents, in the order of their positions."""
+    """Return sequence name → indices of the sequence's documents, ordered by position."""
     names, positions = run["sequence"].values, run["position"].values
     sequences = {}
     for name in dict.fromkeys(names.tolist()):
@@ -171,7 +171,7 @@ def sequences_of(run: xr.Dataset) -> dict[str, np.ndarray]:
 def next_words(
     run: xr.Dataset, sequence: str, corpora: list[Corpus], first: int = 0, last: int | None = None
 ) -> NextWords:
-    """Return words first..last of a sequence with p(word | words before), given the last parameters of the run.
+    """Return words first to last of a sequence with p(word | preceding words), under the run's last parameters.
 
     Hidden Markov models use the forward recursion, linear dynamical systems a bootstrap particle filter with `N_PARTICLES` and
     a fixed seed. ``corpora`` have the training words and the held-out words.
@@ -216,7 +216,7 @@ def next_words(
 
 
 def _markov(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarray]:
-    """Yield the word probabilities (word,) of each row given the words before it; in ``words``, -1 is a row without word."""
+    """Yield p(word | preceding words) (word,) for each row of a hidden Markov model; -1 in ``words`` is an empty row."""
     transitions, emissions = run["transitions"].values, run["emissions"].values
     state = run["first_state"].values
     for word in words:
@@ -228,7 +228,7 @@ def _markov(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarr
 
 
 def _linear(run: xr.Dataset, words: np.ndarray, first: int) -> Iterator[np.ndarray]:
-    """Yield what `_markov` does, by a particle filter; before ``first`` only the observed word's probability is computed."""
+    """Yield p(word | preceding words) for each row of a linear dynamical system, by a particle filter."""
     loadings, offset, order = (run[name].values for name in ("loadings", "offset", "stick_words"))
     system, root = run["system"].values, np.linalg.cholesky(run["system_noise"].values)
     place_of, sticks = np.argsort(order), "stick" in run["loadings"].dims

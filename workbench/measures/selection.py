@@ -27,7 +27,7 @@ class MeasureError(InputError):
 
 
 def each_run(runs: Runs) -> list[xr.Dataset]:
-    """Return one Dataset per run, each with its own iterations and variables, in the given order.
+    """Return one Dataset per run, in the given order, each with its own iterations and variables.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def one_run(run: Runs) -> xr.Dataset:
 
 
 def has_course(run: xr.Dataset) -> bool:
-    """Return whether iterations and times of the run are known; for imported models they are not."""
+    """Return whether the run went through iterations here, which an imported model did not."""
     return "elapsed" in run
 
 
@@ -95,7 +95,7 @@ def attributes(meaning: str, unit: str = "") -> dict[str, str]:
 
 
 def grouped(keys: Iterable, values: Iterable) -> dict:
-    """Return key → list of values with this key, in order of appearance."""
+    """Return key → list of the values that have this key, in order of appearance."""
     groups: dict = {}
     for key, value in zip(keys, values, strict=True):
         groups.setdefault(key, []).append(value)
@@ -108,13 +108,13 @@ def spec_of(run: xr.Dataset) -> RunSpec:
 
 
 def replicate_of(run: xr.Dataset) -> tuple:
-    """Return (training hash, test hash, seed) of a run; runs with equal values are compared as a pair."""
+    """Return (training hash, test hash, seed) of a run; runs in which these agree are compared as a pair."""
     spec = spec_of(run)
     return spec.train, spec.test, spec.seed
 
 
 def labels_of(runs: list[xr.Dataset]) -> list[str]:
-    """Return a label of each run: engine, options, and all settings in which the runs differ, except seeds and splits.
+    """Return a label for each run: engine, options, and the other settings in which the runs differ, except seed and split.
 
     Runs of one label are repetitions of each other.
     """
@@ -122,14 +122,14 @@ def labels_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> list[str]:
-    """Return the labels of runs by their specs; settings in ``apart_from``, such as "K", are left out.
+    """Return a label for the spec of each run, without the settings in ``apart_from``, such as "K".
 
     Settings that they determine, such as an alpha of 50/K, are left out too.
     """
     settings = [_settings(spec, data) for spec, data in zip(specs, _corpora(specs), strict=True)]
 
     def is_shown(name: str) -> bool:
-        """Return whether the runs differ in a setting that is not determined by the settings left out."""
+        """Return whether the runs differ in a setting, other than as a consequence of those left out."""
         settings_with_value = [run_settings for run_settings in settings if run_settings.get(name)]
         values_by_key = grouped(
             [tuple(map(run_settings.get, apart_from)) for run_settings in settings_with_value],
@@ -162,7 +162,7 @@ def labels_of_specs(specs: list[RunSpec], apart_from: tuple[str, ...] = ()) -> l
 
 
 def data_of(runs: list[xr.Dataset]) -> list[str]:
-    """Return a text for the data of each run: its corpus and changes of it, without the seed of the split.
+    """Describe the data of each run: the corpus and its changes, without the seed of the split.
 
     Perplexities of runs on different data cannot be compared.
     """
@@ -177,7 +177,7 @@ def data_of(runs: list[xr.Dataset]) -> list[str]:
 
 
 def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
-    """Return ((data, held-out share), model settings) of each run; for comparable runs both agree, see `same_model`."""
+    """Return ((data, held-out share), model settings) of each run; runs can be compared if both agree."""
     return [
         (
             (data, _split(spec)["held out"], _split(spec)["per"]),
@@ -188,7 +188,7 @@ def counterparts(runs: list[xr.Dataset]) -> list[tuple[tuple, dict]]:
 
 
 def same_model(model: dict, other: dict) -> bool:
-    """Return whether the models agree in all settings that both have; an HDP or network has no alpha and beta."""
+    """Return whether two models have equal values for all settings that both have."""
     return all(
         _plain({name: value}) == _plain({name: other[name]})
         for name, value in model.items()
@@ -197,7 +197,7 @@ def same_model(model: dict, other: dict) -> bool:
 
 
 def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
-    """Return the runs sorted by data, ``order`` of the engine, and label; numbers in labels are sorted by size."""
+    """Return the runs sorted by data, then engine ``order``, then label, where K=5 comes before K=10."""
     data, labels = data_of(runs), labels_of(runs)
     engines = [get_engine(spec_of(run).engine).order for run in runs]
     ranks = zip(map(data.index, data), engines, map(by_size, labels), range(len(runs)), strict=True)
@@ -205,7 +205,7 @@ def in_papers_order(runs: list[xr.Dataset]) -> list[xr.Dataset]:
 
 
 def by_size(text: str) -> list[tuple]:
-    """Return a sort key for texts that orders the numbers in them by size: K=5 before K=10, r=3 before r=inf."""
+    """Return a sort key for texts in which numbers are compared by size: K=5 before K=10, r=3 before r=inf."""
     parts = re.split(r"((?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?\b|\binf\b)", text)
     return [
         (0, float(part), "") if index % 2 else (1, 0.0, part) for index, part in enumerate(parts)
@@ -213,7 +213,7 @@ def by_size(text: str) -> list[tuple]:
 
 
 def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
-    """Return the runs in a Dataset: itself, or its slices along ``run``, without padding."""
+    """Return the runs in a Dataset: the Dataset itself, or its slices along ``run`` without padding."""
     if "run" not in dataset.dims:
         if "spec" not in dataset.attrs:
             raise MeasureError(
@@ -242,7 +242,7 @@ def _parts(dataset: xr.Dataset) -> list[xr.Dataset]:
 
 
 def _corpora(specs: list[RunSpec]) -> list[str]:
-    """Return a name of each run's documents that does not depend on the seed of the split.
+    """Return the corpus name of each run, with a hash if different corpora share the name.
 
     It is the name of the corpus, with a hash if several corpora have this name.
     """
@@ -257,7 +257,7 @@ def _corpora(specs: list[RunSpec]) -> list[str]:
 
 
 def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
-    """Return setting → its text in a label, or None, for settings other than engine, options and seeds."""
+    """Return setting → its text in a label (None: not shown), except engine, options and seeds."""
     priors = {name: value for name, value in spec.model.items() if name in PRIORS}
     n_topics, start = spec.n_topics, spec.start
     return {
@@ -276,7 +276,7 @@ def _settings(spec: RunSpec, data: str) -> dict[str, str | None]:
 
 
 def _split(spec: RunSpec) -> dict[str, str | None]:
-    """Return the settings of the held-out split and of changes of the corpus as texts."""
+    """Return the held-out split and the preprocessing of the corpus as name → text."""
     split = spec.split or {}
     fraction, per, words, rule = (
         split.get(name) for name in ("fraction", "per", "top_words", "singletons")
@@ -293,7 +293,7 @@ def _split(spec: RunSpec) -> dict[str, str | None]:
 
 
 def _sizes(spec: RunSpec) -> str | None:
-    """Return the sizes of variables of a network that follow neither from the number of topics nor from the corpus."""
+    """Return, as text, the sizes of a network's variables that neither the number of topics nor the corpus determines."""
     implied = {
         "topic",
         "sub",
@@ -308,5 +308,5 @@ def _sizes(spec: RunSpec) -> str | None:
 
 
 def _plain(values: dict | None) -> str:
-    """Return a canonical text of a dictionary, for comparisons."""
+    """Return a canonical text of a dict, to compare dicts."""
     return repr(sorted((values or {}).items()))

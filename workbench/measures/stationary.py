@@ -44,7 +44,7 @@ class FixedPoint(NamedTuple):
 def assignments(
     corpus: Corpus, model: LDA, sampled: np.ndarray, mean: tuple
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Enumerate the assignments of sampled tokens: topics (state, sampled token) and probabilities (state,).
+    """Enumerate the topic assignments of sampled tokens: topics (state, sampled token), probabilities (state,).
 
     ``mean`` are expected counts of the other tokens: (document, topic), (word, topic), (topic,).
     """
@@ -65,7 +65,7 @@ def assignments(
 
 
 def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
-    """Return the fixed point to which updates from the initial state of `svb-cgs` with this seed converge."""
+    """Return the fixed point that `svb-cgs` with infinitely many chains reaches from the initial state of this seed."""
     split, k, gamma = split_of(corpus, options), model.n_topics, np.zeros((0, model.n_topics))
     start = get_engine(ENGINE).init(corpus, model, options, StepContext(seed, 0))
     mean = tuple(values[..., :k].copy() for values in (start.mean_dk, start.mean_wk, start.mean_k))
@@ -101,7 +101,7 @@ def fixed_point(corpus: Corpus, model: LDA, options, seed: int) -> FixedPoint:
 def _expected(
     corpus: Corpus, documents: np.ndarray, words: np.ndarray, weights: np.ndarray
 ) -> tuple:
-    """Return expected counts (document, topic), (word, topic), (topic,) from tokens by pair and topic, ``weights``."""
+    """Return expected counts (document, topic), (word, topic), (topic,) from expected tokens ``weights`` (pair, topic)."""
     n_dk, n_wk = (
         np.zeros((size, weights.shape[1])) for size in (corpus.n_documents, corpus.n_words)
     )
@@ -111,7 +111,7 @@ def _expected(
 
 
 def _counts(corpus: Corpus, sampled: np.ndarray, topics: np.ndarray, n_topics: int) -> tuple:
-    """Count assignments (state, sampled token): (state, document, topic), (state, word, topic), (state, topic)."""
+    """Return counts (state, document, topic), (state, word, topic), (state, topic) of enumerated assignments."""
     states, tables = np.arange(len(topics)), []
     for labels, size in ((corpus.documents, corpus.n_documents), (corpus.words, corpus.n_words)):
         counts = np.zeros((len(topics), size, n_topics))
@@ -165,7 +165,7 @@ RESULT = (
 
 
 class Means(NamedTuple):
-    """Means over each half of a run after burn-in, and the distribution of the tokens that are always sampled."""
+    """Averages over each half of a run after burn-in, and the distribution of the always sampled tokens' partition."""
 
     predictive: np.ndarray  # (half, document, word)
     co_assignment: np.ndarray  # (token, token)
@@ -183,7 +183,7 @@ def stationary(
     seed: int = 0,
     tolerance: float = 0.02,
 ) -> xr.Dataset:
-    """Run hybrids from many starts; return their means and the distances from each other and from the exact posterior.
+    """Run hybrids from many starts; return means, and distances between starts and from the exact posterior.
 
     A chain with one stationary distribution has the same means from every start, within Monte Carlo error; if the halves of
     each run agree and the runs do not, it has several. All results are invariant to the numbering of topics.
@@ -326,7 +326,7 @@ def _setting(entry: str | tuple[str, dict]) -> tuple[str, dict, str]:
 
 
 def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
-    """Return whether each token is sampled in every iteration, (token,) bool."""
+    """Return which tokens (token,) bool are sampled at every iteration."""
     if name == adaptive.NAME:
         sampled = corpus.counts == 1
     else:
@@ -339,7 +339,7 @@ def always_sampled(corpus: Corpus, name: str, options: dict) -> np.ndarray:
 def _run(
     corpus: Corpus, model: LDA, name: str, options: dict, n_iterations: int, burn_in: int, seed: int
 ) -> Means:
-    """Run an engine from one seed and return its means after burn-in."""
+    """Run an engine from one seed and return the `Means` after burn-in."""
     if math.isinf(options.get("n_chains", 1)):
         if name != ENGINE:
             raise MeasureError(f"infinitely many chains are available for {ENGINE}; got '{name}'")
@@ -389,7 +389,7 @@ def _run(
 
 
 def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndarray:
-    """Return topic probabilities (chain, token, topic): responsibilities of averaged tokens, 0 or 1 for sampled ones.
+    """Return topic probabilities (chain, token, topic): responsibilities, or 0 and 1 for sampled tokens.
 
     Responsibilities of parallel `svb` are recomputed from the counts that they depend on: the expected ones before the
     iteration and the sampled ones after it, or before it if a split was chosen.
@@ -410,7 +410,7 @@ def token_topics(corpus: Corpus, options, previous, state, step: int) -> np.ndar
 
 
 def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:
-    """Return the number (row,) of the partition of tokens given by topics (row, token), invariant to renumbered topics."""
+    """Return a number (row,) for the partition of tokens that the topics (row, token) induce, whatever the topics' numbers."""
     rows = np.arange(len(topics))
     names, n_seen = np.full((len(topics), n_topics), -1), np.zeros(len(topics), int)
     code = np.zeros(len(topics), int)
@@ -423,14 +423,14 @@ def partitions(topics: np.ndarray, n_topics: int) -> np.ndarray:
 
 
 def _distribution(topics: np.ndarray, probability: np.ndarray, n_topics: int) -> np.ndarray:
-    """Return the probability (partition,) of each partition, from assignments (row, token) and their probabilities (row,)."""
+    """Return the probability (partition,) of each partition, from assignments and their probabilities."""
     return np.bincount(
         partitions(topics, n_topics), probability, minlength=n_topics ** topics.shape[1]
     )
 
 
 def _distribution_distance(distribution: np.ndarray, posterior: tuple, tokens: np.ndarray) -> float:
-    """Return the total variation distance of a distribution of partitions from the posterior; NaN below two tokens."""
+    """Return the total variation distance from the posterior over partitions; NaN for fewer than two tokens."""
     topics, probability, n_topics = posterior
     if tokens.sum() < 2:
         return math.nan

@@ -54,7 +54,7 @@ def topic_entries(run: xr.Dataset, n: int, relevance: float = 1.0) -> list[dict]
 
 
 def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
-    """Return a DataFrame of the n most representative documents of a topic, or of each topic, largest first.
+    """Return a DataFrame of the n most representative documents of one topic, or of each topic from the largest down.
 
     Columns: topic, title, share (theta), n_tokens, n_topic_tokens, document (index in the training corpus, from 0), in the
     order of `representative_documents`.
@@ -73,7 +73,7 @@ def top_documents(run: xr.Dataset, topic: int | None = None, n: int = 5):
 
 
 def perplexity(run: xr.Dataset) -> float:
-    """Return ``test_perplexity`` at the last iteration; raise MeasureError if no tokens are held out."""
+    """Return the last ``test_perplexity``; raise MeasureError if no tokens are held out."""
     run = one_run(run)
     if (
         "test_perplexity" not in run

@@ -13,7 +13,7 @@ from workbench.models import topic_numbers
 
 
 def top_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Dataset:
-    """Return the most relevant words of each topic at the last snapshot.
+    """Return the n most relevant words of each topic at the last snapshot.
 
     Dims ``topic`` (topic numbers of the run, ascending) and ``rank`` (from 1 to n, or to the number of words if smaller):
     ``word`` and its probability ``phi``. Ties keep the order of the vocabulary.
@@ -65,7 +65,7 @@ def topic_words(run: xr.Dataset, n: int = 10, relevance: float = 1.0) -> xr.Data
 
 
 def topic_sizes(run: xr.Dataset) -> xr.Dataset:
-    """Return the (expected) tokens and ``share`` of each topic at the last snapshot, including empty ones: dim ``topic``."""
+    """Return the (expected) tokens and ``share`` of each topic, empty ones included, at the last snapshot."""
     _require(run, "phi", "n_kw")
     tokens = run["n_kw"].isel(snapshot=-1).sum("word", skipna=False).values.astype(float)
     return xr.Dataset(
@@ -82,12 +82,12 @@ def topic_sizes(run: xr.Dataset) -> xr.Dataset:
 
 
 def topics_by_size(run: xr.Dataset) -> list[int]:
-    """Return the topic numbers of the run at the last snapshot, largest first; for an HDP only those with a token."""
+    """Return topic numbers at the last snapshot, largest first; for an HDP, of topics with tokens only."""
     return run["topic"].values[largest_first(run, topic_sizes(run)["n_k"].values)].tolist()
 
 
 def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
-    """Return the indices (topic,) of the topics, largest first; for an HDP only those with tokens."""
+    """Return topic indices (topic,), largest topic first; for an HDP, of topics with tokens only."""
     order = np.argsort(-n_k, kind="stable")
     if spec_of(run).parts()[1].nonparametric:
         order = order[: max(int(topic_numbers(n_k)["n_active_topics"]), 1)]
@@ -95,13 +95,13 @@ def largest_first(run: xr.Dataset, n_k: np.ndarray) -> np.ndarray:
 
 
 def used_topics(run: xr.Dataset) -> xr.Dataset:
-    """Return the run without the empty topics of an HDP (other runs unchanged); topics keep their numbers."""
+    """Return the run without an HDP's empty topics; topics keep their numbers."""
     used = sorted(topics_by_size(run))
     return run if len(used) == run.sizes["topic"] else run.sel(topic=used)
 
 
 def word_tokens(run: xr.Dataset) -> np.ndarray:
-    """Return the number of training tokens of each word, (word,) float64, from the rounded expected counts.
+    """Return the number of training tokens (word,) float64 of each word, from the rounded expected counts.
 
     For `online-vb` they are estimates of the tokens of the whole stream.
     """
@@ -109,7 +109,7 @@ def word_tokens(run: xr.Dataset) -> np.ndarray:
 
 
 def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
-    """Return the relevance (topic, word) of words; phi itself for weight 1, so that ties are those of phi."""
+    """Return the relevance (topic, word) of words to topics; phi itself for weight 1."""
     if weight == 1:
         return phi
     tokens = word_tokens(run)
@@ -120,7 +120,7 @@ def _relevance(run: xr.Dataset, phi: np.ndarray, weight: float) -> np.ndarray:
 
 
 def _require(run: xr.Dataset, *names: str) -> None:
-    """Raise MeasureError if the Dataset lacks one of these variables."""
+    """Raise MeasureError if the Dataset lacks any of the variables ``names``."""
     missing = [name for name in names if name not in run]
     if missing:
         raise MeasureError(
@@ -130,7 +130,7 @@ def _require(run: xr.Dataset, *names: str) -> None:
 
 
 def saliency(run: xr.Dataset) -> xr.Dataset:
-    """Return distinctiveness and saliency of each word, at the last snapshot.
+    """Return the distinctiveness and the saliency of each word at the last snapshot.
 
     ::
 
@@ -170,7 +170,7 @@ def saliency(run: xr.Dataset) -> xr.Dataset:
 
 
 def salient_words(run: xr.Dataset, n: int = 30) -> xr.Dataset:
-    """Return the n words of the highest saliency: dim ``rank`` (from 1); ``word`` and the variables of `saliency`.
+    """Return the n most salient words: dim ``rank`` (from 1); ``word`` and the variables of `saliency`.
 
     All words if there are fewer than n. Ties keep the order of the vocabulary.
     """
@@ -248,7 +248,7 @@ def coherence(
 
 
 def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]:
-    """Return the number of documents with both words, (word, word), and the number of documents with tokens."""
+    """Return the number of documents that contain both words (word, word), and that of non-empty documents."""
     places = {word: place for place, word in enumerate(words)}
     columns, totals = (
         np.array([places.get(word, -1) for word in corpus.vocabulary], np.int64),
@@ -266,7 +266,7 @@ def _co_documents(words: list[str], corpus: AnyCorpus) -> tuple[np.ndarray, int]
 
 
 def _of_topic(co_documents: np.ndarray, n_documents: int) -> tuple[float, float, float]:
-    """Return u_mass, npmi and c_v of the words of one topic in rank order; every word is in some document."""
+    """Return the u_mass, NPMI and c_v coherence of one topic's top words, from document co-occurrences."""
     if len(co_documents) < 2:
         return np.nan, np.nan, np.nan
     documents, pairs = np.diag(co_documents), np.tril_indices(len(co_documents), -1)
@@ -285,12 +285,12 @@ def _of_topic(co_documents: np.ndarray, n_documents: int) -> tuple[float, float,
 
 
 def _mean(values: np.ndarray) -> float:
-    """Return the mean of the finite values; NaN if there is none."""
+    """Return the mean of the finite values; NaN if none is finite."""
     return float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else float("nan")
 
 
 def diversity(run: xr.Dataset, n: int = 25) -> xr.Dataset:
-    """Return topic diversity: the share of distinct words among the top words of all topics, at the last snapshot.
+    """Return topic diversity: the share of distinct words among all topics' top words, at the last snapshot.
 
     The n top words of each topic by probability (25 as in the paper), or all words if there are fewer. Dim ``topic``:
     ``diversity``, where a word among the top words of m topics counts 1/m; its mean over topics, ``attrs["mean_diversity"]``,
