@@ -100,7 +100,7 @@ TOPICS = (
 
 
 def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list[tuple[str, str]]:
-    """Return (name, definition) of each measure in a report on the runs; ``by_documents`` adds intervals over documents."""
+    """Return (name, definition) of each measure in a report; ``by_documents`` adds intervals over documents."""
     runs = [entry.dataset for entry in reported]
     n_labels, scored = (
         len(set(labels_of(runs))),
@@ -109,7 +109,7 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
     recorded = {name for run in runs for name in run.data_vars}
 
     def sentence(name: str, ending: str = "") -> str:
-        """Return the meaning of a variable as a sentence."""
+        """Return what a variable means as a sentence."""
         return f"{capital(VARIABLES[name].meaning)}{ending}."
 
     has_records = _item(reported[0].spec) == "cell"
@@ -138,22 +138,22 @@ def definitions(reported: list[ReportedRun], by_documents: bool = False) -> list
 
 
 def rows_of(reported: list[ReportedRun]) -> str:
-    """Return what the rows of the runs' data are: "documents" or "records"."""
+    """Return what a row of the runs' data is called in the plural: "documents" or "records"."""
     return ROWS[get_engine(reported[0].spec.engine).model.data]
 
 
 def _item(spec: RunSpec) -> str:
-    """Return the unit of the run's scores: "token" or "cell"."""
+    """Return what a mean score of the run is per: "token" or "cell"."""
     return get_engine(spec.engine).model.data.item
 
 
 def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of every setting of the runs; if runs differ in a setting, all its values are listed."""
+    """Return (name, value) of every setting; where the runs differ, the value lists all theirs."""
     specs = [entry.spec for entry in reported]
     splits = [spec.split or {} for spec in specs]
 
     def every(values: Iterable[object], default: str = "") -> str:
-        """Return all distinct values as a text; "" if all are the default."""
+        """Return all distinct values as one text; "" if the only value is the default."""
         text = "; ".join(dict.fromkeys(map(str, values)))
         return text if text != default else ""
 
@@ -191,7 +191,7 @@ def settings(reported: list[ReportedRun]) -> list[tuple[str, str]]:
 
 
 def _topics(spec: RunSpec) -> str:
-    """Return the number of topics as text, with its meaning if the model infers the number."""
+    """Return the number of topics as text, with a note if the model infers it."""
     n_topics = spec.n_topics
     if not spec.parts()[1].nonparametric:
         return str(n_topics)
@@ -203,7 +203,7 @@ def _topics(spec: RunSpec) -> str:
 
 
 def _priors(spec: RunSpec) -> list[tuple[str, str]]:
-    """Return (label, text) of each prior of a run's model: its value, and how it is learnt."""
+    """Return (label, text) of each prior of a run's model: the value, and how it is learnt."""
     rows = []
     for name, per in (("alpha", "topic"), ("beta", "word type")):
         if name in spec.model and spec.n_topics:
@@ -215,7 +215,7 @@ def _priors(spec: RunSpec) -> list[tuple[str, str]]:
 
 
 def lineage(entry: ReportedRun) -> str:
-    """Return the name, hash and iteration of the run from which a run was warm-started; "" for a cold start."""
+    """Return the name, hash and iteration of a warm start's parent run as text; "" for a cold start."""
     warm_start = entry.spec.start
     return (
         f"{warm_start['name']} ({warm_start['hash'][:8]}), iteration {warm_start['iteration']}"
@@ -225,7 +225,7 @@ def lineage(entry: ReportedRun) -> str:
 
 
 def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (name, value) of the sizes of the data, those that the runs and their stores provide."""
+    """Return (name, value) of the data's sizes, as far as the runs and the store know them."""
     rows: dict[str, dict[str, None]] = {}
     for entry in reported:
         (train, test), run = entry.corpora, entry.dataset
@@ -251,7 +251,7 @@ def statistics(reported: list[ReportedRun]) -> list[tuple[str, str]]:
 
 
 def remarks(reported: list[ReportedRun], left_out: list[str] | tuple = ()) -> list[str]:
-    """Return cautions for comparing the numbers, one sentence each; ``left_out`` names runs without a recorded iteration."""
+    """Return cautions about comparing the runs, one sentence each; ``left_out`` names runs without iterations."""
     notes = []
     ends = {int(last_iteration(entry.dataset)) for entry in reported if entry.spec.length}
     if left_out:
@@ -330,13 +330,13 @@ def caption(picture: Picture, reported: list[ReportedRun], left_out: list[str] |
 
 
 def _reached(entry: ReportedRun) -> str:
-    """Return the number of the last iteration as text, as "50 of 100" if the run is unfinished."""
+    """Return the last iteration as text: "50", or "50 of 100" for an unfinished run."""
     end = int(last_iteration(entry.dataset))
     return str(end) if end >= entry.spec.n_iterations else f"{end} of {entry.spec.n_iterations}"
 
 
 def _split(entry: ReportedRun) -> str:
-    """Return the held-out split as a text."""
+    """Return the held-out split of a run as text."""
     if entry.spec.test is None:
         return "none"
     split = entry.spec.split
@@ -352,7 +352,7 @@ def _split(entry: ReportedRun) -> str:
 
 
 def _number(value: float | list[float]) -> str:
-    """Return a number, or a list of numbers, as a text."""
+    """Return a number, or a list of numbers, as text."""
     return (
         ", ".join(f"{part:g}" for part in value)
         if isinstance(value, (list, tuple))

@@ -17,7 +17,7 @@ DOCUMENTS, MODEL, LIKE = "DOCUMENTS", "MODEL", "RUN"
 
 
 def commands(specs: list[RunSpec]) -> list[str]:
-    """Return `workbench compare …` commands for the runs: one if possible, else as few as needed.
+    """Return as few `workbench compare …` commands as can reproduce the runs.
 
     A run that was continued with further documents has a separate command, `workbench update …`. Runs of one command share
     corpus, model, length, split and seeds, and no two of their engines have different values of one option.
@@ -61,7 +61,7 @@ def command_of(spec: RunSpec) -> str:
 
 
 def missing_in_commands(specs: list[RunSpec]) -> list[str]:
-    """Return notes on what the user must supply to the commands, such as a file, one sentence each."""
+    """Return sentences on what the user must add to the commands, such as the path of a file."""
     notes = []
     if any(spec.test is not None and not spec.split for spec in specs):
         notes.append("The test set was given as a corpus; the command draws another one.")
@@ -118,7 +118,7 @@ def wrapped(command: str, width: int = 84) -> str:
 
 
 def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
-    """Group runs greedily by the command that can run them: engines of one command must agree on their options."""
+    """Group runs greedily into commands; engines in one command must have equal values of their common options."""
     plans: list[list[RunSpec]] = []
     for spec in specs:
         for plan in plans:
@@ -131,7 +131,7 @@ def _plans(specs: list[RunSpec]) -> list[list[RunSpec]]:
 
 
 def _agree(spec: RunSpec, other: RunSpec) -> bool:
-    """Return whether one command can run both: their engines differ, and options of both have equal values."""
+    """Return whether one command can run both: the engines differ, and their common options have equal values."""
     return spec.engine != other.engine and all(
         _value(second.options[name]) == _value(value)
         for first, second in ((spec, other), (other, spec))
@@ -141,7 +141,7 @@ def _agree(spec: RunSpec, other: RunSpec) -> bool:
 
 
 def _changed(spec: RunSpec) -> dict:
-    """Return the options that differ from their defaults."""
+    """Return the options that differ from the default, as a dict."""
     defaults = {name: field.default for name, field in options_of(get_engine(spec.engine)).items()}
     return {
         name: value
@@ -151,7 +151,7 @@ def _changed(spec: RunSpec) -> dict:
 
 
 def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> str:
-    """Return the command of the runs in ``plan``, which differ only in engine and options."""
+    """Return the command for the runs in ``plan``, which differ only in engine and options."""
     spec, model, options = plan[0], {}, {}
     for member in plan:
         model |= member.model
@@ -189,7 +189,7 @@ def _command(head: list[str], plan: list[RunSpec], seed: int, n_seeds: int) -> s
 
 
 def _model_words(spec: RunSpec, model: dict) -> list[str]:
-    """Return the command-line flags of the model; a network that is not built in is given as a file of its name."""
+    """Return the command-line arguments of the model; a user's network is given as a file named after it."""
     words = []
     if "nodes" in spec.model:
         return ["--model", f"{spec.model['name']}.json"]
@@ -209,12 +209,12 @@ def _model_words(spec: RunSpec, model: dict) -> list[str]:
 
 
 def _stream(spec: RunSpec) -> dict | None:
-    """Return the spec's entry about the documents with which a run was continued; None for other runs."""
+    """Return the spec's record of the documents with which a run was continued; None for other runs."""
     return (spec.start or {}).get("stream")
 
 
 def _spans(seeds: list[int]) -> list[tuple[int, int]]:
-    """Group ascending seeds into ranges of consecutive numbers; return each as (first, length)."""
+    """Return ranges (first, length) of consecutive numbers in ascending seeds."""
     spans: list[tuple[int, int]] = []
     for seed in seeds:
         if spans and seed == sum(spans[-1]):
@@ -225,7 +225,7 @@ def _spans(seeds: list[int]) -> list[tuple[int, int]]:
 
 
 def _shared(spec: RunSpec) -> tuple:
-    """Return the settings that must be equal for runs of one command, except priors."""
+    """Return the settings, except priors, in which all runs of one command must agree."""
     return (
         spec.corpus,
         spec.n_topics,
@@ -246,7 +246,7 @@ def _items(values: dict) -> tuple:
 
 
 def _value(value: object) -> str:
-    """Return a number, word or list in command-line syntax."""
+    """Return a number, word or list as the command line writes it."""
     if isinstance(value, (list, tuple)):
         return ",".join(_value(item) for item in value)
     return f"{value:.12g}" if isinstance(value, float) else str(value)

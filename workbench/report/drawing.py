@@ -152,7 +152,7 @@ def _figure(panels: list, columns: int, legend: bool, height: float | None):
 
 
 def _name_powers(axis) -> None:
-    """Show tick labels of 100,000 and more in units of 10³, 10⁶, …, which the axis label names: log joint (10⁶ nats)."""
+    """Label large ticks in units of 10³, 10⁶, … and name the unit in the axis label: log joint (10⁶ nats)."""
     from matplotlib.ticker import FuncFormatter, ScalarFormatter
 
     largest = max(map(abs, axis.get_view_interval()))
@@ -173,7 +173,7 @@ def _name_powers(axis) -> None:
 
 
 def _share_heights(grid) -> None:
-    """Give panels of the same quantity a common range of the y axis, and show its label once per row."""
+    """Give panels of the same quantity one y range, and label the y axis once per row."""
     drawn = [axes for axes in grid.flat if axes.figure is not None]
     # each panel with rows of names keeps its own
     for name in {axes.get_ylabel() for axes in drawn} - {" "}:
@@ -192,7 +192,7 @@ def _share_heights(grid) -> None:
 def inline(
     svg: str, prefix: str, title: str, hover: Mapping[str, list[list[str]]] | None = None
 ) -> str:
-    """Return a matplotlib SVG for an HTML page, with unique ids, no background, and the page's colours.
+    """Return a matplotlib SVG ready for an HTML page: unique ids, no background, the page's colours, tooltips.
 
     ``hover``: kind of element → hover texts of each element in the order of the panels: of the cells of a `QuadMesh` from the
     lowest row up and from left to right, of polygons and points in their order. See `Picture.hover`.
@@ -217,7 +217,7 @@ def inline(
 
 
 def _with_titles(svg: str, group: str, texts: list[str]) -> str:
-    """Return the SVG with a hover text (``<title>``) for each path, or ``<use>`` of a path, in a group of elements."""
+    """Return the SVG with a tooltip (``<title>``) on each path, or ``<use>`` of one, in a group of elements."""
     before, start, rest = svg.partition(group)
     head, defined, rest = (
         rest.partition("</defs>") if rest.lstrip().startswith("<defs>") else ("", "", rest)

@@ -94,7 +94,7 @@ def export_run(
 
 
 def _csv(entry: ReportedRun) -> dict[str, bytes]:
-    """Return the CSV and JSON files of a run by name: progress, topics, documents, spec and notes."""
+    """Return the CSV and JSON files of a run (progress, topics, documents, spec, notes), as file name → content."""
     run = entry.dataset
     scalars = [name for name, values in run.data_vars.items() if values.dims == ("iteration",)]
     files = {"progress.csv": _table(run[scalars].to_dataframe().reset_index())}
@@ -129,7 +129,7 @@ def _csv(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _long(entry: ReportedRun) -> dict[str, bytes]:
-    """Return ``document_topics.csv``, the probability of each topic in each document, by file name."""
+    """Return ``document_topics.csv``, one row per document and topic, as file name → content."""
     run = _with_counts(entry, "long")
     n_dk = run["n_dk"].isel(snapshot=-1).values
     document, topic = np.indices(n_dk.shape).reshape(2, -1)
@@ -149,7 +149,7 @@ def _long(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _notes(entry: ReportedRun) -> dict[str, bytes]:
-    """Return ``notes.json`` with note, tags and topic labels of a stored run; labels are matched to the current topics."""
+    """Return ``notes.json`` with note, tags and labels of the current topics, as file name → content."""
     try:
         notes = read_notes(entry.path) if entry.path is not None else Notes()
     except NoteError:  # reported by `gather`
@@ -171,12 +171,12 @@ def _notes(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _table(frame: pd.DataFrame) -> bytes:
-    """Return a table as CSV with all digits; missing values are empty."""
+    """Return a DataFrame as CSV with all digits; missing values are empty."""
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _npz(entry: ReportedRun) -> dict[str, bytes]:
-    """Return ``run.npz`` with every array and coordinate of the Dataset, by file name."""
+    """Return ``run.npz`` with every array and coordinate of the Dataset, as file name → content."""
     run = entry.dataset
     arrays = {str(name): values.values for name, values in run.variables.items()}
     arrays = {
@@ -194,7 +194,7 @@ def _npz(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _mallet(entry: ReportedRun) -> dict[str, bytes]:
-    """Return the files of MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file."""
+    """Return files as MALLET's --output-doc-topics, --output-topic-keys and --word-topic-counts-file write them."""
     run = _with_counts(entry, "mallet")
     _warn_of_means(run, "topic-keys.txt has")
     words = ["_".join(word.split()) for word in run["word"].values]
@@ -240,7 +240,7 @@ def _mallet(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _ldac(entry: ReportedRun) -> dict[str, bytes]:
-    """Return the three files of a model of lda-c."""
+    """Return the three files in which lda-c stores a model, as file name → content."""
     run = _with_counts(entry, "lda-c")
     _warn_of_means(run, "final.gamma and final.other have")
     alphas, phi = priors_of(run).alphas, run["phi"].values
@@ -257,7 +257,7 @@ def _ldac(entry: ReportedRun) -> dict[str, bytes]:
 
 
 def _warn_of_means(run: xr.Dataset, where: str) -> None:
-    """Warn if the model has no Dirichlet prior: the files then have the mean share of each topic instead of alpha."""
+    """Warn if theta has no Dirichlet prior, so that the files have mean topic proportions in place of alpha."""
     if not priors_of(run).of_shares:
         warnings.warn(
             f"theta of {run.attrs['engine']} has no Dirichlet prior; instead of alpha {where} the mean share of each topic",
@@ -266,7 +266,7 @@ def _warn_of_means(run: xr.Dataset, where: str) -> None:
 
 
 def _lines(values: np.ndarray, form: str, separator: str) -> bytes:
-    """Return a matrix as text, one line per row."""
+    """Return a matrix as text with one line per row."""
     file = io.BytesIO()
     np.savetxt(file, values, form, separator)
     return file.getvalue()
@@ -296,7 +296,7 @@ def pyldavis_arguments(entry: ReportedRun) -> dict[str, list]:
 
 
 def _with_counts(entry: ReportedRun, format: str):
-    """Return the Dataset of a run without empty topics of an HDP; raise ReportError if it has no counts."""
+    """Return a run's Dataset without an HDP's empty topics; raise ReportError if it has no counts."""
     if "phi" not in entry.dataset:
         raise ReportError(
             f"{format} needs the counts of run '{entry.dataset.attrs['name']}', which are missing: it has no snapshot yet, is "
@@ -306,7 +306,7 @@ def _with_counts(entry: ReportedRun, format: str):
 
 
 def _theta(run: xr.Dataset) -> np.ndarray:
-    """Return theta (document, topic) with rows that sum to 1; for an HDP they are renormalised over the topics kept."""
+    """Return theta (document, topic) with rows that sum to 1 over the exported topics."""
     theta = run["theta"].values
     return theta / theta.sum(axis=1, keepdims=True) if "alpha_total" in run else theta
 
@@ -326,7 +326,7 @@ FORMATS = {
 
 
 def to_pyldavis(run: AnyRun, store: str | os.PathLike | None = None, **settings) -> PreparedData:
-    """Return the result of ``pyLDAvis.prepare`` for the last snapshot; show it by ``pyLDAvis.display`` or ``save_html``.
+    """Return what ``pyLDAvis.prepare`` makes of the last snapshot; show it by ``pyLDAvis.display``.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def save_figures(
     columns: int = 2,
     store: str | os.PathLike | None = None,
 ) -> list[Path]:
-    """Draw all figures of the runs and write them with captions and data.
+    """Draw all figures of the runs; write them with captions and data to a folder.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def save_figures(
 def put_picture(
     picture: Picture, folder: Path, formats: Iterable[str], columns: int, text: str
 ) -> list[Path]:
-    """Write a figure to a file in each format, its caption (``text``) to .txt and its table to .csv; return the paths."""
+    """Write a figure in each format, its caption (``text``) as .txt and its table as .csv; return the paths."""
     files = draw_picture(picture, formats, columns, text) | {
         "txt": text.encode(),
         "csv": table_of(picture),
@@ -83,14 +83,14 @@ def put_picture(
 def draw_picture(
     picture: Picture, formats: Iterable[str], columns: int, text: str
 ) -> dict[str, bytes]:
-    """Return the bytes of a figure by format; the files include its title and its caption (``text``)."""
+    """Draw a figure with its title and caption (``text``); return format → bytes."""
     return draw(
         picture.panels, columns, formats, picture.legend, picture.height, picture.title, text
     )
 
 
 def table_of(picture: Picture) -> bytes:
-    """Return the table of a figure as CSV."""
+    """Return the data of a figure as CSV."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(picture.header)

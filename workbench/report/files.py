@@ -12,7 +12,7 @@ class ReportError(InputError):
 
 
 def put_file(path: Path, content: bytes) -> Path:
-    """Write a file atomically through a temporary file; raise ReportError if it cannot be written."""
+    """Write a file atomically and return its path; raise ReportError if it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -23,7 +23,7 @@ def put_file(path: Path, content: bytes) -> Path:
 
 
 def checked_formats(formats: str | Iterable[str], known: Collection[str], what: str) -> list[str]:
-    """Return formats, in a list or a text separated by commas, in lower case; raise ReportError for an unknown one or none.
+    """Return formats, given as a list or comma-separated text, in lower case; raise ReportError for unknown or no format.
 
     ``what`` is done in them begins the sentence, as "figures are written".
     """

@@ -35,7 +35,7 @@ def findings(reported: list[ReportedRun]) -> list[str]:
 
 
 def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
-    """Return two sentences: the best held-out perplexity compared with the next, and cautions."""
+    """Return two sentences: how the best held-out perplexity compares with the next, and cautions."""
     runs = [entry.dataset for entry in reported]
     table = summary(runs).to_dataframe()
     ranked = table[np.isfinite(table["test_perplexity"])].sort_values(
@@ -80,7 +80,7 @@ def _result(reported: list[ReportedRun], labels: list[str]) -> list[str]:
 
 
 def _care(reported: list[ReportedRun], ranked: pd.DataFrame, first_reason: str = "") -> str:
-    """Return the sentence with the two most important cautions."""
+    """Return a sentence with the two most important cautions."""
     ends = {last_iteration(entry.dataset) for entry in reported if has_course(entry.dataset)}
     unfinished = any(last_iteration(entry.dataset) < entry.spec.n_iterations for entry in reported)
     reasons = [
@@ -104,7 +104,7 @@ def _times(n: int, noun: str) -> str:
 
 
 def once(captions: list[str]) -> list[str]:
-    """Return the captions with sentences that occurred in an earlier caption replaced by "see above"."""
+    """Return the captions with "see above" in place of sentences that an earlier caption already has."""
     known, texts = set(), []
     for caption in captions:
         sentences = caption.split(". ")

@@ -30,7 +30,7 @@ AnyRun = Run | str | os.PathLike | xr.Dataset
 
 
 class ReportedRun(NamedTuple):
-    """A run of a report: its Dataset and spec, and its corpora and path if it is in a store."""
+    """A run in a report: Dataset, spec, and for a stored run also corpora and path."""
 
     dataset: xr.Dataset
     spec: RunSpec
@@ -42,7 +42,7 @@ class ReportedRun(NamedTuple):
 def gather(
     runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
 ) -> list[ReportedRun]:
-    """Open the runs and return them without duplicates, in the given order.
+    """Open the runs; return them in the given order, without duplicates.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def gather(
 
 
 def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> ReportedRun:
-    """Return the run as `gather`; raise ReportError with the rule for several."""
+    """Open one run as `gather` does; raise ReportError, beginning with ``rule``, for several."""
     reported = gather(run, store)
     if len(reported) > 1:
         raise ReportError(f"{rule}; got {len(reported)}")
@@ -75,7 +75,7 @@ def gather_one(run: AnyRun, store: str | os.PathLike | None, rule: str) -> Repor
 def gather_started(
     runs: AnyRun | Iterable[AnyRun], store: str | os.PathLike | None = None
 ) -> tuple[list[ReportedRun], list[str]]:
-    """Return the runs with a committed iteration, as `gather` does, and the names of the other runs."""
+    """Open the runs as `gather` does; return those with a committed iteration, and the names of the others."""
     datasets, paths = [], {}
     single = isinstance(runs, (str, os.PathLike, Run, xr.Dataset)) or not isinstance(runs, Iterable)
     for run in [runs] if single else list(runs):
@@ -104,7 +104,7 @@ def gather_started(
 
 
 def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
-    """Return the available training and test corpora of the runs by their content hash."""
+    """Return content hash → corpus for the training and test corpora that are available."""
     hashes = ((entry.spec.train, entry.spec.test) for entry in reported)
     return {
         content: corpus
@@ -115,18 +115,18 @@ def corpora_of(reported: list[ReportedRun]) -> dict[str, Corpus]:
 
 
 def stored_corpora(store: Path, spec: RunSpec) -> dict[str, Corpus]:
-    """Return the available training and test corpora of one stored run by their content hash."""
+    """Return content hash → corpus for the available corpora of one stored run."""
     corpora_by_hash = zip((spec.train, spec.test), _corpora(store, spec), strict=True)
     return {content: corpus for content, corpus in corpora_by_hash if corpus is not None}
 
 
 def scores_of_sequences(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return the result of `scores` for the runs whose documents are in sequences."""
+    """Return what `scores` returns, for the runs whose documents are in sequences."""
     return scores([entry for entry in reported if "sequence" in entry.dataset.coords])
 
 
 def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
-    """Return the held-out scores of each document for stored runs, by the hash of the spec of the run.
+    """Return spec hash → held-out scores of each document, for stored runs.
 
     Left out are runs without test tokens, and runs without a checkpoint of the last iteration.
     """
@@ -143,7 +143,7 @@ def scores(reported: list[ReportedRun]) -> dict[str, Scored]:
 
 
 def pooled(reported: list[ReportedRun]) -> list[Pooled]:
-    """Return the pooled predictions of long Gibbs chains, which are the reference for runs of the same model and split."""
+    """Return the averaged predictions of long Gibbs chains, the reference for runs of the same model and split."""
     candidates = [
         entry for entry in reported if entry.path is not None and entry.spec.test is not None
     ]
@@ -175,7 +175,7 @@ def with_table(dataset: xr.Dataset, run: Run) -> xr.Dataset:
 
 
 def _dataset(run: Run) -> xr.Dataset:
-    """Return the Dataset of the run's committed iterations, without counts if its corpus is missing."""
+    """Return the Dataset of the run's committed iterations, leaving out counts if the corpus is missing."""
     try:
         return with_table(run.dataset(), run)
     except SpecError:
@@ -183,7 +183,7 @@ def _dataset(run: Run) -> xr.Dataset:
 
 
 def _corpora(store: Path | None, spec: RunSpec) -> tuple[Corpus | None, Corpus | None]:
-    """Return training and test corpus of a stored run; None for a missing one."""
+    """Return (training corpus, test corpus) of a stored run, None for a missing one."""
     with suppress(SpecError):  # the numbers of a run can be shown without its corpus
         if store is not None:
             return archive.corpora_of(store, spec)

@@ -65,7 +65,7 @@ SIZE_BAR, WORD_BAR = 5.0, 4.0
 
 
 def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list[dict], str, str]:
-    """Return the table of results (one row per label), the label of the reference, and the target perplexity of run times.
+    """Return the table of results (a row per label), the reference's label, and the perplexity to which run times refer.
 
     The target is "" for runs on different data. ``documents`` and ``difference_documents`` are intervals over documents, ""
     without a store; the second only for a single pair, which has no standard error.
@@ -128,7 +128,7 @@ def label_rows(reported: list[ReportedRun], reference: str | None) -> tuple[list
 
 
 def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Return the meaning of each score (not perplexities) by name, and by label the means ± standard errors of the scores."""
+    """Return score → meaning, and label → "mean ± standard error" of each score; perplexities are left out."""
     runs = [entry.dataset for entry in reported]
     scores, table = further_scores(runs), summary(runs)
     rows = {
@@ -145,12 +145,12 @@ def score_table(reported: list[ReportedRun]) -> tuple[dict[str, str], dict[str, 
 
 
 def heading_of(score: str) -> str:
-    """Return the heading of a score's column, from its name."""
+    """Return the column heading for a score, given the score's name."""
     return score.removeprefix("test_").replace("_", " ")
 
 
 def run_rows(reported: list[ReportedRun]) -> list[dict]:
-    """Return the table of runs, one row per run."""
+    """Return the table of runs, with one row per run."""
     rows = []
     for entry, last in zip(
         reported,
@@ -181,7 +181,7 @@ def run_rows(reported: list[ReportedRun]) -> list[dict]:
 
 
 def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """Return for each label the topics of a run that has counts, largest first: number, node, size and words.
+    """Return for each label the topics of one run, largest first: number, node, size and words.
 
     ``bar`` is the length (em) of the bar of a topic or word, relative to the largest of the run.
     """
@@ -231,7 +231,7 @@ def topic_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
 
 
 def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
-    """Return for each label of networks the levels of a run that has counts; rows with most tokens come first."""
+    """Return for each label of networks the levels of one run; rows with the most tokens come first."""
     tables = []
     for label, run in by_label.items():
         if levels := mixtures(run):
@@ -252,7 +252,7 @@ def hierarchy_tables(by_label: dict[str, xr.Dataset]) -> list[dict]:
 
 
 def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
-    """Return node ("" unless the network has several) and first words of each topic, by its number."""
+    """Return topic number → (node, first words); the node is "" unless the network has several."""
     words = top_words(run, VALUE_WORDS)["word"]
     nodes = run["node"].values if "node" in run.coords else [""] * run.sizes["topic"]
     return {
@@ -264,7 +264,7 @@ def _topic_names(run: xr.Dataset) -> dict[int, tuple[str, str]]:
 def _level_table(
     mixture: xr.Dataset, name: str, description: str, names: dict[int, tuple[str, str]]
 ) -> dict:
-    """Return the table of a network's level: the rows with most tokens, with their most frequent values."""
+    """Return the table of one level of a network: the rows with the most tokens, and their most frequent values."""
     tokens, topics, values = (mixture[variable].values for variable in ("tokens", "topic", "value"))
     totals, rows = tokens.sum(axis=1), []
     for row in np.argsort(-totals, kind="stable")[:MOST_ROWS]:
@@ -287,7 +287,7 @@ def _level_table(
 
 
 def prior_rows(reported: list[ReportedRun]) -> list[dict]:
-    """Return the table of learnt hyperparameters, one row per label and hyperparameter, with method and final value."""
+    """Return the table of learnt hyperparameters: a row per label and hyperparameter, with method and final value."""
     if not any(learnt_by(entry.dataset) for entry in reported):
         return []
     runs = [entry.dataset for entry in reported]
@@ -305,7 +305,7 @@ def prior_rows(reported: list[ReportedRun]) -> list[dict]:
 
 
 def _prior_text(priors: list) -> str:
-    """Return a prior as text: its mean over runs with standard error; for an alpha per topic, the range and the sum."""
+    """Return a prior as text: mean ± standard error over runs; for an alpha per topic, its range and sum."""
     mean_text, values = (
         with_figures([prior.values.sum() for prior in priors]),
         np.concatenate([prior.values for prior in priors]),
@@ -318,14 +318,14 @@ def _prior_text(priors: list) -> str:
 
 
 def with_figures(values: Iterable[float]) -> str:
-    """Return "mean ± standard error" of the values, with three significant digits of the mean."""
+    """Return the values as "mean ± standard error", with three significant digits."""
     mean, error = mean_and_error(values)
     digits = max(2 - math.floor(math.log10(abs(mean))), 0) if mean else 2
     return format_with_error(mean, error if error > 0 else math.nan, digits)
 
 
 def move_tables(reported: list[ReportedRun]) -> list[dict]:
-    """Return the split and merge moves of each run that tried some: their numbers, and a text for each move."""
+    """Return the splits and merges of each run that tried any: a summary, and the first moves."""
     return [
         {
             "label": label,
@@ -343,7 +343,7 @@ def move_tables(reported: list[ReportedRun]) -> list[dict]:
 
 
 def version_rows(reported: list[ReportedRun]) -> list[tuple[str, str]]:
-    """Return (package, version) as recorded in the runs, or if none is recorded, the installed versions."""
+    """Return (package, version) as the runs recorded them; the installed versions if no run did."""
     versions_of_runs = [json.loads(entry.dataset.attrs.get("versions", "{}")) for entry in reported]
     rows = [
         (

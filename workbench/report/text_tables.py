@@ -96,7 +96,7 @@ def write_tables(
 
 
 def _topic_rows(reported: list[ReportedRun]) -> list[dict]:
-    """Return the table of topics of one run of each label, one row per topic, with its words as one text."""
+    """Return the table of topics of one run per label: a row per topic, with its words as one text."""
     first_runs = SideBySide([entry.dataset for entry in reported]).first("phi", "n_kw")
     return [
         topic | {"label": run["label"], "words": " ".join(word["word"] for word in topic["words"])}

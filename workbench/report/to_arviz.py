@@ -26,7 +26,7 @@ def to_arviz(
     corpora: Iterable[AnyCorpus] = (),
     store: str | os.PathLike | None = None,
 ):
-    """Return runs of one engine and settings with different seeds as chains for ArviZ.
+    """Return runs that differ in seed alone as the chains of one ArviZ object.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def to_arviz(
 
 
 def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Return the Dataset of each ArviZ group (posterior, sample_stats, log_likelihood) by name."""
+    """Return ArviZ group name (posterior, sample_stats, log_likelihood) → Dataset."""
     attrs = {name: text for name, text in draws.attrs.items() if text}
     groups = {}
     names_of_sampler = {old: new for old, new in OF_SAMPLER.items() if old in draws}
@@ -82,7 +82,7 @@ def _groups(runs: list[xr.Dataset], draws: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def _aligned_shares(runs: list[xr.Dataset], iterations: np.ndarray) -> xr.DataArray | None:
-    """Return the token shares of aligned topics (chain, draw, topic); None if chains differ in their number of topics."""
+    """Return topic proportions (chain, draw, topic) of topics matched across chains; None if chains have unequal numbers."""
     if (
         not all("n_k" in run and "phi" in run for run in runs)
         or len({run["n_k"].shape[1] for run in runs}) > 1
