@@ -108,18 +108,18 @@ def get_engine(name: str):
 
 
 def _modules() -> dict[str, str]:
-    """Return engine name → module, for the engines of menus and those of stored runs."""
+    """Return engine name → module, for the engines of menus, imported models, and those that only stored runs have."""
     return OF_RUNS | IMPORTED | ENGINES
 
 
 def module_of(name: str) -> str | None:
-    """Return the module of an engine from outside the package; None for the package's own engines."""
+    """Return the module of an engine that is defined outside the package; None for the package's own engines."""
     module = _modules()[name]
     return None if module.startswith(".") else module
 
 
 def register_engine(name: str, module: str | ModuleType) -> None:
-    """Register an engine of a module outside the package, for this process.
+    """Register an engine that a module outside the package defines, for this process only.
 
     The spec of a run names the module, and worker processes, pages, reports and the command line
     import it by that name: it is a file that Python finds, as one beside the notebook, or a module

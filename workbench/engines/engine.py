@@ -68,7 +68,7 @@ def size(arrays: dict[str, Array]) -> int:
 def topic_counts(
     name: str, corpus, n_topics: int, dtype=np.float64, of_topics=None
 ) -> dict[str, Array]:
-    """Declare count arrays ``<name>_dk`` (document, topic), ``<name>_wk`` (word, topic) and ``<name>_k`` (topic,), padded."""
+    """Return shapes and types of ``<name>_dk`` (document, topic), ``_wk`` (word, topic) and ``_k`` (topic,), padded."""
     lanes = padded(n_topics)
     return {
         f"{name}_dk": Array((corpus.n_documents, lanes), dtype),

@@ -115,7 +115,7 @@ def watch(records: Records, model: BayesNet, options: Learning, state: State) ->
 
 
 def memory(records: Records, model: BayesNet, options: Learning) -> Memory:
-    """Forecast the memory of a run in bytes: counts, probabilities of clique cells, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts, clique marginals, junction trees, and scratch arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     n_bytes = DOUBLE * int(ready.first_own[-1])

@@ -61,7 +61,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state: distributions from random counts, uniform in [0, 2)."""
+    """Return the initial state: posterior mean tables given random counts, uniform in [0, 2)."""
     counts = initial_counts(model.tables, context)
     return State(model.tables.means(counts), counts, trees_of(records, model))
 

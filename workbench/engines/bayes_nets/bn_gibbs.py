@@ -203,7 +203,7 @@ def watch(records: Records, model: BayesNet, options: Options, state: State) -> 
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: counts and hidden nodes, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts, hidden nodes, junction trees, and scratch arrays."""
     net = model.for_data(records)
     cells, ready = net.tables.n_cells * DOUBLE, prepared(records, net, trees_of(records, net))
     state = 2 * cells + CELL * int(ready.first_cells[-1])

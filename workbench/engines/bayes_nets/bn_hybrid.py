@@ -131,7 +131,7 @@ def step(
 
 
 def watch(records: Records, model: BayesNet, options: Options, state: State) -> dict:
-    """Return ``objective``: the bound if no record is sampled, the log joint if all are."""
+    """Return diagnostics; `objective` is the bound if no record is sampled, the log joint if all are, else neither."""
     tables = model.tables.with_priors(state.alpha)
     objective = state.entropy + float(
         np.mean([log_joint(tables, state.mean + counts) for counts in state.counts])
@@ -178,7 +178,7 @@ def _rarest(records: Records) -> float:
 
 
 def memory(records: Records, model: BayesNet, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: counts and hidden nodes of all chains, plans, and working arrays."""
+    """Forecast the memory of a run in bytes: counts and hidden nodes of all chains, junction trees, scratch arrays."""
     net = model.for_data(records)
     ready = prepared(records, net, trees_of(records, net, 0.0, options.r), 0.0, options.r)
     n_chains, cells = options.n_chains if ready.n_sampled else 1, net.tables.n_cells * DOUBLE

@@ -150,7 +150,7 @@ def prepared(
 
 
 def in_slices(plan: Plan, n_cells: int) -> Prepared:
-    """Cut the cases of a plan into slices of about equal work; fewer slices for large tables."""
+    """Return the `Prepared` of a plan: its cases (distinct records) in slices of similar work, few if tables are large."""
     done = np.concatenate([[0], np.cumsum(plan.work)])
     n_slices = int(
         min(np.ceil(done[-1] / SLICE_WORK), max(4, MOST_PARTIAL // n_cells), len(plan.patterns))
@@ -279,7 +279,7 @@ def log_evidence_of(
 def posterior(
     net: BayesNet, values: np.ndarray, node: int, logs: np.ndarray, n_threads: int = 1
 ) -> np.ndarray:
-    """Return the posterior (row, state) of a hidden node given the known values of each row, under log tables."""
+    """Return p(hidden node | known values) (row, state), given log probability tables."""
     n_states = net.nodes[node].n_states
     assigned = np.repeat(values, n_states, axis=0)
     assigned[:, node] = np.tile(np.arange(n_states), len(values))
@@ -305,7 +305,7 @@ def _with_and_without(train, net: BayesNet, test) -> tuple[np.ndarray, np.ndarra
 
 
 def memory(records: Records, net: BayesNet, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: two arrays of table cells, plans, and counts per slice."""
+    """Forecast the memory of a run in bytes: table cells, junction trees, and a copy of the counts per slice."""
     net = net.for_data(records)
     cells = net.tables.n_cells * DOUBLE
     return Memory(

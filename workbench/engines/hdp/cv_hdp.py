@@ -88,7 +88,7 @@ class State(NamedTuple):
 
     @property
     def n_topics(self) -> int:
-        """The truncation level."""
+        """Truncation level: the largest number of topics that the run can use."""
         return len(self.log_pi)
 
 
@@ -333,7 +333,7 @@ def predict(
 
 
 def memory(corpus: Corpus, model: HDP, options: Options) -> Memory:
-    """Forecast the memory of a run in bytes: like `cvb`, and two more states for a proposed split or merge."""
+    """Forecast the memory of a run in bytes: that of `cvb`, and two more states for a proposed split or merge."""
     rows, state = (
         size(topic_counts("mean", corpus, model.n_topics)),
         size(arrays(corpus, model.n_topics)),

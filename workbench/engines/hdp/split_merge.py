@@ -107,7 +107,7 @@ def copied(state: State):
 
 
 def followed_up(state: State, inference: Inference):
-    """Run the hyperparameter updates and iterations that follow a move; return the state and its bound."""
+    """Run the hyperparameter updates and iterations that follow a move; return the resulting state and its bound."""
     state = inference.settle(state, HYPER_ROUNDS)
     for _ in range(SWEEPS):
         state, _ = inference.iterate(state)

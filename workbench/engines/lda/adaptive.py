@@ -236,7 +236,7 @@ def init(
     context: StepContext,
     warm_start: WarmStart | None = None,
 ) -> Generator:
-    """Return the initial state, as of a hybrid whose sampled (document, word) pairs are chosen by count or at random."""
+    """Return the initial state, that of a hybrid whose sampled document-word pairs are chosen by count or at random."""
     sampled = first_sampled(corpus, options)
     if options.split == "random":
         sampled = at_random(
@@ -289,7 +289,7 @@ def choose(
 def sample(
     corpus: Corpus, model: LDA, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Draw the sampled tokens of every chain."""
+    """Draw the topics of the sampled tokens in every chain."""
     split, inner = split_from(corpus, options, state.sampled), of_hybrid(options, state)
     swept = hybrid.sweep_chains(corpus, options, split, inner, context)
     sums = hybrid.drawn_sums(split, inner, swept)
@@ -403,7 +403,7 @@ def rows_of(split: Split, state: State) -> np.ndarray:
 def with_workspace(
     corpus: Corpus, state: SvbState, split: Split, workspace: Workspace, context: StepContext
 ) -> SvbState:
-    """Return the state of `svb` with a workspace for the averaged (document, word) pairs of a new split."""
+    """Return the state of `svb` with a workspace for the averaged document-word pairs of a new split."""
     if not split.n_averaged:
         return state._replace(entropy=0.0)
     blocks = split.blocks(len(state.mean_k), context.n_threads)
@@ -502,7 +502,7 @@ def watch(
 
 
 def counts(corpus: Corpus, model: LDA, options: Options, state: State) -> dict:
-    """Return expected plus sampled counts of the first chain."""
+    """Return the topic counts of the first chain, expected plus sampled."""
     return hybrid.counts(corpus, model, options, of_hybrid(options, state))
 
 

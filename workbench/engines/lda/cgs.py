@@ -121,7 +121,7 @@ def initial_chain(
     chain: int = 0,
     warm_start: WarmStart | None = None,
 ) -> State:
-    """Return the initial state of one chain, in which only tokens of sampled (document, word) pairs are counted."""
+    """Return the initial state of one chain, which counts only the tokens of sampled document-word pairs."""
     state = State(**zeros(arrays(corpus, model.n_topics)), alpha=model.alphas, beta=model.beta)
     state.topics[:] = initial_topics(corpus, model, context.key(TOPICS, chain), warm_start)
     count_topics(
@@ -193,7 +193,7 @@ def sweep(
     chain: int = 0,
     n_parts: int = 1,
 ) -> int:
-    """Make one Gibbs sweep over the sampled tokens; return how many changed topic.
+    """Make one Gibbs sweep over the sampled tokens; return how many tokens changed topic.
 
     ``mean`` holds the expected counts of averaged pairs: mean_dk, mean_wk, mean_k, var_dk, var_wk, var_k.
     """

@@ -95,7 +95,7 @@ def n_chains_option():
 
 @dataclass(frozen=True)
 class Sampling:
-    """Options that all hybrids have, declared before those of their variational engine."""
+    """Options that all hybrids share; those of the variational engine follow."""
 
     r: float = r_option()
     n_chains: int = n_chains_option()
@@ -193,7 +193,7 @@ def first_state(
     *,
     part: ModuleType = svb,
 ) -> Generator:
-    """Return the initial state: responsibilities like the variational engine, topics like `cgs`."""
+    """Return the initial state: responsibilities as in the variational engine, topics of tokens as in `cgs`."""
     split, n_chains = split_of(corpus, options), chains_of(corpus, options, context)
     state = initial(corpus, model, options, split, n_chains, context, warm_start, part)
     return (yield Meeting(state, arrays_of(state, *part_of(state).COUNTS, "n_wk", "n_k")))[0]
@@ -222,7 +222,7 @@ def sample(
 def recount(
     corpus: Corpus, model: LDA, options: Sampling, state: SvbState | CvbState, context: StepContext
 ) -> Generator:
-    """Recompute means and variances of `cvb` in every fiftieth iteration."""
+    """Recompute means and variances of the averaged counts of `cvb`, in every fiftieth iteration only."""
     if isinstance(state, SvbState) or context.step % cvb.RECOUNT_EVERY:
         return state, {}
     cvb.recounted(corpus, split_of(corpus, options), mean_part(state))
@@ -297,7 +297,7 @@ def draw_diagnostics(sums: dict) -> dict:
 
 
 def step_with(part: ModuleType) -> Callable:
-    """Return the `step` of the hybrid with this module as its variational engine."""
+    """Return the `step` of the hybrid whose variational engine is the module ``part``."""
     anew = part is svb
     return step_of(
         Phase(sample),
@@ -312,7 +312,7 @@ step = step_with(svb)
 def sweep_chains(
     corpus: Corpus, options: Options, split: Split, state: State, context: StepContext
 ) -> list[tuple[int, int]]:
-    """Draw the sampled tokens of every chain; return how many changed topic and the sweep order, by chain.
+    """Draw the sampled tokens of every chain; return for each chain how many changed topic, and the sweep order.
 
     Given the expected counts the chains are independent. If all tokens are sampled this is a sweep of `cgs`.
     """
@@ -404,7 +404,7 @@ def sufficient_statistics(corpus: Corpus, state: State, of, split: Split) -> Suf
 
 
 def memory(corpus: Corpus, model: LDA, options: Options, *, part: ModuleType = svb) -> Memory:
-    """Forecast the memory of a run in bytes: averaged and sampled part, their pairs, and a chain's total counts in a sweep.
+    """Forecast the memory of a run in bytes: averaged and sampled state, the pairs of each, and one chain's total counts.
 
     Several chains need twice the memory at the start, before the pairs are split. Hybrids have no collapsed bound, which
     takes words in order.

@@ -183,7 +183,7 @@ def climbed(likelihood, x: np.ndarray, largest: float = LARGEST) -> np.ndarray:
 
 
 def newton_step(x: np.ndarray, slopes: Slopes) -> np.ndarray:
-    """Return the Newton step (group,) of log x, -(g - b x) / d with the diagonal d by log x; it may lower f."""
+    """Return the Newton step (group,) of log x, which may lower the likelihood where that is not concave."""
     gradient = x * slopes.gradient
     diagonal = x * x * slopes.diagonal + gradient
     with np.errstate(all="ignore"):

@@ -130,7 +130,7 @@ class Options(OwnOptions):
 
 
 class Batch(NamedTuple):
-    """The documents of a batch and their words."""
+    """The documents of a batch, and the words that occur in these."""
 
     documents: Corpus  # its vocabulary is the used words
     used: np.ndarray  # (used word,) int64: ids in the vocabulary of the run, ascending

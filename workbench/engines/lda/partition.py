@@ -82,7 +82,7 @@ def idle_alone(what: str) -> str:
 
 @cached_by_corpus
 def partition_of(corpus: Corpus, n_parts: int) -> Partition:
-    """Return the partition of all pairs of a corpus into P x P blocks; a single block shares the corpus's arrays."""
+    """Return the P x P blocks of all document-word pairs of a corpus; a single block shares the corpus's arrays."""
     if n_parts == 1:
         whole = Columns(
             corpus.indptr, corpus.words, corpus.counts, corpus.tokens_before, slice(None)
@@ -92,7 +92,7 @@ def partition_of(corpus: Corpus, n_parts: int) -> Partition:
 
 
 def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: bool) -> Partition:
-    """Return the partition into P x P blocks of the pairs whose ``mark`` (pair,) equals ``wanted``."""
+    """Return the P x P blocks of the document-word pairs whose ``mark`` (pair,) equals ``wanted``."""
     if n_parts > 1:
         return partition_pairs(corpus, n_parts, np.flatnonzero(mark == wanted))
     n_pairs = int(np.count_nonzero(mark == wanted))
@@ -113,7 +113,7 @@ def partition_marked(corpus: Corpus, n_parts: int, mark: np.ndarray, wanted: boo
 
 
 def partition_pairs(corpus: Corpus, n_parts: int, pairs: np.ndarray) -> Partition:
-    """Return the partition into P x P blocks of the pairs with these ascending indices.
+    """Return the P x P blocks of the document-word pairs with the given ascending indices.
 
     Ranges and sets have about equal numbers of tokens of the whole corpus.
     """
@@ -147,7 +147,7 @@ def shared_out(tokens, n_parts: int) -> np.ndarray:
 
 
 def columns_of(corpus: Corpus, pairs: np.ndarray, sets: np.ndarray, number: int) -> Columns:
-    """Return the `Columns` of the pairs whose word is in set ``number``; ``sets`` (word,) has the set of each word."""
+    """Return the document-word pairs whose word is in set ``number``; ``sets`` (word,) has each word's set."""
     places = np.flatnonzero(sets[corpus.words[pairs]] == number)
     in_set = pairs[places]
     arrays = (

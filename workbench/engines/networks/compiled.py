@@ -184,7 +184,7 @@ class CompiledNetwork(NamedTuple):
 
 
 def compile_network(network: Network, alphas: np.ndarray, n_words: int) -> CompiledNetwork:
-    """Compile a network with these priors for the kernels; for the array of priors see `alphas_of`."""
+    """Return a network with priors in the form that kernels read; for the order of ``alphas`` see `alphas_of`."""
     return _compiled(network, alphas.tobytes(), n_words)
 
 

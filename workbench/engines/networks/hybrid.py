@@ -125,7 +125,7 @@ def init(
 def sample(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Draw the sampled tokens of every chain."""
+    """Draw the paths of the sampled tokens in every chain."""
     n_sampled = split_of(corpus, options).n_tokens * len(state.places)
     n_moved = sum(sweep_chains(corpus, model, options, state, context)) if n_sampled else 0
     state, sums = yield Meeting(state, {"drawn": n_sampled, "moved": n_moved})
@@ -171,7 +171,7 @@ step = step_of(Phase(sample), Phase(update, lambda options: True))
 def sweep_chains(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> list[int]:
-    """Draw the paths of sampled tokens in every chain, given the expected counts; return how many changed, by chain."""
+    """Draw the paths of sampled tokens in every chain, given expected counts; return how many changed in each chain."""
     split, mean = split_of(corpus, options), None
     if split.n_averaged or (context.in_part and not math.isinf(options.r)):
         known = compile_network(model, state.alphas, corpus.n_words).priors.known

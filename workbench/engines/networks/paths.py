@@ -131,7 +131,7 @@ class _Layout(NamedTuple):
 
 @cache
 def paths_of(network: Network) -> Paths:
-    """Return the paths of a network and their layout."""
+    """Return all paths of a network and where in memory their factors and counts are."""
     regions, (*above, last) = (
         regions_of(network),
         [level for level in network.levels if level.table != AUTHORS],

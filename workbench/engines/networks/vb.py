@@ -225,7 +225,7 @@ def initialise_rows(
 def step(
     corpus: Corpus, model: Network, options: Options, state: State, context: StepContext
 ) -> Generator:
-    """Fit the rows of documents, then the rows that the corpus shares, then update the priors if due.
+    """Fit the rows that each document has, then the rows that all documents share; then update the priors if due.
 
     The result does not depend on the number of threads.
     """

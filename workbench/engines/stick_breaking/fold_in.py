@@ -45,7 +45,7 @@ def learnt_of(model: Model, last: Mapping, topics: LearntTopics) -> LearntCorrel
 def by_gibbs(
     learnt: LearntCorrelations, options: Options, documents: Corpus, context: StepContext
 ) -> np.ndarray:
-    """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps, after 20 of burn-in."""
+    """Return theta (document, topic) of models with sticks: the mean over 50 Gibbs sweeps after 20 of burn-in."""
     precision = inverse(learnt.covariance)
     weighted = (precision * learnt.mean).sum(axis=1)
     return _sampled(

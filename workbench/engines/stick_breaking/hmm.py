@@ -86,7 +86,7 @@ def init(
 
 
 def with_parameters(model: HiddenMarkov, state: State, counted, context: StepContext) -> State:
-    """Return the state with new draws of p_0, P and phi given the counts of `counts_of`."""
+    """Return the state with p_0, P and phi drawn anew, given the counts of `counts_of`."""
     tables = zip(
         (counted[0][None], *counted[1:]),
         (1.0, 1.0, model.alpha0),
@@ -118,7 +118,7 @@ def filtered_of(
 
 
 def data_of(corpus: Corpus) -> dict:
-    """Return the documents of all sequences as arguments of the kernels."""
+    """Return the documents of all sequences, as keyword arguments of the kernels."""
     _, starts, rows = corpus.by_sequence
     return {
         "starts": starts,
@@ -135,7 +135,7 @@ def of_parameters(state: State) -> dict:
 
 
 def slices_of(corpus: Corpus, state: State) -> list[tuple[int, int]]:
-    """Cut the sequences into ranges of some milliseconds of work each."""
+    """Cut the sequences into ranges (first, last) that take some milliseconds each."""
     return slice_bounds(corpus.by_sequence.indptr, len(state.first_state) ** 2)
 
 

@@ -108,7 +108,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draw every token's topic in canonical order, each document's components, then their mean and covariance."""
+    """Draw all tokens' topics in canonical order, the components psi of each document, then mu and Sigma."""
     draw_own = partial(
         draw_components,
         n_dk=state.n_dk,

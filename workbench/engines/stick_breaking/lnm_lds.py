@@ -136,7 +136,7 @@ def step(
     state: State,
     context: StepContext,
 ) -> tuple[State, dict]:
-    """Draw the states of every sequence, C, its variance, A and B, and the states after the last tokens."""
+    """Draw the states, C, its prior variance, A and B, and from these the states after the last tokens."""
     n_new, rows = draw_states(corpus, model, options, state, context), rows_of(corpus, model)
     by_row = state.states[rows.sequences.documents]
     draw_rows_of_loadings(rows, state, by_row, context)

@@ -219,7 +219,7 @@ def initial_counts(
 
 
 def with_start(corpus: Corpus, n_topics: int, memory: Memory) -> Memory:
-    """Return ``memory`` increased, if necessary, to what the initial sweeps of `cgs` need."""
+    """Return the forecast ``memory``, increased to what the initial sweeps of `cgs` need if that is more."""
     start = cgs.memory(corpus, LDA(n_topics), cgs.Options())
     return memory._replace(step=max(memory.step, start.state + start.indices + start.step))
 
@@ -236,7 +236,7 @@ def with_gaussian(model: CorrelatedTopics, state: State, context: StepContext) -
 def step(
     corpus: Corpus, model: CorrelatedTopics, options: Options, state: State, context: StepContext
 ) -> tuple[State, dict]:
-    """Draw every token's topic, then the sticks of each document, then their mean and covariance."""
+    """Draw all tokens' topics, the sticks psi of each document, then mu and Sigma."""
     draw_own = partial(
         draw_sticks,
         n_dk=state.n_dk,

@@ -140,7 +140,7 @@ class Options:
 
 
 def check_options(options: Options, corpus: Corpus) -> None:
-    """Raise OptionError for batches larger than the corpus, or for learning rates without batches."""
+    """Raise OptionError for batches larger than the corpus, or a learning rate without batches."""
     for name in () if options.batch else ("tau", "kappa"):
         if (value := getattr(options, name)) != getattr(Options, name):
             raise OptionError(

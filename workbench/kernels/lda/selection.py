@@ -69,7 +69,7 @@ def select_places(
 
 @kernel
 def sum_of(mark, values):
-    """Return the sum of the marked values."""
+    """Return the sum of the values whose mark is true."""
     result = np.int64(0)
     for i in range(len(values)):
         result += mark[i] * np.int64(values[i])

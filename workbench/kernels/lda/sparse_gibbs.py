@@ -97,7 +97,7 @@ def fill_lists(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> Non
 
 @kernel
 def write_back(n_dk: np.ndarray, entries, starts: np.ndarray, ends, bits) -> None:
-    """Write the counts of the lists to n_dk (document, topic)."""
+    """Write the counts of the lists into n_dk (document, topic)."""
     for d in range(len(n_dk)):
         for k in range(n_dk.shape[1]):
             n_dk[d, k] = 0

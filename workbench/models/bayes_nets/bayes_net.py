@@ -200,12 +200,12 @@ class BayesNet(Model):
 
     @property
     def called(self) -> str:
-        """Name of the network for error messages."""
+        """What error messages call the network."""
         return f"network '{self.name or self.network}'"
 
     @property
     def size_label(self) -> tuple[str, int] | None:
-        """Symbol and number of hidden states of a shipped network, for names and titles of runs; else None."""
+        """Symbol and number of hidden states of a shipped network, for names of runs; None for a user's network."""
         return ("K", self.n_states) if self.is_shipped else None
 
     def settings(self) -> dict:
@@ -218,7 +218,7 @@ class BayesNet(Model):
         }
 
     def for_data(self, records: Records) -> BayesNet:
-        """Return the network with its nodes, checked against the fields and levels of records.
+        """Return the network with its nodes, after a check against the fields and levels of the records.
 
         Raises
         ------

@@ -147,7 +147,7 @@ def latent_class(records, n_states: int, alpha: float, beta: float) -> tuple[Nod
 
 
 def hidden_markov(records, n_states: int, alpha: float, beta: float) -> tuple[Node, ...]:
-    """Return the nodes of a hidden Markov model: a record is a sequence, its fields are the symbols in order, then missing.
+    """Return the nodes of a hidden Markov model, in which a record is a sequence with one symbol per field.
 
     s_1 ~ start, s_t ~ transition[s_{t-1}], x_t ~ emission[s_t]. Symbols of equal name are the same in all fields.
 
@@ -215,7 +215,7 @@ def described(given) -> tuple[str, dict]:
 
 
 def _checked(given: Mapping) -> dict:
-    """Return a dict with name and nodes; raise ModelError if it has other keys."""
+    """Return a dict unchanged; raise ModelError if it has keys other than name and nodes."""
     if missing := [name for name in ("name", "nodes") if not given.get(name)]:
         raise ModelError(
             f"a Bayesian network needs '{missing[0]}'; got {', '.join(given) or 'nothing'}"

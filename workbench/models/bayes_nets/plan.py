@@ -89,7 +89,7 @@ class Plan(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """Distinct records and their multiplicities, the input of a plan."""
+    """Distinct records and their multiplicities, as input of `plan_of`."""
 
     values: np.ndarray  # (case, node) int32: -1 where hidden
     weights: np.ndarray  # (case,) float64: number of records
@@ -134,7 +134,7 @@ class Families(NamedTuple):
 
 
 def families_of(net) -> Families:
-    """Return the families of a network whose nodes are known."""
+    """Return the families (each node with its parents) of a network."""
     number = {node.name: i for i, node in enumerate(net.nodes)}
     sizes = tuple(node.n_states for node in net.nodes)
     scopes = tuple(
@@ -280,7 +280,7 @@ def plan_of(net, cases: Cases, trees: np.ndarray) -> Plan:
 
 
 class _Maps:
-    """Builder of ``Plan.maps``: arrays with a number for each cell of a clique, stored without duplicates."""
+    """Builder of ``Plan.maps``: integer arrays over the cells of cliques, each stored once."""
 
     def __init__(self, sizes: tuple[int, ...]):
         self._sizes, self._known, self._parts, self._length = sizes, {}, [], 0
@@ -298,7 +298,7 @@ class _Maps:
         return self._known[key]
 
     def picked(self, scope: tuple[int, ...], within: tuple[int, ...]) -> tuple[int, int, int]:
-        """Store an array with the joint state of the nodes ``within`` for each cell of ``scope``.
+        """Store, for each cell of ``scope``, the joint state of the nodes ``within``.
 
         Returns its start, the number of joint states, and the run of equal states (see ``Plan.run``).
         """
@@ -348,7 +348,7 @@ def _row_major(nodes: tuple[int, ...], sizes: tuple[int, ...]) -> list[int]:
 
 
 def _holding(bags: list) -> dict[int, list[int]]:
-    """Return node → indices of the cliques that contain it."""
+    """Return node → indices of the cliques that contain the node."""
     holders = {}
     for i, (_, nodes) in enumerate(bags):
         for node in nodes:

@@ -24,7 +24,7 @@ DRAWING = 24
 
 
 def draw_records(net: BayesNet, tables: np.ndarray, n_records: int, seed: int = 0) -> Records:
-    """Draw complete records of a network: one field per node, node by node for all records at once.
+    """Draw complete records from a network with known tables; each node becomes a field.
 
     Parameters
     ----------

@@ -157,11 +157,11 @@ class Network(TopicModel):
         return {"document"} | ({self.author.name} if self.author else set())
 
     def level(self, name: str) -> Level:
-        """Return the level with a name."""
+        """Return the level called ``name``."""
         return next(level for level in self.levels if level.name == name)
 
     def variable(self, name: str) -> Variable:
-        """Return the variable with a name."""
+        """Return the variable called ``name``."""
         return next(candidate for candidate in self.variables if candidate.name == name)
 
     def size(self, name: str) -> int:
